@@ -1,0 +1,64 @@
+# Short names for the everyday commands; the build itself is described in CMakeLists.txt and CMakePresets.json.
+# Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
+
+.DEFAULT_GOAL := all
+.PHONY: all demo test bench format tidy asan coverage install-deps clean help
+
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+SOURCES = $(shell find src include tests examples benchmarks -name '*.[ch]pp' 2>/dev/null)
+
+# $(call deps,groups): install what is missing of these groups of packages.
+deps = $(if $(SKIP_DEPS),@:,@scripts/install-deps $(1))
+
+all: ## build the program: build/hinge
+	$(call deps,build)
+	@cmake --preset release
+	@cmake --build --preset release --target hinge
+
+demo: all ## build, then run the first example
+	build/hinge run examples/double-spherical-pendulum.toml --out build/demo.csv
+	@echo "The trajectory is in build/demo.csv. More models: examples/. How it all works: docs/."
+
+test: ## build everything and run every test
+	$(call deps,build test)
+	@cmake --preset release -DHINGE_TESTS=ON
+	@cmake --build --preset release
+	@ctest --preset release -j $(JOBS)
+
+bench: ## build and run every benchmark
+	$(call deps,build bench)
+	@cmake --preset release -DHINGE_BENCHMARKS=ON
+	@cmake --build --preset release --target benchmarks
+	@for b in build/bench_*; do if [ -x "$$b" ]; then echo "== $$b"; "$$b" || exit 1; fi; done
+
+asan: ## run every test under the address and undefined-behaviour sanitizers
+	$(call deps,build test)
+	@cmake --preset asan
+	@cmake --build --preset asan
+	@ctest --preset asan -j $(JOBS)
+
+coverage: ## run every test and print the line coverage of src/ and include/
+	$(call deps,build test coverage)
+	@cmake --preset coverage
+	@find build/coverage -name '*.gcda' -delete
+	@cmake --build --preset coverage
+	@ctest --preset coverage -j $(JOBS)
+	@gcovr --root . --filter src/ --filter include/ --exclude-directories '.*CompilerId.*' build/coverage
+
+format: ## rewrite the C++ files in the house format
+	$(call deps,format)
+	clang-format -i $(SOURCES)
+
+tidy: ## look for likely mistakes with clang-tidy
+	$(call deps,build test format)
+	@cmake --preset dev
+	printf '%s\n' $(filter src/%.cpp,$(SOURCES)) | xargs -n 1 -P $(JOBS) clang-tidy --quiet -p build/dev
+
+install-deps: ## install every Debian package that any target here needs
+	@scripts/install-deps build test bench format coverage
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1	\2/p' Makefile | expand -t 16

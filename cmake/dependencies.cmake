@@ -1,0 +1,30 @@
+# What the library links. Used twice: by the build, and by find_package(hinge) from an installed Hinge.
+
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(tomlplusplus REQUIRED)  # the shared library: the parser is compiled once, by the distribution
+
+# KLU: Debian ships SuiteSparse without a CMake package.
+if(NOT TARGET hinge::klu)
+  find_path(HINGE_KLU_INCLUDE klu.h PATH_SUFFIXES suitesparse REQUIRED)
+  add_library(hinge::klu INTERFACE IMPORTED)
+  target_include_directories(hinge::klu INTERFACE "${HINGE_KLU_INCLUDE}")
+  foreach(name klu amd colamd btf suitesparseconfig)
+    find_library(HINGE_KLU_${name} ${name} REQUIRED)
+    target_link_libraries(hinge::klu INTERFACE "${HINGE_KLU_${name}}")
+    mark_as_advanced(HINGE_KLU_${name})
+  endforeach()
+  mark_as_advanced(HINGE_KLU_INCLUDE)
+endif()
+
+# HDF5, optional: the serial C library, also where a parallel one is installed beside it.
+if(NOT TARGET hinge::hdf5)
+  find_path(HINGE_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+  find_library(HINGE_HDF5_LIBRARY NAMES hdf5_serial hdf5)
+  mark_as_advanced(HINGE_HDF5_INCLUDE HINGE_HDF5_LIBRARY)
+  if(HINGE_HDF5_INCLUDE AND HINGE_HDF5_LIBRARY)
+    add_library(hinge::hdf5 INTERFACE IMPORTED)
+    target_include_directories(hinge::hdf5 INTERFACE "${HINGE_HDF5_INCLUDE}")
+    target_link_libraries(hinge::hdf5 INTERFACE "${HINGE_HDF5_LIBRARY}")
+  endif()
+endif()

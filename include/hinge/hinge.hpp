@@ -1,0 +1,11 @@
+// Everything: expressions, systems, methods, runs, model files.
+#pragma once
+
+#include "hinge/error.hpp"
+#include "hinge/expression.hpp"
+#include "hinge/method.hpp"
+#include "hinge/model.hpp"
+#include "hinge/simulate.hpp"
+#include "hinge/solve.hpp"
+#include "hinge/system.hpp"
+#include "hinge/version.hpp"

@@ -1,0 +1,44 @@
+// A TOML model file -> System, method, initial values and output choices, ready to run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hinge/simulate.hpp"
+
+namespace hinge {
+
+/// One `--set key=value`: overrides a key of the file.
+struct Override {
+  std::string key, value;
+};
+
+struct Model {
+  std::string path, text, title;
+  std::shared_ptr<const System> system;
+  Options method_options;
+  std::string method;
+  SimulationOptions simulation;
+  double end = 0;
+  Start start;
+  struct Quantity {
+    std::string name;
+    Vector value;
+    std::vector<int> shape;
+  };
+  std::vector<Quantity> quantities;
+  std::string output_file;              ///< [output] file
+  std::vector<Quantity> exact;          ///< [exact]: the solution as expressions in t
+
+  /// A simulation with the method bound, quantities observed and output set; start() has not been called.
+  Simulation simulation_for(const std::string& output_path) const;
+};
+
+/// Reads a model. Throws InputError with file, line, cause and remedy.
+Model load_model(const std::string& path, const std::vector<Override>& overrides = {});
+/// The same from text; `name` stands for the file name in messages.
+Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
+
+}  // namespace hinge

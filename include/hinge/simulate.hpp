@@ -1,0 +1,114 @@
+// A run: a system, a method, a start, and at the end a statement of what was preserved and how well.
+//
+//   hinge::Simulation run(pendulum, hinge::gauss_lobatto(2), {.step = 0.01});
+//   run.start({.position = {1, 0}, .velocity = {0, 0}});
+//   run.until(10.0);
+//   std::cout << run.report();
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hinge/method.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// What to do with initial values that violate the constraints.
+enum class Consistency {
+  check,   ///< refuse them, naming the constraint, the level, the amount, and the nearest consistent values
+  project  ///< use those nearest values
+};
+
+/// Initial values. Give a velocity or a momentum; both empty means velocity zero.
+struct Start {
+  std::vector<double> position{}, velocity{}, momentum{};
+  std::vector<double> multiplier{};  ///< a guess; only matters where the reaction is nonlinear in it
+  Consistency consistent = Consistency::check;
+};
+
+struct SimulationOptions {
+  double step = 0;
+  double start = 0;       ///< time at the start
+  int every = 1;          ///< record every n-th step (the first and the last state always)
+  double interval = 0;    ///< or: record the first step at or after each multiple of this time
+  SolverOptions solver{};
+  void validate() const;
+};
+
+/// Where recorded rows go, and what the file says about itself.
+struct Output {
+  std::string path;                                         ///< .csv, .h5 or .hdf5
+  std::string title;
+  std::string model;                                        ///< text of the model file
+};
+
+enum class RunStatus { finished, stopped, failed };
+
+/// Everything worth knowing after a run. Prints as a short table.
+struct Report {
+  std::string title, method;
+  int order = 0;
+  RunStatus status = RunStatus::finished;
+  std::string message;  ///< why it failed or stopped
+  double start = 0, end = 0, step = 0;
+  long steps = 0, rejected = 0;
+  State final;
+  std::vector<double> velocity, momentum;  ///< at the end, where the system has these words
+  double constraint = 0;                   ///< max |g| over all steps
+  double hidden_constraint = 0;            ///< max |g_t + g_y v|
+  std::optional<double> energy, energy_error;
+  struct Observed {
+    std::string name;
+    std::vector<int> shape;
+    std::vector<double> value;
+  };
+  std::vector<Observed> quantities;  ///< at the end
+  Counters counters;
+  double wall_seconds = 0;
+  Layout layout;
+  std::string output;  ///< file written, if any
+  long recorded = 0;
+};
+std::ostream& operator<<(std::ostream& out, const Report& report);
+
+class Simulation {
+ public:
+  Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options);
+  Simulation(std::shared_ptr<const System> system, MethodChoice method, SimulationOptions options);
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+  Simulation& operator=(Simulation&&) noexcept;
+
+  /// A quantity to record and report: an expression of the system's own variables. Before start().
+  void observe(const std::string& name, const Expression& quantity);
+  void observe(const std::string& name, const Vector& quantity, std::vector<int> shape = {});
+  /// Writes recorded rows to a file, opened by start(). Before start().
+  void record(Output output);
+
+  /// Checks (or makes) the initial values consistent and computes the initial multipliers.
+  void start(const Start& initial);
+  /// One step. Throws StepFailure; the state is then as before.
+  void step();
+  /// Steps until `end`; the last step is fitted. Throws StepFailure, after closing the output properly.
+  void until(double end);
+  /// Ends a run that is not continued: closes the output file. Called by the destructor as well.
+  void finish();
+
+  const State& state() const;
+  const System& system() const;
+  Report report() const;
+
+  /// Called about ten times a second with the current time; return false to stop the run cleanly.
+  void on_progress(std::function<bool(double t)> callback);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,263 @@
+// The equations: one problem class for everything smooth.
+//
+//   y'               = v(t, y, z)
+//   d/dt p(t, y, z)  = f(t, y, z) + r(t, y, z, psi)
+//   0                = g(t, y)                        position level
+//   0                = g_t + g_y v(t, y, z)           velocity level, derived, never typed by the user
+//
+// Lagrangian, Hamiltonian, Mechanical and Odae build such a System from expressions, with exact derivatives.
+// Users with compiled equations of their own derive from System and override the functions they have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hinge/expression.hpp"
+#include "hinge/solve.hpp"
+
+namespace hinge {
+
+/// Everything a solver may ask a System for. A suffix is a partial derivative.
+enum class Quantity : std::uint8_t {
+  velocity,            // v
+  momentum,            // p
+  force,               // f
+  reaction,            // r
+  constraint,          // g
+  constraint_rate,     // g_t + g_y v
+  energy,              // H, where there is one
+  velocity_y,          //
+  velocity_z,          //
+  momentum_y,          //
+  momentum_z,          //
+  momentum_t,          //
+  force_y,             //
+  force_z,             //
+  reaction_y,          //
+  reaction_z,          //
+  reaction_psi,        //
+  constraint_y,        // G
+  constraint_rate_y,   //
+  constraint_rate_z,   // G v_z
+  constraint_rate_t,   //
+};
+inline constexpr int quantity_count = 21;
+
+/// A set of quantities.
+class Quantities {
+ public:
+  Quantities(std::initializer_list<Quantity> list) {
+    for (const Quantity q : list) bits_ |= 1u << static_cast<unsigned>(q);
+  }
+  bool contains(Quantity q) const { return (bits_ >> static_cast<unsigned>(q)) & 1u; }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+/// Values of a chosen set of quantities at one point, computed in one pass. Owns its buffers; evaluating allocates
+/// nothing. One thread per Evaluation; many Evaluations of one System may work at the same time.
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+  /// Arguments that no asked quantity depends on may be null.
+  virtual void at(double t, const double* y, const double* z, const double* psi) = 0;
+  /// Values in the order of the quantity's pattern. Valid until the next at().
+  const double* operator[](Quantity q) const { return value_[static_cast<std::size_t>(q)]; }
+
+ protected:
+  std::array<const double*, quantity_count> value_{};
+};
+
+/// A named group of numbers in the state: coordinate "q1" of shape {3}, say.
+struct Block {
+  std::string name;
+  std::vector<int> shape;  // {} scalar, {n} vector, {N, n} array of vectors
+  int first = 0;           // position of its first number
+  int size() const;
+  /// "q1[2]", "q[17][0]", "theta".
+  std::string entry_name(int k) const;
+};
+
+/// Which words the outside world uses for y and z.
+enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, own };
+
+/// Dimensions and names.
+struct Layout {
+  SystemKind kind = SystemKind::own;
+  std::vector<Block> y, z, psi;
+  std::vector<std::string> constraints;  // how messages name each constraint
+  int ny = 0, nz = 0, npsi = 0;
+  int ng() const { return static_cast<int>(constraints.size()); }
+  std::string y_name(int k) const;
+  std::string z_name(int k) const;
+};
+
+class System {
+ public:
+  explicit System(Layout layout);
+  virtual ~System() = default;
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  const Layout& layout() const { return layout_; }
+  int ny() const { return layout_.ny; }
+  int nz() const { return layout_.nz; }
+  int npsi() const { return layout_.npsi; }
+  int ng() const { return layout_.ng(); }
+
+  /// Is there an energy function?
+  virtual bool has_energy() const { return false; }
+  /// Structure of a quantity's values.
+  virtual const Pattern& pattern(Quantity q) const;
+  /// True when all values of the quantity are known to be numbers that never change.
+  virtual bool is_constant(Quantity) const { return false; }
+  /// True when the reaction is known to be a matrix times psi.
+  virtual bool reaction_is_linear() const { return false; }
+  /// An evaluator of all `wanted` quantities in one pass.
+  virtual std::unique_ptr<Evaluation> evaluation(Quantities wanted) const;
+
+ protected:
+  // The functions below are for users' own equations; systems made of expressions do not use them.
+
+  /// v(t, y, z); z by default.
+  virtual void velocity(double t, const double* y, const double* z, double* out) const;
+  /// p(t, y, z); z by default.
+  virtual void momentum(double t, const double* y, const double* z, double* out) const;
+  /// f(t, y, z); zero by default.
+  virtual void force(double t, const double* y, const double* z, double* out) const;
+  /// r(t, y, z, psi); -g_y^T psi by default.
+  virtual void reaction(double t, const double* y, const double* z, const double* psi, double* out) const;
+  /// g(t, y).
+  virtual void constraint(double t, const double* y, double* out) const;
+  virtual double energy(double t, const double* y, const double* z) const;
+  /// Values of a derivative in the order of its pattern. Returns false where it is not given: then differences of
+  /// sixth order are used. Give constraint_y to have the velocity level at round-off.
+  virtual bool derivative(Quantity, double t, const double* y, const double* z, const double* psi, double* out) const;
+
+ private:
+  friend class FunctionEvaluation;
+  Layout layout_;
+  mutable std::array<std::unique_ptr<Pattern>, quantity_count> dense_patterns_;
+  mutable std::mutex mutex_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------
+// Systems from expressions. Each is filled in, then used; using it builds the System, which does not change after.
+
+/// What Lagrangian, Hamiltonian, Mechanical and Odae have in common.
+class SystemBuilder {
+ public:
+  virtual ~SystemBuilder() = default;
+  /// Time.
+  Expression t() const;
+  /// One constraint g = 0; `name` is used in messages.
+  void constrain(const Expression& g, std::string name = "");
+  /// The finished, immutable system.
+  std::shared_ptr<const System> build() const;
+
+ protected:
+  SystemBuilder();
+  virtual std::shared_ptr<const System> assemble() const = 0;
+  Vector declare(std::vector<Block>& blocks, int& count, std::vector<Expression>& all, const std::string& name,
+                 std::vector<int> shape);
+
+  std::shared_ptr<Graph> graph_;
+  Expression t_;
+  std::vector<Expression> constraints_;
+  std::vector<std::string> constraint_names_;
+
+ private:
+  mutable std::shared_ptr<const System> built_;
+};
+
+/// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi.
+class Lagrangian : public SystemBuilder {
+ public:
+  /// Declares `size` coordinates (or an array of points, shape {N, 3}) and returns them.
+  Vector coordinates(const std::string& name, int size);
+  Vector coordinates(const std::string& name, std::vector<int> shape);
+  Expression coordinate(const std::string& name);
+  /// The velocities that belong to coordinates: q'.
+  Vector velocity(const Vector& q) const;
+  Expression velocity(const Expression& q) const;
+  void kinetic(const Expression& energy);
+  void potential(const Expression& energy);
+  void lagrangian(const Expression& l);
+  /// Adds a generalised force on coordinates.
+  void force(const Vector& q, const Vector& force);
+  /// Own multipliers and reaction, where the reaction is not -G^T psi. One component per coordinate.
+  Vector multipliers(const std::string& name, int size);
+  void reaction(const Vector& r);
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  std::vector<Block> q_blocks_, psi_blocks_;
+  int nq_ = 0, npsi_ = 0;
+  std::vector<Expression> q_, v_, psi_;
+  std::vector<Expression> force_, reaction_;
+  Expression kinetic_ = 0.0, potential_ = 0.0;
+};
+
+/// H(t, q, p):  q' = H_p, p' = -H_q - G^T psi.
+class Hamiltonian : public SystemBuilder {
+ public:
+  Vector coordinates(const std::string& name, int size);
+  Vector coordinates(const std::string& name, std::vector<int> shape);
+  /// Momenta, in the same order and of the same total size as the coordinates.
+  Vector momenta(const std::string& name, int size);
+  Vector momenta(const std::string& name, std::vector<int> shape);
+  void hamiltonian(const Expression& h);
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  std::vector<Block> q_blocks_, p_blocks_;
+  int nq_ = 0, np_ = 0;
+  std::vector<Expression> q_, p_;
+  Expression hamiltonian_ = 0.0;
+};
+
+/// M(t, q) q'' = F(t, q, q') - G^T psi. What comes from a changing M belongs to F, as on paper.
+class Mechanical : public SystemBuilder {
+ public:
+  Vector coordinates(const std::string& name, int size);
+  Vector coordinates(const std::string& name, std::vector<int> shape);
+  Vector velocity(const Vector& q) const;
+  /// Row by row, n x n; or the diagonal, n.
+  void mass(const Vector& entries);
+  void force(const Vector& f);
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  std::vector<Block> q_blocks_;
+  int nq_ = 0;
+  std::vector<Expression> q_, v_;
+  std::vector<Expression> mass_, force_;
+};
+
+/// The problem class itself: y' = v, d/dt p = f + r, 0 = g; r may be nonlinear in psi.
+class Odae : public SystemBuilder {
+ public:
+  Vector y(const std::string& name, std::vector<int> shape);
+  Vector z(const std::string& name, std::vector<int> shape);
+  Vector psi(const std::string& name, std::vector<int> shape);
+  void v(const Vector& expressions);
+  /// Default: z.
+  void p(const Vector& expressions);
+  void f(const Vector& expressions);
+  void r(const Vector& expressions);
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  std::vector<Block> y_blocks_, z_blocks_, psi_blocks_;
+  int ny_ = 0, nz_ = 0, npsi_ = 0;
+  std::vector<Expression> y_, z_, psi_, v_, p_, f_, r_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,107 @@
+// hinge check: what a model is, without integrating it.
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "formulation/consistent_start.hpp"
+#include "formulation/constraint_rank.hpp"
+#include "hinge/error.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge::cli {
+
+namespace {
+
+using Q = Quantity;
+
+const char* kind_name(SystemKind kind) {
+  switch (kind) {
+    case SystemKind::lagrangian: return "Lagrangian";
+    case SystemKind::hamiltonian: return "Hamiltonian";
+    case SystemKind::mechanical: return "mechanical (M q'' = F - G^T psi)";
+    case SystemKind::odae: return "general ODAE";
+    case SystemKind::own: return "own equations";
+  }
+  return "";
+}
+
+void print_vector(const char* symbol, const std::vector<Node>& nodes, const Graph& graph) {
+  constexpr std::size_t most = 12;
+  for (std::size_t k = 0; k < std::min(nodes.size(), most); ++k)
+    std::cout << fmt::format("  {}[{}] = {}\n", symbol, k, to_text(graph, nodes[k], 90));
+  if (nodes.size() > most) std::cout << fmt::format("  ... {} more\n", nodes.size() - most);
+}
+
+void print_equations(const System& system) {
+  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  if (!symbolic) return;
+  const Equations& eq = symbolic->equations();
+  std::cout << "\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v\n";
+  print_vector("v", eq.v, *eq.graph);
+  print_vector("p", eq.p, *eq.graph);
+  print_vector("f", eq.f, *eq.graph);
+  if (system.ng() > 0) print_vector("r", eq.r, *eq.graph);
+  if (system.ng() > 0) print_vector("g", eq.g, *eq.graph);
+}
+
+void print_structure(const System& system) {
+  std::cout << "\nStructure\n";
+  const auto line = [&](const char* what, Quantity q) {
+    const Pattern& p = system.pattern(q);
+    std::cout << fmt::format("  {:<26} {} x {}, {} entries{}\n", what, p.rows, p.columns, p.entries(),
+                             p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "");
+  };
+  line("mass matrix p_z", Q::momentum_z);
+  line("constraint gradient G", Q::constraint_y);
+  line("force by position f_y", Q::force_y);
+  line("force by velocity f_z", Q::force_z);
+  std::cout << fmt::format("  {:<26} {}\n", "reaction",
+                           system.ng() == 0               ? "none"
+                           : system.reaction_is_linear() ? "linear in the multipliers"
+                                                         : "nonlinear (or affine) in the multipliers");
+  std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
+}
+
+}  // namespace
+
+int check(const std::string& path, const std::vector<Override>& overrides) {
+  const Model model = load_model(path, overrides);
+  const System& system = *model.system;
+  const Layout& layout = system.layout();
+  std::cout << model.title << '\n'
+            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraints\n", kind_name(layout.kind), layout.ny,
+                           layout.nz, system.ng());
+  print_equations(system);
+  print_structure(system);
+
+  const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
+  std::cout << "\nAt the initial position\n";
+  std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
+  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom", layout.ny - rank.rank);
+  std::cout << fmt::format("  {:<26} {}\n", "index",
+                           system.ng() == 0 ? "0 (an ordinary differential equation)"
+                                            : "3 as written; Hinge keeps the position and the velocity level together");
+  State start;
+  try {
+    start = consistent_start(system, model.simulation.start, model.start);
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("{}: {}", model.path, e.what()));
+  }
+  std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
+  if (!start.psi.empty()) {
+    std::cout << fmt::format("  {:<26}", "initial multipliers");
+    for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k) std::cout << fmt::format(" {:.10g}", start.psi[k]);
+    std::cout << (start.psi.size() > 6 ? " ...\n" : "\n");
+  }
+  if (system.has_energy()) {
+    const auto e = system.evaluation({Q::energy});
+    e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
+    std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
+  }
+  make_method(model.method, model.method_options).bind(model.system, model.simulation.solver);
+  std::cout << fmt::format("\nMethod      {}\n", make_method(model.method, model.method_options).description);
+  return done;
+}
+
+}  // namespace hinge::cli

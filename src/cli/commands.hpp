@@ -1,0 +1,23 @@
+// The commands of the program `hinge`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hinge/model.hpp"
+
+namespace hinge::cli {
+
+enum ExitStatus { done = 0, numerics_failed = 1, input_wrong = 2, interrupted = 130 };
+
+struct RunArguments {
+  std::string model, out;
+  std::vector<Override> overrides;
+  bool json = false, quiet = false;
+};
+
+int run(const RunArguments& arguments);
+int check(const std::string& model, const std::vector<Override>& overrides);
+int list_methods(bool json);
+
+}  // namespace hinge::cli

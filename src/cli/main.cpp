@@ -1,0 +1,116 @@
+// The program `hinge`: arguments in, one command run, errors as sentences.
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "hinge/error.hpp"
+#include "hinge/version.hpp"
+
+namespace {
+
+using hinge::Override;
+
+const char* const run_help =
+    "Examples:\n"
+    "  hinge run examples/pendulum.toml\n"
+    "  hinge run examples/pendulum.toml --method rattle --step 0.001 --out pendulum.csv\n"
+    "  hinge run examples/pendulum.toml --set parameters.length=2 --set integrate.stages=3 --json\n"
+    "\n"
+    "Exit status: 0 done, 1 the numerics failed (finished steps are kept), 2 the input is wrong,\n"
+    "130 stopped by Ctrl-C (finished steps are kept).\n";
+
+const char* const main_help =
+    "A model file to begin with (examples/ has more):\n"
+    "\n"
+    "  [lagrangian]\n"
+    "  coordinates = [\"q[2]\"]\n"
+    "  kinetic     = \"dot(q',q')/2\"\n"
+    "  potential   = \"9.81*q[1]\"\n"
+    "  constraints = [\"(dot(q,q) - 1)/2\"]\n"
+    "  [initial]\n"
+    "  position = { q = [1, 0] }\n"
+    "  [integrate]\n"
+    "  method = \"gauss-lobatto\"\n"
+    "  step = 0.01\n"
+    "  end = 10\n";
+
+Override split(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos)
+    throw hinge::InputError(fmt::format("--set {}: there is no '='; write --set parameters.m1=2", text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<Override> overrides(const std::vector<std::string>& sets, const std::string& method, const std::string& step,
+                                const std::string& end) {
+  std::vector<Override> list;
+  for (const std::string& s : sets) list.push_back(split(s));
+  if (!method.empty()) list.push_back({"integrate.method", "\"" + method + "\""});
+  if (!step.empty()) list.push_back({"integrate.step", step});
+  if (!end.empty()) list.push_back({"integrate.end", end});
+  return list;
+}
+
+int dispatch(int argc, char** argv) {
+  CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
+  app.name("hinge");
+  app.footer(main_help);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("hinge {} ({})", hinge::version(), hinge::build_features()));
+
+  hinge::cli::RunArguments arguments;
+  std::vector<std::string> sets;
+  std::string method, step, end;
+  auto* run = app.add_subcommand("run", "Integrate a model and print what was preserved and how well");
+  run->footer(run_help);
+  run->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
+  run->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")->allow_extra_args(false);
+  run->add_option("--method", method, "method to use instead of the model's (see hinge methods)");
+  run->add_option("--step", step, "step size instead of the model's");
+  run->add_option("--end", end, "end time instead of the model's");
+  run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5");
+  run->add_flag("--json", arguments.json, "print one JSON object instead of the table");
+  run->add_flag("--quiet", arguments.quiet, "print nothing but errors");
+
+  std::string check_model;
+  auto* check = app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
+  check->add_option("MODEL", check_model, "the model file (TOML)")->required();
+  check->add_option("--set", sets, "override a key of the model: KEY=VALUE")->allow_extra_args(false);
+
+  bool methods_json = false;
+  auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
+  methods->add_flag("--json", methods_json, "print a JSON list");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const bool asked = e.get_exit_code() == 0;  // --help and --version
+    app.exit(e);
+    return asked ? hinge::cli::done : hinge::cli::input_wrong;
+  }
+  if (*run) {
+    arguments.overrides = overrides(sets, method, step, end);
+    return hinge::cli::run(arguments);
+  }
+  if (*check) return hinge::cli::check(check_model, overrides(sets, "", "", ""));
+  return hinge::cli::list_methods(methods_json);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const hinge::InputError& e) {
+    std::cerr << "hinge: " << e.what() << '\n';
+    return hinge::cli::input_wrong;
+  } catch (const hinge::Error& e) {
+    std::cerr << "hinge: " << e.what() << '\n';
+    return hinge::cli::numerics_failed;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "hinge: there is not enough memory for this model\n";
+    return hinge::cli::numerics_failed;
+  }
+}

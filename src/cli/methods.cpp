@@ -1,0 +1,51 @@
+// hinge methods: every method, from the same declarations that the property tests read.
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+
+namespace hinge::cli {
+
+int list_methods(bool json) {
+  using Json = nlohmann::ordered_json;
+  Json list = Json::array();
+  for (const MethodInfo& m : methods()) {
+    const Preserves& p = m.preserves;
+    if (json) {
+      Json options = Json::array();
+      for (const OptionInfo& o : m.options) options.push_back({{"name", o.name}, {"meaning", o.meaning}, {"default", o.default_value}});
+      list.push_back({{"name", m.name},
+                      {"summary", m.summary},
+                      {"order", m.order},
+                      {"preserves",
+                       {{"position_level", p.position_level},
+                        {"velocity_level", p.velocity_level},
+                        {"symplectic", p.symplectic},
+                        {"symmetric", p.symmetric},
+                        {"momentum_maps", p.momentum_maps}}},
+                      {"options", options},
+                      {"reference", m.reference}});
+      continue;
+    }
+    std::string kept;
+    const auto add = [&kept](bool yes, const char* what) { kept += yes ? (kept.empty() ? "" : ", ") + std::string(what) : ""; };
+    add(p.position_level, "g = 0");
+    add(p.velocity_level, "g_t + G v = 0");
+    add(p.symplectic, "symplectic form");
+    add(p.symmetric, "time symmetry");
+    add(p.momentum_maps, "momentum maps");
+    std::cout << fmt::format("{}\n  {}\n  order      {}\n  preserves  {}\n", m.name, m.summary, m.order, kept);
+    for (const OptionInfo& o : m.options)
+      std::cout << fmt::format("  option     {} = {}   {}\n", o.name, o.default_value, o.meaning);
+    std::cout << fmt::format("  reference  {}\n\n", m.reference);
+  }
+  if (json)
+    std::cout << list.dump(2) << '\n';
+  else
+    std::cout << "Options go into [integrate] of the model, or: hinge run MODEL --method NAME --set integrate.OPTION=VALUE\n";
+  return done;
+}
+
+}  // namespace hinge::cli

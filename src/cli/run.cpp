@@ -1,0 +1,77 @@
+// hinge run: integrate a model and say what was preserved.
+#include <csignal>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "cli/progress.hpp"
+#include "hinge/error.hpp"
+
+namespace hinge::cli {
+
+namespace {
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+extern "C" void ask_to_stop(int) {
+  stop_asked = 1;
+}
+
+// The first Ctrl-C ends the run at the next step; the second one kills as usual.
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+void print(const Report& report, const RunArguments& arguments, const std::string& method) {
+  if (arguments.json)
+    std::cout << to_json(report, method).dump(2) << '\n';
+  else if (!arguments.quiet)
+    std::cout << report;
+}
+
+}  // namespace
+
+int run(const RunArguments& arguments) {
+  const Model model = load_model(arguments.model, arguments.overrides);
+  if (!(model.end >= model.simulation.start))
+    throw InputError(fmt::format("{}: there is no end time; add end = 10 to [integrate], or use --end", model.path));
+  const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
+  Simulation simulation = model.simulation_for(out);
+  catch_interrupts();
+  const bool show = !arguments.quiet && !arguments.json && isatty(STDERR_FILENO);
+  Progress progress(model.simulation.start, model.end, show);
+  simulation.on_progress([&](double t) {
+    progress.show(t);
+    return stop_asked == 0;
+  });
+  try {
+    simulation.start(model.start);
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("{}: {}", model.path, e.what()));
+  }
+  try {
+    simulation.until(model.end);
+  } catch (const StepFailure& failure) {
+    progress.clear();
+    print(simulation.report(), arguments, model.method);
+    std::cerr << fmt::format("hinge: {}\n", failure.what());
+    std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
+                             simulation.state().t,
+                             out.empty() ? "; --out FILE.csv keeps them on disk" : " and recorded in " + out);
+    return numerics_failed;
+  }
+  simulation.finish();
+  progress.clear();
+  const Report report = simulation.report();
+  print(report, arguments, model.method);
+  return report.status == RunStatus::stopped ? interrupted : done;
+}
+
+}  // namespace hinge::cli

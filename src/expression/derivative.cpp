@@ -1,0 +1,226 @@
+#include "expression/derivative.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hinge {
+
+namespace {
+
+// Reverse sweeps over one graph; the work arrays are shared between the rows of a Jacobian.
+class ReverseSweep {
+ public:
+  ReverseSweep(Graph& graph, std::span<const Node> variables) : graph_(graph) {
+    column_.assign(static_cast<std::size_t>(graph.variable_count()), -1);
+    for (std::size_t j = 0; j < variables.size(); ++j)
+      column_[static_cast<std::size_t>(graph[variables[j]].a)] = static_cast<int>(j);
+  }
+
+  // Nonzero derivatives of `function` as (column, node), ordered by column.
+  const std::vector<std::pair<int, Node>>& run(Node function) {
+    result_.clear();
+    mark_dependent(function);
+    adjoint_.resize(static_cast<std::size_t>(graph_.size()), no_node);
+    collect_cone(function);
+    if (cone_.empty()) return result_;
+    adjoint_[static_cast<std::size_t>(function)] = graph_.constant(1);
+    std::sort(cone_.begin(), cone_.end(), std::greater<>());
+    for (const Node node : cone_) {
+      const Node w = std::exchange(adjoint_[static_cast<std::size_t>(node)], no_node);
+      if (w == no_node || graph_.is_constant(w, 0)) continue;
+      const Graph::Entry entry = graph_[node];  // a copy: the arena grows below
+      if (entry.op == Op::variable)
+        result_.emplace_back(column_[static_cast<std::size_t>(entry.a)], w);
+      else
+        propagate(node, entry, w);
+    }
+    std::sort(result_.begin(), result_.end());
+    return result_;
+  }
+
+ private:
+  // dependent_[n]: does node n depend on a wanted variable? Extended to new nodes when they are met.
+  void mark_dependent(Node up_to) {
+    for (Node n = static_cast<Node>(dependent_.size()); n <= up_to; ++n) {
+      const Graph::Entry& e = graph_[n];
+      bool wanted = false;
+      if (e.op == Op::variable) {
+        wanted = static_cast<std::size_t>(e.a) < column_.size() && column_[static_cast<std::size_t>(e.a)] >= 0;
+      } else {
+        const int count = arity(e.op);
+        if (count > 0) wanted = depends(e.a);
+        if (count > 1) wanted = wanted || depends(e.b);
+        if (count > 2) wanted = wanted || depends(e.c);
+      }
+      dependent_.push_back(wanted);
+    }
+  }
+
+  bool depends(Node n) const { return dependent_[static_cast<std::size_t>(n)] != 0; }
+
+  void collect_cone(Node function) {
+    cone_.clear();
+    if (!depends(function)) return;
+    visited_.resize(static_cast<std::size_t>(graph_.size()), 0);
+    ++stamp_;
+    stack_.assign(1, function);
+    visited_[static_cast<std::size_t>(function)] = stamp_;
+    while (!stack_.empty()) {
+      const Node n = stack_.back();
+      stack_.pop_back();
+      cone_.push_back(n);
+      const Graph::Entry& e = graph_[n];
+      const Node operands[] = {e.a, e.b, e.c};
+      for (int k = 0; k < arity(e.op); ++k) {
+        auto& seen = visited_[static_cast<std::size_t>(operands[k])];
+        if (seen != stamp_ && depends(operands[k])) {
+          seen = stamp_;
+          stack_.push_back(operands[k]);
+        }
+      }
+    }
+  }
+
+  void give(Node operand, Node contribution) {
+    if (!depends(operand)) return;
+    Node& w = adjoint_[static_cast<std::size_t>(operand)];
+    if (w == no_node)
+      w = contribution;
+    else if (graph_[operand].op != Op::variable && graph_.switched(w) && graph_.switched(contribution))
+      w = add_switched(w, contribution);
+    else
+      w = graph_.add(w, contribution);
+  }
+
+  // The sum of two adjoints that conditions can switch off is off where both are: there the operand's own derivative
+  // may be infinite, and must not be multiplied by 0.
+  Node add_switched(Node x, Node y) {
+    Graph& g = graph_;
+    const Graph::Entry s = g[x], r = g[y];
+    if (s.a == r.a) return g.make(Op::select, s.a, g.add(s.b, r.b), g.add(s.c, r.c));
+    const auto is_on = [&g](const Graph::Entry& e) { return g.is_constant(e.c, 0) ? e.a : g.make(Op::logical_not, e.a); };
+    return g.make(Op::select, g.make(Op::logical_or, is_on(s), is_on(r)), g.add(x, y), g.constant(0));
+  }
+
+  void propagate(Node n, const Graph::Entry& e, Node w) {
+    Graph& g = graph_;
+    const Node a = e.a, b = e.b, c = e.c;
+    const auto number = [&g](double x) { return g.constant(x); };
+    const auto times = [&g](Node x, Node y) { return g.multiply(x, y); };
+    switch (e.op) {
+      case Op::negate: give(a, g.negate(w)); break;
+      case Op::sin: give(a, times(w, g.make(Op::cos, a))); break;
+      case Op::cos: give(a, g.negate(times(w, g.make(Op::sin, a)))); break;
+      case Op::tan: give(a, times(w, g.add(number(1), times(n, n)))); break;
+      case Op::asin: give(a, g.divide(w, g.make(Op::sqrt, g.subtract(number(1), times(a, a))))); break;
+      case Op::acos: give(a, g.negate(g.divide(w, g.make(Op::sqrt, g.subtract(number(1), times(a, a)))))); break;
+      case Op::atan: give(a, g.divide(w, g.add(number(1), times(a, a)))); break;
+      case Op::sinh: give(a, times(w, g.make(Op::cosh, a))); break;
+      case Op::cosh: give(a, times(w, g.make(Op::sinh, a))); break;
+      case Op::tanh: give(a, times(w, g.subtract(number(1), times(n, n)))); break;
+      case Op::exp: give(a, times(w, n)); break;
+      case Op::log: give(a, g.divide(w, a)); break;
+      case Op::sqrt: give(a, g.divide(times(number(0.5), w), n)); break;
+      case Op::abs: give(a, times(w, g.make(Op::sign, a))); break;
+      case Op::add:
+        give(a, w);
+        give(b, w);
+        break;
+      case Op::subtract:
+        give(a, w);
+        give(b, g.negate(w));
+        break;
+      case Op::multiply:
+        give(a, times(w, b));
+        give(b, times(w, a));
+        break;
+      case Op::divide:
+        give(a, g.divide(w, b));
+        give(b, g.negate(g.divide(times(w, n), b)));
+        break;
+      case Op::power:
+        give(a, times(w, times(b, g.power(a, g.subtract(b, number(1))))));
+        if (depends(b)) give(b, times(w, times(n, g.make(Op::log, a))));
+        break;
+      case Op::atan2: {  // atan2(a, b): da = b / (a^2 + b^2), db = -a / (a^2 + b^2)
+        const Node square = g.add(times(a, a), times(b, b));
+        give(a, g.divide(times(w, b), square));
+        give(b, g.negate(g.divide(times(w, a), square)));
+        break;
+      }
+      case Op::hypot:
+        give(a, g.divide(times(w, a), n));
+        give(b, g.divide(times(w, b), n));
+        break;
+      case Op::min:
+      case Op::max: {
+        const Node takes_b = e.op == Op::min ? g.make(Op::less, b, a) : g.make(Op::less, a, b);
+        give(a, g.make(Op::select, takes_b, number(0), w));
+        give(b, g.make(Op::select, takes_b, w, number(0)));
+        break;
+      }
+      case Op::select:
+        give(b, g.make(Op::select, a, w, number(0)));
+        give(c, g.make(Op::select, a, number(0), w));
+        break;
+      // piecewise constant: derivative zero wherever there is one
+      case Op::sign:
+      case Op::logical_not:
+      case Op::less:
+      case Op::less_equal:
+      case Op::equal:
+      case Op::not_equal:
+      case Op::logical_and:
+      case Op::logical_or:
+      case Op::constant:
+      case Op::variable: break;
+    }
+  }
+
+  Graph& graph_;
+  std::vector<int> column_;       // by variable number: column in the result, or -1
+  std::vector<char> dependent_;   // by node
+  std::vector<Node> adjoint_;     // by node; no_node where nothing has arrived
+  std::vector<int> visited_;      // by node: stamp of the last cone it was in
+  std::vector<Node> cone_, stack_;
+  std::vector<std::pair<int, Node>> result_;
+  int stamp_ = 0;
+};
+
+}  // namespace
+
+SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
+  ReverseSweep sweep(graph, variables);
+  SparseExpressions result;
+  result.rows = static_cast<int>(functions.size());
+  result.columns = static_cast<int>(variables.size());
+  for (const Node function : functions) {
+    for (const auto& [column, entry] : sweep.run(function)) {
+      result.column.push_back(column);
+      result.entries.push_back(entry);
+    }
+    result.row_start.push_back(static_cast<int>(result.entries.size()));
+  }
+  return result;
+}
+
+std::vector<Node> gradient(Graph& graph, Node function, std::span<const Node> variables) {
+  std::vector<Node> result(variables.size(), graph.constant(0));
+  ReverseSweep sweep(graph, variables);
+  for (const auto& [column, entry] : sweep.run(function)) result[static_cast<std::size_t>(column)] = entry;
+  return result;
+}
+
+std::vector<char> dependence(const Graph& graph, std::span<const Node> variables) {
+  std::vector<char> depends(static_cast<std::size_t>(graph.size()), 0);
+  for (const Node v : variables) depends[static_cast<std::size_t>(v)] = 1;
+  for (Node n = 0; n < graph.size(); ++n) {
+    const Graph::Entry& e = graph[n];
+    const Node operands[] = {e.a, e.b, e.c};
+    for (int k = 0; k < arity(e.op); ++k)
+      if (depends[static_cast<std::size_t>(operands[k])]) depends[static_cast<std::size_t>(n)] = 1;
+  }
+  return depends;
+}
+
+}  // namespace hinge

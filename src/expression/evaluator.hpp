@@ -1,0 +1,31 @@
+// Numbers from expressions: many outputs in one pass, without allocation.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "expression/graph.hpp"
+
+namespace hinge {
+
+/// Computes a fixed list of outputs from blocks of inputs. Immutable, so threads may share it; what changes lives in
+/// the caller's scratch array.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  /// A scratch array, ready for evaluate().
+  virtual std::vector<double> make_scratch() const = 0;
+  /// `inputs[k]` points at the values of block k (null allowed for a block that no output depends on).
+  virtual void evaluate(const double* const* inputs, double* scratch, double* outputs) const = 0;
+  /// Arithmetic operations of one pass.
+  virtual std::size_t operations() const = 0;
+};
+
+/// An interpreter over one flat instruction tape. Shared sub-expressions are computed once, what no output needs is
+/// not computed, and slots of the scratch array are reused, so that it stays in the cache. Throws InputError when an
+/// output depends on a variable that is in no block.
+std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::vector<Node>> input_blocks,
+                                     std::span<const Node> outputs);
+
+}  // namespace hinge

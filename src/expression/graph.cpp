@@ -1,0 +1,340 @@
+#include "expression/graph.hpp"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace hinge {
+
+int arity(Op op) {
+  if (op <= Op::variable) return 0;
+  if (op <= Op::logical_not) return 1;
+  if (op <= Op::logical_or) return 2;
+  return 3;
+}
+
+double apply_op(Op op, double a, double b, double c) {
+  switch (op) {
+    case Op::negate: return -a;
+    case Op::sin: return std::sin(a);
+    case Op::cos: return std::cos(a);
+    case Op::tan: return std::tan(a);
+    case Op::asin: return std::asin(a);
+    case Op::acos: return std::acos(a);
+    case Op::atan: return std::atan(a);
+    case Op::sinh: return std::sinh(a);
+    case Op::cosh: return std::cosh(a);
+    case Op::tanh: return std::tanh(a);
+    case Op::exp: return std::exp(a);
+    case Op::log: return std::log(a);
+    case Op::sqrt: return std::sqrt(a);
+    case Op::abs: return std::abs(a);
+    case Op::sign: return a > 0 ? 1.0 : a < 0 ? -1.0 : a;
+    case Op::logical_not: return a == 0 ? 1.0 : 0.0;
+    case Op::add: return a + b;
+    case Op::subtract: return a - b;
+    case Op::multiply: return a * b;
+    case Op::divide: return a / b;
+    case Op::power: return std::pow(a, b);
+    case Op::atan2: return std::atan2(a, b);
+    case Op::hypot: return std::hypot(a, b);
+    // NaN passes whichever operand it is: operands of min and max are reordered
+    case Op::min: return b < a || std::isnan(b) ? b : a;
+    case Op::max: return a < b || std::isnan(b) ? b : a;
+    case Op::less: return a < b ? 1.0 : 0.0;
+    case Op::less_equal: return a <= b ? 1.0 : 0.0;
+    case Op::equal: return a == b ? 1.0 : 0.0;
+    case Op::not_equal: return a != b ? 1.0 : 0.0;
+    case Op::logical_and: return a != 0 && b != 0 ? 1.0 : 0.0;
+    case Op::logical_or: return a != 0 || b != 0 ? 1.0 : 0.0;
+    case Op::select: return a != 0 ? b : c;
+    case Op::constant:
+    case Op::variable: break;
+  }
+  return 0;
+}
+
+namespace {
+
+bool commutative(Op op) {
+  return op == Op::add || op == Op::multiply || op == Op::min || op == Op::max || op == Op::hypot || op == Op::equal ||
+         op == Op::not_equal || op == Op::logical_and || op == Op::logical_or;
+}
+
+bool same(const Graph::Entry& x, const Graph::Entry& y) {
+  return x.op == y.op && x.a == y.a && x.b == y.b && x.c == y.c &&
+         std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value);
+}
+
+std::size_t hash(const Graph::Entry& e) {
+  auto mix = [](std::uint64_t h, std::uint64_t x) {
+    h ^= x;
+    h *= 0x9E3779B97F4A7C15ull;
+    return h ^ (h >> 29);
+  };
+  std::uint64_t h = static_cast<std::uint64_t>(e.op) + 1;
+  h = mix(h, static_cast<std::uint32_t>(e.a));
+  h = mix(h, static_cast<std::uint32_t>(e.b));
+  h = mix(h, static_cast<std::uint32_t>(e.c));
+  return mix(h, std::bit_cast<std::uint64_t>(e.value));
+}
+
+}  // namespace
+
+Graph::Graph() : table_(64, no_node) {}
+
+void Graph::grow_table() {
+  std::vector<Node> larger(table_.size() * 2, no_node);
+  const std::size_t mask = larger.size() - 1;
+  for (Node n = 0; n < size(); ++n) {
+    std::size_t slot = hash(entries_[static_cast<std::size_t>(n)]) & mask;
+    while (larger[slot] != no_node) slot = (slot + 1) & mask;
+    larger[slot] = n;
+  }
+  table_ = std::move(larger);
+}
+
+Node Graph::intern(const Entry& entry) {
+  if (entries_.size() * 2 >= table_.size()) grow_table();
+  const std::size_t mask = table_.size() - 1;
+  std::size_t slot = hash(entry) & mask;
+  while (table_[slot] != no_node) {
+    if (same(entries_[static_cast<std::size_t>(table_[slot])], entry)) return table_[slot];
+    slot = (slot + 1) & mask;
+  }
+  entries_.push_back(entry);
+  return table_[slot] = size() - 1;
+}
+
+Node Graph::constant(double value) {
+  if (value == 0) value = 0;  // one zero, not two
+  return intern({.op = Op::constant, .value = value});
+}
+
+Node Graph::variable(std::string name) {
+  const Node node = intern({.op = Op::variable, .a = variable_count()});
+  variables_.push_back(node);
+  names_.push_back(std::move(name));
+  return node;
+}
+
+bool Graph::switched(Node node) const {
+  const Entry& e = (*this)[node];
+  return e.op == Op::select && (is_constant(e.b, 0) || is_constant(e.c, 0));
+}
+
+Node Graph::switch_inside(Op op, Node chooser, Node other) {
+  const Entry e = (*this)[chooser];
+  const Node b = is_constant(e.b, 0) ? e.b : make(op, e.b, other);
+  const Node c = is_constant(e.c, 0) ? e.c : make(op, e.c, other);
+  return make(Op::select, e.a, b, c);
+}
+
+Node Graph::make(Op op, Node a, Node b, Node c) {
+  const int n = arity(op);
+  const bool a_fixed = is_constant(a), b_fixed = n > 1 && is_constant(b), c_fixed = n > 2 && is_constant(c);
+  if (a_fixed && (n < 2 || b_fixed) && (n < 3 || c_fixed))
+    return constant(apply_op(op, value(a), n > 1 ? value(b) : 0, n > 2 ? value(c) : 0));
+
+  // A factor that is switched off must not let an infinity of the branch not taken through (0 * inf): products and
+  // quotients with select(c, x, 0) go inside the branch. Derivatives of `if` rely on this.
+  if (op == Op::multiply || op == Op::divide || op == Op::negate) {
+    if (switched(a)) return switch_inside(op, a, b);
+    if (op == Op::multiply && switched(b)) return switch_inside(op, b, a);
+  }
+
+  switch (op) {
+    case Op::add:
+      if (is_constant(a, 0)) return b;
+      if (is_constant(b, 0)) return a;
+      if (a == b) return multiply(constant(2), a);
+      if ((*this)[b].op == Op::negate) return make(Op::subtract, a, (*this)[b].a);
+      if ((*this)[a].op == Op::negate) return make(Op::subtract, b, (*this)[a].a);
+      break;
+    case Op::subtract:
+      if (is_constant(b, 0)) return a;
+      if (a == b) return constant(0);
+      if (is_constant(a, 0)) return negate(b);
+      if ((*this)[b].op == Op::negate) return make(Op::add, a, (*this)[b].a);
+      break;
+    case Op::multiply:
+      if (is_constant(a, 0) || is_constant(b, 0)) return constant(0);
+      if (is_constant(a, 1)) return b;
+      if (is_constant(b, 1)) return a;
+      if (is_constant(a, -1)) return negate(b);
+      if (is_constant(b, -1)) return negate(a);
+      if ((*this)[a].op == Op::negate && (*this)[b].op == Op::negate) return multiply((*this)[a].a, (*this)[b].a);
+      if (b_fixed) std::swap(a, b);  // constant first, so that constants meet
+      if (is_constant(a) && (*this)[b].op == Op::multiply && is_constant((*this)[b].a))
+        return multiply(constant(value(a) * value((*this)[b].a)), (*this)[b].b);
+      if (is_constant(a) && (*this)[b].op == Op::negate) return multiply(constant(-value(a)), (*this)[b].a);
+      break;
+    case Op::divide:
+      if (is_constant(a, 0)) return a;
+      if (is_constant(b, 1)) return a;
+      if (is_constant(b, -1)) return negate(a);
+      if (a == b) return constant(1);
+      break;
+    case Op::negate:
+      if ((*this)[a].op == Op::negate) return (*this)[a].a;
+      if ((*this)[a].op == Op::subtract) return make(Op::subtract, (*this)[a].b, (*this)[a].a);
+      if ((*this)[a].op == Op::multiply && is_constant((*this)[a].a))
+        return multiply(constant(-value((*this)[a].a)), (*this)[a].b);
+      break;
+    case Op::select:
+      if (a_fixed) return value(a) != 0 ? b : c;
+      if (b == c) return b;
+      break;
+    case Op::min:
+    case Op::max:
+      if (a == b) return a;
+      break;
+    default: break;
+  }
+  const bool constant_first = op == Op::multiply && is_constant(a);
+  if (commutative(op) && b < a && !constant_first) std::swap(a, b);
+  if (op == Op::multiply && is_constant(b)) std::swap(a, b);
+  return intern({.op = op, .a = a, .b = b, .c = c});
+}
+
+Node Graph::power(Node a, Node b) {
+  if (is_constant(a) && is_constant(b)) return make(Op::power, a, b);
+  if (is_constant(b)) {
+    const double exponent = value(b);
+    if (exponent == 0) return constant(1);
+    if (exponent == 1) return a;
+    if (exponent == 0.5) return make(Op::sqrt, a);
+    if (exponent < 0 && exponent >= -8 && exponent == std::floor(exponent))
+      return divide(constant(1), power(a, constant(-exponent)));
+    if (exponent > 0 && exponent <= 8 && exponent == std::floor(exponent)) {
+      const int n = static_cast<int>(exponent);
+      const Node half = power(a, constant(n / 2));
+      const Node even = multiply(half, half);
+      return n % 2 == 0 ? even : multiply(even, a);
+    }
+  }
+  return make(Op::power, a, b);
+}
+
+namespace {
+
+const char* function_name(Op op) {
+  switch (op) {
+    case Op::sin: return "sin";
+    case Op::cos: return "cos";
+    case Op::tan: return "tan";
+    case Op::asin: return "asin";
+    case Op::acos: return "acos";
+    case Op::atan: return "atan";
+    case Op::sinh: return "sinh";
+    case Op::cosh: return "cosh";
+    case Op::tanh: return "tanh";
+    case Op::exp: return "exp";
+    case Op::log: return "log";
+    case Op::sqrt: return "sqrt";
+    case Op::abs: return "abs";
+    case Op::sign: return "sign";
+    case Op::atan2: return "atan2";
+    case Op::hypot: return "hypot";
+    case Op::min: return "min";
+    case Op::max: return "max";
+    case Op::select: return "if";
+    default: return nullptr;
+  }
+}
+
+const char* symbol(Op op) {
+  switch (op) {
+    case Op::add: return " + ";
+    case Op::subtract: return " - ";
+    case Op::multiply: return "*";
+    case Op::divide: return "/";
+    case Op::power: return "^";
+    case Op::less: return " < ";
+    case Op::less_equal: return " <= ";
+    case Op::equal: return " == ";
+    case Op::not_equal: return " != ";
+    case Op::logical_and: return " and ";
+    case Op::logical_or: return " or ";
+    default: return "?";
+  }
+}
+
+enum Precedence { disjunction = 1, conjunction, negation, comparison, additive, multiplicative, raised, closed };
+
+Precedence precedence(Op op) {
+  switch (op) {
+    case Op::logical_or: return disjunction;
+    case Op::logical_and: return conjunction;
+    case Op::logical_not: return negation;
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal: return comparison;
+    case Op::add:
+    case Op::subtract: return additive;
+    case Op::multiply:
+    case Op::divide:
+    case Op::negate: return multiplicative;
+    case Op::power: return raised;
+    default: return closed;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Graph& graph, Node node, std::size_t limit) {
+  // An explicit stack of pieces still to print: either a node with the precedence around it, or a literal.
+  struct Piece {
+    Node node;
+    int around;
+    const char* literal;
+  };
+  std::string out;
+  std::vector<Piece> todo{{node, 0, nullptr}};
+  while (!todo.empty()) {
+    if (out.size() > limit) return out + " ...";
+    const Piece piece = todo.back();
+    todo.pop_back();
+    if (piece.literal) {
+      out += piece.literal;
+      continue;
+    }
+    const auto& e = graph[piece.node];
+    if (e.op == Op::constant) {
+      const bool wrap = e.value < 0 && piece.around > additive;
+      out += fmt::format("{}{:g}{}", wrap ? "(" : "", e.value, wrap ? ")" : "");
+    } else if (e.op == Op::variable) {
+      out += graph.variable_name(e.a);
+    } else if (const char* name = function_name(e.op)) {
+      out += name;
+      out += '(';
+      todo.push_back({no_node, 0, ")"});
+      const Node operands[] = {e.a, e.b, e.c};
+      for (int k = arity(e.op) - 1; k >= 0; --k) {
+        todo.push_back({operands[k], 0, nullptr});
+        if (k > 0) todo.push_back({no_node, 0, ", "});
+      }
+    } else {
+      const int own = precedence(e.op);
+      const bool wrap = own < piece.around;
+      if (wrap) out += '(';
+      if (wrap) todo.push_back({no_node, 0, ")"});
+      if (arity(e.op) == 1) {
+        out += e.op == Op::negate ? "-" : "not ";
+        todo.push_back({e.a, own + 1, nullptr});
+      } else {
+        const bool left_tight = own == raised || own == comparison;  // comparisons do not chain
+        const bool right_tight = left_tight || e.op == Op::subtract || e.op == Op::divide;
+        todo.push_back({e.b, right_tight ? own + 1 : own, nullptr});
+        todo.push_back({no_node, 0, symbol(e.op)});
+        todo.push_back({e.a, left_tight ? own + 1 : own, nullptr});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace hinge

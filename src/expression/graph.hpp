@@ -1,0 +1,117 @@
+// The expression graph: every distinct sub-expression exists exactly once.
+//
+// Nodes live in one arena and are numbered in order of creation, so the operands of a node always have smaller
+// numbers. Every pass over the graph (differentiation, scheduling) is therefore a loop over numbers, never a
+// recursion: a sum of a million terms is as deep as it is long, and harmless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hinge {
+
+/// Number of a node in its graph.
+using Node = std::int32_t;
+inline constexpr Node no_node = -1;
+
+enum class Op : std::uint8_t {
+  constant,
+  variable,
+  // one operand
+  negate,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  exp,
+  log,
+  sqrt,
+  abs,
+  sign,
+  logical_not,
+  // two operands
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  atan2,
+  hypot,
+  min,
+  max,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  // three operands: select(condition, if true, if false)
+  select,
+};
+
+/// Number of operands of an operation (0 for constants and variables).
+int arity(Op op);
+
+/// The value of an operation on numbers; conditions are 1 (true) and 0 (false).
+double apply_op(Op op, double a, double b = 0, double c = 0);
+
+class Graph {
+ public:
+  struct Entry {
+    Op op;
+    Node a = no_node, b = no_node, c = no_node;  // operands; for a variable, `a` is its number
+    double value = 0;                            // for a constant
+  };
+
+  Graph();
+
+  Node constant(double value);
+  Node variable(std::string name);
+
+  /// The node of `op` applied to the operands. Constants are folded and the simplifications that are exact in
+  /// real arithmetic for finite operands are made (x + 0, x * 1, x * 0, x - x, -(-x), x / 1, ...).
+  Node make(Op op, Node a, Node b = no_node, Node c = no_node);
+
+  Node add(Node a, Node b) { return make(Op::add, a, b); }
+  Node subtract(Node a, Node b) { return make(Op::subtract, a, b); }
+  Node multiply(Node a, Node b) { return make(Op::multiply, a, b); }
+  Node divide(Node a, Node b) { return make(Op::divide, a, b); }
+  Node negate(Node a) { return make(Op::negate, a); }
+  /// a^b; small integer powers become products, a^0.5 a square root.
+  Node power(Node a, Node b);
+
+  const Entry& operator[](Node node) const { return entries_[static_cast<std::size_t>(node)]; }
+  Node size() const { return static_cast<Node>(entries_.size()); }
+  int variable_count() const { return static_cast<int>(variables_.size()); }
+  /// Node of variable number `k`, in order of declaration.
+  Node variable_node(int k) const { return variables_[static_cast<std::size_t>(k)]; }
+  const std::string& variable_name(int k) const { return names_[static_cast<std::size_t>(k)]; }
+
+  bool is_constant(Node node) const { return (*this)[node].op == Op::constant; }
+  bool is_constant(Node node, double value) const { return is_constant(node) && (*this)[node].value == value; }
+  double value(Node node) const { return (*this)[node].value; }
+  /// select(c, x, 0) or select(c, 0, x): a term that a condition can switch off.
+  bool switched(Node node) const;
+
+ private:
+  Node intern(const Entry& entry);
+  void grow_table();
+  Node switch_inside(Op op, Node chooser, Node other);
+
+  std::vector<Entry> entries_;
+  std::vector<Node> table_;  // open addressing, size a power of two
+  std::vector<Node> variables_;
+  std::vector<std::string> names_;
+};
+
+/// The expression as text, for messages and `hinge check`; long ones are cut at about `limit` characters.
+std::string to_text(const Graph& graph, Node node, std::size_t limit = 400);
+
+}  // namespace hinge

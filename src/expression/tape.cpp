@@ -1,0 +1,182 @@
+// The interpreter: expression graph -> flat tape of instructions on numbered slots.
+//
+// Slots: first the inputs, then the constants, then temporaries. A temporary's slot is free again after its last
+// use, and the order of computation follows the outputs depth first, the neediest operand before the others, so few
+// are alive at a time.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "expression/evaluator.hpp"
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+struct Instruction {
+  Op op;
+  std::int32_t result, a, b, c;
+};
+
+class Tape final : public Evaluator {
+ public:
+  Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs) {
+    slot_.assign(static_cast<std::size_t>(graph.size()), -1);
+    for (const auto& block : blocks) {
+      blocks_.push_back({slots_, static_cast<std::int32_t>(block.size()), false});
+      for (const Node node : block) slot_[static_cast<std::size_t>(node)] = slots_++;
+    }
+    inputs_ = slots_;
+    const std::vector<Node> order = schedule(graph, outputs);
+    note_used_blocks();
+    assign_slots(graph, order);
+    for (const Node node : outputs) output_slots_.push_back(slot_[static_cast<std::size_t>(node)]);
+    slot_ = {};
+    uses_ = {};
+  }
+
+  std::vector<double> make_scratch() const override {
+    std::vector<double> scratch(static_cast<std::size_t>(slots_), 0.0);
+    for (std::size_t k = 0; k < constants_.size(); ++k) scratch[static_cast<std::size_t>(inputs_) + k] = constants_[k];
+    return scratch;
+  }
+
+  std::size_t operations() const override { return tape_.size(); }
+
+  void evaluate(const double* const* inputs, double* s, double* outputs) const override {
+    for (std::size_t k = 0; k < blocks_.size(); ++k)
+      if (blocks_[k].used && inputs[k])
+        std::memcpy(s + blocks_[k].first, inputs[k], static_cast<std::size_t>(blocks_[k].size) * sizeof(double));
+    for (const Instruction& i : tape_) {
+      switch (i.op) {
+        case Op::add: s[i.result] = s[i.a] + s[i.b]; break;
+        case Op::subtract: s[i.result] = s[i.a] - s[i.b]; break;
+        case Op::multiply: s[i.result] = s[i.a] * s[i.b]; break;
+        case Op::divide: s[i.result] = s[i.a] / s[i.b]; break;
+        case Op::negate: s[i.result] = -s[i.a]; break;
+        case Op::sqrt: s[i.result] = std::sqrt(s[i.a]); break;
+        case Op::select: s[i.result] = s[i.a] != 0 ? s[i.b] : s[i.c]; break;
+        default: s[i.result] = apply_op(i.op, s[i.a], s[i.b]); break;
+      }
+    }
+    for (std::size_t k = 0; k < output_slots_.size(); ++k) outputs[k] = s[output_slots_[k]];
+  }
+
+ private:
+  struct Block {
+    std::int32_t first, size;
+    bool used;
+  };
+
+  // How many temporaries an operation needs at least if no sub-expression is shared: computing the neediest operand
+  // first, each later one finds one more slot occupied.
+  static std::vector<std::int32_t> slots_needed(const Graph& graph) {
+    std::vector<std::int32_t> need(static_cast<std::size_t>(graph.size()), 0);
+    for (Node n = 0; n < graph.size(); ++n) {
+      const Graph::Entry& e = graph[n];
+      const Node operands[] = {e.a, e.b, e.c};
+      std::int32_t of_operand[] = {0, 0, 0};
+      const int count = arity(e.op);
+      for (int k = 0; k < count; ++k) of_operand[k] = need[static_cast<std::size_t>(operands[k])];
+      std::sort(of_operand, of_operand + count, std::greater<>());
+      for (int k = 0; k < count; ++k)
+        need[static_cast<std::size_t>(n)] = std::max({need[static_cast<std::size_t>(n)], of_operand[k] + k, 1});
+    }
+    return need;
+  }
+
+  // Depth-first order of all operations below the outputs, and how often each node is used.
+  std::vector<Node> schedule(const Graph& graph, std::span<const Node> outputs) {
+    enum : char { fresh, open, done };
+    std::vector<char> state(static_cast<std::size_t>(graph.size()), fresh);
+    uses_.assign(static_cast<std::size_t>(graph.size()), 0);
+    const std::vector<std::int32_t> need = slots_needed(graph);
+    const auto less_needy = [&need](Node x, Node y) {
+      return need[static_cast<std::size_t>(x)] < need[static_cast<std::size_t>(y)];
+    };
+    std::vector<Node> order, stack;
+    for (const Node output : outputs) {
+      ++uses_[static_cast<std::size_t>(output)];  // never released: the value is read at the end
+      stack.push_back(output);
+      while (!stack.empty()) {
+        const Node n = stack.back();
+        char& status = state[static_cast<std::size_t>(n)];
+        const Graph::Entry& e = graph[n];
+        const int count = arity(e.op);
+        if (status == fresh && count > 0) {
+          status = open;
+          Node operands[] = {e.a, e.b, e.c};
+          std::stable_sort(operands, operands + count, less_needy);  // the last one pushed is computed first
+          for (int k = 0; k < count; ++k) {
+            ++uses_[static_cast<std::size_t>(operands[k])];
+            if (state[static_cast<std::size_t>(operands[k])] == fresh) stack.push_back(operands[k]);
+          }
+          continue;
+        }
+        stack.pop_back();
+        if (status == done) continue;
+        status = done;
+        if (count > 0) order.push_back(n);
+        if (e.op == Op::variable && slot_[static_cast<std::size_t>(n)] < 0)
+          throw InputError(fmt::format("'{}' is not a variable of this system", graph.variable_name(e.a)));
+        if (e.op == Op::constant) {
+          slot_[static_cast<std::size_t>(n)] = slots_++;
+          constants_.push_back(e.value);
+        }
+      }
+    }
+    return order;
+  }
+
+  void note_used_blocks() {
+    for (std::size_t n = 0; n < slot_.size(); ++n)
+      if (slot_[n] >= 0 && slot_[n] < inputs_ && uses_[n] > 0)
+        for (Block& block : blocks_)
+          if (slot_[n] >= block.first && slot_[n] < block.first + block.size) block.used = true;
+  }
+
+  void assign_slots(const Graph& graph, const std::vector<Node>& order) {
+    const std::int32_t first_temporary = slots_;
+    std::vector<std::int32_t> free;
+    tape_.reserve(order.size());
+    for (const Node n : order) {
+      const Graph::Entry& e = graph[n];
+      const Node operands[] = {e.a, e.b, e.c};
+      std::int32_t source[] = {0, 0, 0};
+      const int count = arity(e.op);
+      for (int k = 0; k < count; ++k) source[k] = slot_[static_cast<std::size_t>(operands[k])];
+      for (int k = 0; k < count; ++k)
+        if (--uses_[static_cast<std::size_t>(operands[k])] == 0 && source[k] >= first_temporary)
+          free.push_back(source[k]);
+      std::int32_t result = slots_;
+      if (free.empty()) {
+        ++slots_;
+      } else {
+        result = free.back();
+        free.pop_back();
+      }
+      slot_[static_cast<std::size_t>(n)] = result;
+      tape_.push_back({e.op, result, source[0], source[1], source[2]});
+    }
+  }
+
+  std::vector<Block> blocks_;
+  std::vector<double> constants_;
+  std::vector<Instruction> tape_;
+  std::vector<std::int32_t> output_slots_;
+  std::int32_t inputs_ = 0, slots_ = 0;
+  std::vector<std::int32_t> slot_, uses_;  // by node, while building
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::vector<Node>> input_blocks,
+                                     std::span<const Node> outputs) {
+  return std::make_unique<Tape>(graph, input_blocks, outputs);
+}
+
+}  // namespace hinge

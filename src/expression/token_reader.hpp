@@ -1,0 +1,66 @@
+// A place in a list of tokens, what the names in it mean, and the messages about what should not stand there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expression/functions.hpp"
+#include "expression/lexer.hpp"
+#include "expression/parse.hpp"
+
+namespace hinge::language {
+
+/// Everything a name can mean, found once per name and not once per use.
+struct Symbol {
+  std::string_view name;
+  const Value* value = nullptr;        // in the scope
+  const Function* function = nullptr;  // when followed by a parenthesis
+  Node bound = no_node;                // index of a sum that is being read (hides `value`), or a constant
+
+  bool has_value() const { return value || bound != no_node; }
+};
+
+class TokenReader {
+ public:
+  using Position = std::size_t;  // of a token
+
+  TokenReader(std::string_view text, const Scope& scope);
+
+  Kind kind() const { return tokens_[at_].kind; }
+  Kind kind_after() const { return kind() == Kind::end ? Kind::end : tokens_[at_ + 1].kind; }
+  /// Steps over a token of this kind; anything else is an error.
+  void expect(Kind wanted);
+  /// Steps over an operand without giving it a meaning, up to the comma or bracket that ends it.
+  void skip(Kind also_stop_at);
+  Symbol& symbol(Position name) { return symbols_[tokens_[name].link]; }
+  const Symbol& symbol(Position name) const { return symbols_[tokens_[name].link]; }
+
+  /// The text of the tokens [first, last), on one line and not too long.
+  std::string quote(Position first, Position last) const;
+  std::string shown(Position token) const;
+  /// " (with i = 3)" inside a sum: the text alone does not say which term is meant.
+  std::string with_indices() const;
+
+  [[noreturn]] void fail(Position token, std::string cause) const;
+  [[noreturn]] void fail_expected_value() const;
+  /// An operand is complete, and what follows neither continues nor ends it.
+  [[noreturn]] void fail_after_operand() const;
+  [[noreturn]] void fail_unknown_name(Position name) const;
+  /// A name in front of a parenthesis that is no function.
+  [[noreturn]] void fail_call_of(Position name) const;
+  void check_argument_count(const Function& function, Position name) const;
+
+ protected:
+  const Scope& scope_;
+  std::vector<Token> tokens_;
+  std::vector<double> numbers_;
+  std::vector<const Symbol*> indices_;  // of the sums being read, outermost first
+  Position at_ = 0;
+
+ private:
+  Source source_;
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace hinge::language

@@ -1,0 +1,388 @@
+#include "formulation/consistent_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+#include "formulation/constraint_rank.hpp"
+#include "hinge/error.hpp"
+#include "solve/saddle_point.hpp"
+#include "solve/sparse.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+using Values = std::vector<double>;
+
+// Violations below this, relative to |y| (or |z|) and the size of the constraint's gradient, are rounding of typed
+// values and are polished away silently.
+constexpr double typed_precision = 1e-9;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+double biggest(const double* x, std::size_t n) {
+  double m = 0;
+  for (std::size_t i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
+  return m;
+}
+double biggest(const Values& x) { return biggest(x.data(), x.size()); }
+
+// Where constraint forces act: r_psi, or G^T (velocity level: (G v_z)^T) in the Euclidean metric.
+struct Directions {
+  Pattern mass, reaction;
+  std::vector<int> from;  // entry of the transposed pattern -> entry of the original one
+
+  static Pattern transpose(const Pattern& p, std::vector<int>& from) {
+    PatternBuilder builder(p.columns, p.rows);
+    for (int i = 0; i < p.rows; ++i)
+      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) builder.add(p.column[at(k)], i);
+    std::vector<int> place;
+    Pattern result = builder.build(place);
+    from.assign(place.size(), 0);
+    for (std::size_t k = 0; k < place.size(); ++k) from[at(place[k])] = static_cast<int>(k);
+    return result;
+  }
+  static Pattern identity(int n) {
+    Pattern p{n, n, {0}, {}};
+    for (int i = 0; i < n; ++i) p.column.push_back(i), p.row_start.push_back(i + 1);
+    return p;
+  }
+};
+
+// Solves  min |dx|^2 subject to C dx = b  in the mass metric (dx = A^-1 B mu) or the Euclidean one (dx = C^T mu).
+class Projector {
+ public:
+  Projector(const System& system, const Pattern& c, bool euclidean) : euclidean_(euclidean), c_(c) {
+    if (euclidean_) {
+      mass_ = Directions::identity(c.columns);
+      reaction_ = Directions::transpose(c, from_);
+      ones_.assign(at(c.columns), 1.0);
+      transposed_.resize(c.entries());
+    } else {
+      mass_ = system.pattern(Q::momentum_z);
+      reaction_ = system.pattern(Q::reaction_psi);
+    }
+    saddle_ = std::make_unique<SaddlePoint>(mass_, reaction_, c_, LinearAlgebra::automatic);
+  }
+
+  bool factor(const double* a, const double* b, const double* c) {
+    if (!euclidean_) return saddle_->factor(a, b, 1.0, c);
+    for (std::size_t k = 0; k < from_.size(); ++k) transposed_[k] = c[from_[k]];
+    return saddle_->factor(ones_.data(), transposed_.data(), 1.0, c);
+  }
+
+  // out = dx
+  void solve(const Values& b, Values& out) {
+    const std::size_t n = at(c_.columns);
+    work_.assign(n + b.size(), 0.0);
+    std::copy(b.begin(), b.end(), work_.begin() + static_cast<std::ptrdiff_t>(n));
+    saddle_->solve(work_.data());
+    out.assign(work_.begin(), work_.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+
+ private:
+  bool euclidean_;
+  Pattern c_, mass_, reaction_;
+  std::vector<int> from_;
+  Values ones_, transposed_, work_;
+  std::unique_ptr<SaddlePoint> saddle_;
+};
+
+bool project_position(const System& system, double t, Values& y, const Values& z, const Values& psi) {
+  const bool euclidean = system.layout().kind == SystemKind::odae;
+  const auto e = system.evaluation({Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi,
+                                    Q::constraint_rate_z});
+  Projector projector(system, system.pattern(euclidean ? Q::constraint_y : Q::constraint_rate_z), euclidean);
+  const Values y0 = y;
+  Values b(at(system.ng())), w, step(y.size());
+  double last = INFINITY, damping = 1;
+  for (int iteration = 0; iteration < 100; ++iteration) {
+    e->at(t, y.data(), z.data(), psi.data());
+    const double* g = (*e)[Q::constraint];
+    const double size = biggest(g, b.size());
+    if (!std::isfinite(size)) return false;
+    // b = -(g + G (y0 - y))
+    for (std::size_t a = 0; a < y.size(); ++a) step[a] = y0[a] - y[a];
+    for (std::size_t a = 0; a < b.size(); ++a) b[a] = -g[a];
+    multiply_add(system.pattern(Q::constraint_y), (*e)[Q::constraint_y], step.data(), -1.0, b.data());
+    const double* c = euclidean ? (*e)[Q::constraint_y] : (*e)[Q::constraint_rate_z];
+    if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], c)) return false;
+    projector.solve(b, w);
+    if (!euclidean) {
+      Values moved(y.size(), 0.0);
+      multiply_add(system.pattern(Q::velocity_z), (*e)[Q::velocity_z], w.data(), 1.0, moved.data());
+      w = moved;
+    }
+    damping = size > 2 * last ? std::max(damping / 2, 0.05) : std::min(1.0, 2 * damping);
+    double change = 0;
+    for (std::size_t a = 0; a < y.size(); ++a) {
+      const double d = damping * (y0[a] + w[a] - y[a]);
+      y[a] += d;
+      change = std::max(change, std::abs(d));
+    }
+    last = size;
+    if (!std::isfinite(change)) return false;
+    if (change <= 4e-16 * std::max(biggest(y), 1e-300)) return true;
+    if (iteration > 20 && size <= 1e-14 * (1 + biggest(y))) return true;
+  }
+  return false;
+}
+
+bool project_velocity(const System& system, double t, const Values& y, Values& z, const Values& psi) {
+  const bool euclidean = system.layout().kind == SystemKind::odae;
+  const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  Projector projector(system, system.pattern(Q::constraint_rate_z), euclidean);
+  Values b(at(system.ng())), dz;
+  double previous = INFINITY;
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    e->at(t, y.data(), z.data(), psi.data());
+    for (std::size_t a = 0; a < b.size(); ++a) b[a] = -(*e)[Q::constraint_rate][a];
+    if (!std::isfinite(biggest(b))) return false;
+    if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], (*e)[Q::constraint_rate_z])) return false;
+    projector.solve(b, dz);
+    for (std::size_t a = 0; a < z.size(); ++a) z[a] += dz[a];
+    const double change = biggest(dz);
+    if (!std::isfinite(change)) return false;
+    if (change <= 4e-16 * std::max(biggest(z), 1e-300) || (iteration > 2 && change >= 0.5 * previous)) return true;
+    previous = change;
+  }
+  return false;
+}
+
+// Newton for (z', psi) of the acceleration level; one iteration when the reaction is affine in psi.
+bool solve_multipliers(const System& system, double t, const Values& y, const Values& z, Values& psi) {
+  const auto e = system.evaluation({Q::velocity, Q::force, Q::reaction, Q::momentum_y, Q::momentum_z, Q::momentum_t,
+                                    Q::reaction_psi, Q::constraint_rate_y, Q::constraint_rate_z, Q::constraint_rate_t});
+  SaddlePoint saddle(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
+                     system.pattern(Q::constraint_rate_z), LinearAlgebra::automatic);
+  const std::size_t nz = at(system.nz()), m = at(system.npsi());
+  const double one = 1;
+  Values acceleration(nz, 0.0), x(nz + m);
+  double previous = INFINITY;
+  for (int iteration = 0; iteration < 100; ++iteration) {
+    e->at(t, y.data(), z.data(), psi.data());
+    if (!saddle.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], 1.0, (*e)[Q::constraint_rate_z])) return false;
+    for (std::size_t a = 0; a < nz; ++a) x[a] = (*e)[Q::force][a] + (*e)[Q::reaction][a];
+    multiply_add(system.pattern(Q::momentum_z), (*e)[Q::momentum_z], acceleration.data(), -1, x.data());
+    multiply_add(system.pattern(Q::momentum_y), (*e)[Q::momentum_y], (*e)[Q::velocity], -1, x.data());
+    multiply_add(system.pattern(Q::momentum_t), (*e)[Q::momentum_t], &one, -1, x.data());
+    std::fill_n(x.data() + nz, m, 0.0);
+    multiply_add(system.pattern(Q::constraint_rate_t), (*e)[Q::constraint_rate_t], &one, -1, x.data() + nz);
+    multiply_add(system.pattern(Q::constraint_rate_y), (*e)[Q::constraint_rate_y], (*e)[Q::velocity], -1, x.data() + nz);
+    multiply_add(system.pattern(Q::constraint_rate_z), (*e)[Q::constraint_rate_z], acceleration.data(), -1,
+                 x.data() + nz);
+    saddle.solve(x.data());
+    for (std::size_t a = 0; a < nz; ++a) acceleration[a] += x[a];
+    for (std::size_t a = 0; a < m; ++a) psi[a] += x[nz + a];
+    const double change = biggest(x);
+    if (!std::isfinite(change)) return false;
+    const double scale = std::max(biggest(psi), biggest(acceleration));
+    if (change <= 1e-14 * scale || (change <= 1e-9 * scale && change >= 0.5 * previous)) return true;
+    previous = change;
+  }
+  return false;
+}
+
+// Dense Newton  function(t, y, z) = wanted  for z.
+Values invert(const System& system, double t, const Values& y, const Values& wanted, Quantity function, Quantity by_z,
+              const char* what) {
+  const auto e = system.evaluation({function, by_z});
+  const auto solver = make_linear_solver(system.pattern(by_z), LinearAlgebra::automatic);
+  Values z = wanted, r(wanted.size());
+  const Values psi(at(std::max(system.npsi(), 1)), 0.0);
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    e->at(t, y.data(), z.data(), psi.data());
+    for (std::size_t a = 0; a < r.size(); ++a) r[a] = wanted[a] - (*e)[function][a];
+    if (!solver->factor((*e)[by_z])) break;
+    solver->solve(r.data());
+    for (std::size_t a = 0; a < r.size(); ++a) z[a] += r[a];
+    if (!std::isfinite(biggest(r))) break;
+    if (biggest(r) <= 1e-15 * std::max(biggest(z), 1e-300) || biggest(r) == 0) return z;
+    if (iteration > 10 && biggest(r) <= 1e-12 * biggest(z)) return z;
+  }
+  throw InputError(fmt::format("the initial {} cannot be turned into the system's own variables: the relation between "
+                               "velocity and momentum has no unique solution there", what));
+}
+
+std::string list_values(const std::vector<Block>& blocks, const Values& x) {
+  std::string text;
+  for (const Block& b : blocks) {
+    text += fmt::format("{}{} = ", text.empty() ? "" : ", ", b.name);
+    const int shown = std::min(b.size(), 12);
+    if (b.shape.empty()) {
+      text += fmt::format("{}", x[at(b.first)]);
+    } else {
+      text += "[";
+      for (int k = 0; k < shown; ++k) text += fmt::format("{}{}", k ? ", " : "", x[at(b.first + k)]);
+      text += shown < b.size() ? ", ...]" : "]";
+    }
+    if (text.size() > 600) return text + ", ...";
+  }
+  return text;
+}
+
+std::vector<StartCheck::Violation> violations(const System& system, double t, const Values& y, const Values& z) {
+  const auto e = system.evaluation({Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z,
+                                    Q::constraint_rate_y});
+  const Values psi(at(std::max(system.npsi(), 1)), 0.0);
+  e->at(t, y.data(), z.data(), psi.data());
+  const auto row_size = [&](Quantity q, int i, double x) {
+    const Pattern& p = system.pattern(q);
+    double sum = 0;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) sum += std::abs((*e)[q][k]);
+    return sum * x;
+  };
+  std::vector<StartCheck::Violation> found;
+  for (int i = 0; i < system.ng(); ++i) {
+    const double g = std::abs((*e)[Q::constraint][i]);
+    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, biggest(y)), 1e-300))) found.push_back({i, false, g});
+  }
+  for (int i = 0; i < system.ng(); ++i) {
+    const double g = std::abs((*e)[Q::constraint_rate][i]);
+    const double scale = row_size(Q::constraint_rate_z, i, biggest(z)) + row_size(Q::constraint_rate_y, i, biggest(y));
+    if (!(g <= typed_precision * std::max(scale, 1e-300))) found.push_back({i, true, g});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.velocity_level != b.velocity_level ? b.velocity_level : a.amount > b.amount;
+  });
+  return found;
+}
+
+void refuse_singular_mass(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
+  const auto e = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  e->at(t, y.data(), z.data(), psi.data());
+  SaddlePoint saddle(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
+                     system.pattern(Q::constraint_rate_z), LinearAlgebra::automatic);
+  if (saddle.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], 1.0, (*e)[Q::constraint_rate_z])) return;
+  // a coordinate whose row of the mass matrix is empty is the likely culprit; else name the smallest pivot's
+  std::string culprit;
+  const Pattern& p = system.pattern(Q::momentum_z);
+  for (int i = 0; i < p.rows && culprit.empty(); ++i) {
+    double row = 0;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) row += std::abs((*e)[Q::momentum_z][k]);
+    if (row == 0) culprit = system.layout().z_name(i);
+  }
+  if (culprit.empty() && system.nz() <= 200) {
+    Eigen::MatrixXd full = Eigen::MatrixXd::Zero(p.rows, p.rows);
+    for (int i = 0; i < p.rows; ++i)
+      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) full(i, p.column[at(k)]) = (*e)[Q::momentum_z][k];
+    Eigen::Index where = 0;
+    Eigen::JacobiSVD<Eigen::MatrixXd> svd(full, Eigen::ComputeFullV);
+    svd.matrixV().col(p.rows - 1).cwiseAbs().maxCoeff(&where);
+    culprit = system.layout().z_name(static_cast<int>(where));
+  }
+  throw SingularMass(fmt::format(
+      "the mass matrix is singular on the motions that the constraints leave free{}; give that motion inertia (a mass "
+      "in the kinetic energy), or a constraint",
+      culprit.empty() ? "" : fmt::format(": nothing resists a change of {}", culprit)));
+}
+
+}  // namespace
+
+void refuse_redundant(const System& system, double t, const Values& y) {
+  const ConstraintRank rank = constraint_rank(system, t, y.data());
+  if (rank.full()) return;
+  const auto e = system.evaluation({Q::constraint});
+  const Values zero(at(std::max({system.nz(), system.npsi(), 1})), 0.0);
+  e->at(t, y.data(), zero.data(), zero.data());
+  bool contradiction = false;
+  for (const auto& d : rank.dependent)
+    contradiction = contradiction || std::abs((*e)[Q::constraint][d.constraint]) > 1e-8;
+  throw RedundantConstraints(fmt::format(
+      "the constraints are dependent at the initial position (rank {} of {}): {}. {}", rank.rank, rank.constraints,
+      rank.describe(system.layout()),
+      contradiction ? "They may contradict each other, since not all of them hold there: remove the wrong one, or start "
+                      "from another position"
+                    : "Remove the redundant one, or start from another position if they are dependent only here"));
+}
+
+Values z_from_velocity(const System& system, double t, const Values& y, const Values& velocity) {
+  return invert(system, t, y, velocity, Q::velocity, Q::velocity_z, "velocity");
+}
+
+Values z_from_momentum(const System& system, double t, const Values& y, const Values& momentum) {
+  return invert(system, t, y, momentum, Q::momentum, Q::momentum_z, "momentum");
+}
+
+StartCheck check_start(const System& system, double t, const Values& y, const Values& z, const Values& psi_guess) {
+  StartCheck check;
+  check.nearest = {t, y, z, psi_guess};
+  State& s = check.nearest;
+  const Values ones(at(system.npsi()), 1.0);
+  if (s.psi.empty()) s.psi = ones;
+  if (system.ng() > 0) {
+    refuse_redundant(system, t, y);
+    refuse_singular_mass(system, t, y, z, s.psi);
+    check.violations = violations(system, t, y, z);
+    check.position_found = project_position(system, t, s.y, z, s.psi);
+    check.velocity_found = check.position_found && project_velocity(system, t, s.y, s.z, s.psi);
+  } else {
+    refuse_singular_mass(system, t, y, z, s.psi);
+  }
+  if (!check.position_found || !check.velocity_found) return check;
+  // A reaction nonlinear in psi may have several consistent multipliers; the guess decides, else the first found.
+  bool found = solve_multipliers(system, t, s.y, s.z, s.psi);
+  for (const double guess : {0.1, 10.0, -1.0, 0.0, 100.0}) {
+    if (found) break;
+    s.psi.assign(at(system.npsi()), guess);
+    found = solve_multipliers(system, t, s.y, s.z, s.psi);
+  }
+  if (!found)
+    throw InputError(
+        "no initial multipliers were found: the equations of the acceleration level have no solution near the usual "
+        "guesses; give one in [initial] (psi = [...])");
+  return check;
+}
+
+State consistent_start(const System& system, double t, const Start& start) {
+  const auto expect = [&](const Values& x, int n, const char* what) {
+    if (static_cast<int>(x.size()) != n)
+      throw InputError(fmt::format("the initial {} has {} numbers; the system has {}", what, x.size(), n));
+    for (const double v : x)
+      if (!std::isfinite(v)) throw InputError(fmt::format("the initial {} contains a number that is not finite", what));
+  };
+  expect(start.position, system.ny(), "position");
+  if (!start.velocity.empty() && !start.momentum.empty())
+    throw InputError("give the initial velocity or the initial momentum, not both");
+  Values z(at(system.nz()), 0.0);
+  const SystemKind kind = system.layout().kind;
+  const bool own_words = kind == SystemKind::odae || kind == SystemKind::own;
+  if (!start.velocity.empty()) {
+    expect(start.velocity, own_words ? system.nz() : system.ny(), "velocity");
+    z = kind == SystemKind::hamiltonian ? z_from_velocity(system, t, start.position, start.velocity) : start.velocity;
+  } else if (!start.momentum.empty()) {
+    expect(start.momentum, system.nz(), "momentum");
+    z = kind == SystemKind::hamiltonian ? start.momentum : z_from_momentum(system, t, start.position, start.momentum);
+  } else if (kind == SystemKind::hamiltonian) {
+    z = z_from_velocity(system, t, start.position, Values(at(system.ny()), 0.0));
+  }
+  if (!start.multiplier.empty()) expect(start.multiplier, system.npsi(), "multiplier");
+
+  StartCheck check = check_start(system, t, start.position, z, start.multiplier);
+  const bool found = check.position_found && check.velocity_found;
+  if (found && (check.violations.empty() || start.consistent == Consistency::project)) return check.nearest;
+
+  const Layout& layout = system.layout();
+  std::string text = "the initial values are inconsistent:";
+  for (std::size_t k = 0; k < std::min<std::size_t>(check.violations.size(), 6); ++k) {
+    const auto& v = check.violations[k];
+    text += fmt::format("\n  constraint {} is violated on the {} level by {:.6g}", layout.constraints[at(v.constraint)],
+                        v.velocity_level ? "velocity" : "position", v.amount);
+  }
+  if (check.violations.size() > 6) text += fmt::format("\n  and {} more", check.violations.size() - 6);
+  if (!found) {
+    text += fmt::format("\n  and no consistent {} was found near the given one: the constraints may contradict each other",
+                        check.position_found ? "velocity" : "position");
+  } else {
+    text += fmt::format("\n  nearest consistent values: {}", list_values(layout.y, check.nearest.y));
+    text += fmt::format("\n                             {}", list_values(layout.z, check.nearest.z));
+    text += "\n  Put these into [initial], or set consistent = \"project\" there to use them.";
+  }
+  throw InconsistentStart(text);
+}
+
+}  // namespace hinge

@@ -1,0 +1,50 @@
+// A consistent start for  y' = v, d/dt p = f + r, 0 = g, 0 = g_t + g_y v.
+//
+// Position: the nearest point of {g = 0} in the mass metric,  min (y - y0)^T M (y - y0) / 2,  by
+//   y_{k+1} = y0 + v_z p_z^-1 r_psi lambda  with  g(y_k) + G (y_{k+1} - y_k) = 0   (r_psi = -G^T for ideal constraints).
+// Velocity: z <- z + p_z^-1 r_psi mu  with  g_t + G v(z) = 0: the impulse that the constraints themselves can give.
+// Multipliers: from the acceleration level,
+//   0 = d/dt (g_t + G v) = rate_t + rate_y v + rate_z z',   p_z z' = f + r(psi) - p_y v - p_t.
+// In an ODAE there is no mass metric; there positions and velocities are projected in the Euclidean one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hinge/method.hpp"
+#include "hinge/simulate.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// What is wrong with given values, and the nearest right ones.
+struct StartCheck {
+  struct Violation {
+    int constraint;
+    bool velocity_level;
+    double amount;
+  };
+  std::vector<Violation> violations;  ///< beyond the tolerance, position level first, largest first
+  bool position_found = true, velocity_found = true;
+  State nearest;  ///< consistent values; the given ones up to round-off where nothing is violated
+};
+
+/// The rest of the work is refused (RedundantConstraints, SingularMass) where G has dependent rows or the mass is
+/// singular on the constraint tangent.
+StartCheck check_start(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
+                       const std::vector<double>& psi_guess);
+
+/// The state to start from. Throws InconsistentStart with names, levels, amounts and the nearest values when the
+/// values are inconsistent and `mode` is check.
+State consistent_start(const System& system, double t, const Start& start);
+
+/// z from the velocity (v(t, y, z) = velocity) or from the momentum (p(t, y, z) = momentum).
+std::vector<double> z_from_velocity(const System& system, double t, const std::vector<double>& y,
+                                    const std::vector<double>& velocity);
+std::vector<double> z_from_momentum(const System& system, double t, const std::vector<double>& y,
+                                    const std::vector<double>& momentum);
+
+/// Throws RedundantConstraints when the constraints are dependent (or contradictory) at y.
+void refuse_redundant(const System& system, double t, const std::vector<double>& y);
+
+}  // namespace hinge

@@ -1,0 +1,234 @@
+#include "method/rattle.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "method/extrapolation.hpp"
+#include "method/spark.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/convergence.hpp"
+#include "solve/saddle_point.hpp"
+
+namespace hinge {
+
+bool is_separable(const System& system) {
+  using Q = Quantity;
+  return system.pattern(Q::velocity_y).empty() && system.pattern(Q::momentum_y).empty() &&
+         system.pattern(Q::momentum_t).empty() && system.pattern(Q::force_z).empty() &&
+         system.is_constant(Q::momentum_z) && system.reaction_is_linear() && system.pattern(Q::reaction_z).empty();
+}
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+class SeparableRattle final : public Stepper {
+ public:
+  SeparableRattle(std::shared_ptr<const System> system, const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    have_start_ = false;
+    stale_ = true;
+    guess_.reset();
+  }
+
+ private:
+  using Q = Quantity;
+  bool factor_here(double t, const double* y, const double* z, const double* psi);
+  void kick_and_drift(const State& state, double h);
+  bool solve_position(const State& state, double h, Convergence& convergence);
+  bool solve_velocity(double t1, double h, Convergence& convergence);
+  void half_kick(const double* force, const double* reaction_psi, const double* psi, double h, const double* from,
+                 double* to);
+
+  std::shared_ptr<const System> system_;
+  SolverOptions options_;
+  int ny_, nz_, m_;
+  std::unique_ptr<Evaluation> start_, velocity_, position_, end_, reference_;
+  SchurComplement small_;
+  Extrapolation guess_;
+  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_;
+  double last_h_ = 0, unit_y_ = 0, unit_l_ = 0, unit_z_ = 0;
+  bool have_start_ = false, stale_ = true;
+  int fresh_iterations_ = 0;
+};
+
+SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const SolverOptions& options)
+    : system_(std::move(system)),
+      options_(options),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->npsi()),
+      small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi), system_->pattern(Q::constraint_rate_z),
+             options.linear_algebra),
+      guess_(static_cast<std::size_t>(2 * m_)) {
+  start_ = system_->evaluation({Q::force, Q::reaction_psi});
+  velocity_ = system_->evaluation({Q::velocity});
+  position_ = system_->evaluation({Q::constraint});
+  end_ = system_->evaluation({Q::force, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  const auto n = [](int k) { return static_cast<std::size_t>(k); };
+  for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
+  for (auto* v : {&y1_, &v0_}) v->resize(n(ny_));
+  for (auto* v : {&l0_, &l1_, &increment_}) v->resize(n(m_));
+  multipliers_.resize(n(2 * m_));
+  rpsi0_.resize(system_->pattern(Q::reaction_psi).entries());
+}
+
+bool SeparableRattle::factor_here(double t, const double* y, const double* z, const double* psi) {
+  reference_->at(t, y, z, psi);
+  ++counters_.factorisations;
+  ++counters_.evaluations;
+  stale_ = false;
+  return small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z]);
+}
+
+// to = from + p_z^-1 (h/2) (f + r_psi psi)
+void SeparableRattle::half_kick(const double* force, const double* reaction_psi, const double* psi, double h,
+                                const double* from, double* to) {
+  for (int a = 0; a < nz_; ++a) kick_[static_cast<std::size_t>(a)] = h / 2 * force[a];
+  multiply_add(system_->pattern(Q::reaction_psi), reaction_psi, psi, h / 2, kick_.data());
+  small_.solve_mass(kick_.data(), to);
+  axpy(1.0, from, nz_, to);
+}
+
+// Z from L0, and y1 = y0 + (h/2) (v(t0, Z) + v(t1, Z))
+void SeparableRattle::kick_and_drift(const State& state, double h) {
+  half_kick(f0_.data(), rpsi0_.data(), l0_.data(), h, state.z.data(), half_z_.data());
+  y1_ = state.y;
+  for (const double t : {state.t, state.t + h}) {
+    velocity_->at(t, state.y.data(), half_z_.data(), l0_.data());
+    axpy(h / 2, (*velocity_)[Q::velocity], ny_, y1_.data());
+  }
+  std::copy_n((*velocity_)[Q::velocity], ny_, v0_.data());
+}
+
+StepResult SeparableRattle::step(State& state, double h) {
+  ++counters_.steps;
+  if (h != last_h_) guess_.reset();
+  last_h_ = h;
+  if (!have_start_) {
+    start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    ++counters_.evaluations;
+    std::copy_n((*start_)[Q::force], nz_, f0_.data());
+    std::copy_n((*start_)[Q::reaction_psi], rpsi0_.size(), rpsi0_.data());
+    velocity_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    std::copy_n((*velocity_)[Q::velocity], ny_, v0_.data());
+  }
+  const double size_h = std::abs(h);
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * biggest(v0_.data(), ny_));
+  unit_y_ = 4 * epsilon * std::max(y, 1e-300);
+  unit_z_ = 2 * epsilon * std::max({biggest(state.z.data(), nz_), biggest(v0_.data(), ny_), 1e-300});
+  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, 1e-300);
+
+  if (guess_.ready()) {
+    guess_.predict(multipliers_.data());
+    std::copy_n(multipliers_.data(), m_, l0_.data());
+    std::copy_n(multipliers_.data() + m_, m_, l1_.data());
+  } else {
+    l0_ = state.psi;
+    l1_ = state.psi;
+  }
+  Convergence convergence(0);
+  bool fresh = false;
+  if (stale_ || !small_.factored()) {
+    factor_here(state.t, state.y.data(), state.z.data(), state.psi.data());
+    fresh = true;
+  }
+  bool ok = small_.factored() && solve_position(state, h, convergence);
+  if (!ok && !fresh && factor_here(state.t, state.y.data(), state.z.data(), state.psi.data())) {
+    l0_ = state.psi;
+    fresh = true;
+    ok = solve_position(state, h, convergence);
+  }
+  if (!ok) return explain_failure(*system_, state, h, "the position level", convergence);
+  if (fresh) fresh_iterations_ = convergence.count();
+  if (convergence.count() > fresh_iterations_ + 2) stale_ = true;
+
+  const double t1 = state.t + h;
+  end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
+  ++counters_.evaluations;
+  Convergence end_convergence(0);
+  if (stale_) factor_here(t1, y1_.data(), half_z_.data(), l1_.data());
+  if (!small_.factored() || !solve_velocity(t1, h, end_convergence)) {
+    l1_ = state.psi;
+    if (!factor_here(t1, y1_.data(), half_z_.data(), l1_.data()) || !solve_velocity(t1, h, end_convergence))
+      return explain_failure(*system_, state, h, "the velocity level at the end of the step", end_convergence);
+  }
+  std::copy_n(l0_.data(), m_, multipliers_.data());
+  std::copy_n(l1_.data(), m_, multipliers_.data() + m_);
+  guess_.push(multipliers_.data());
+  std::copy_n((*end_)[Q::force], nz_, f0_.data());
+  std::copy_n((*end_)[Q::reaction_psi], rpsi0_.size(), rpsi0_.data());
+  have_start_ = true;
+  state.t = t1;
+  state.y = y1_;
+  state.z = z1_;
+  state.psi = l1_;
+  return {};
+}
+
+bool SeparableRattle::solve_position(const State& state, double h, Convergence& convergence) {
+  convergence = Convergence(options_.max_iterations);
+  const double t1 = state.t + h;
+  auto verdict = Convergence::Verdict::go_on;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    counters_.evaluations += 3;
+    kick_and_drift(state, h);
+    if (m_ == 0) return std::isfinite(biggest(y1_.data(), ny_));
+    position_->at(t1, y1_.data(), half_z_.data(), l0_.data());
+    // (S/2) dL0 = -g(y1) / h^2
+    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*position_)[Q::constraint][a] / (h * h);
+    small_.solve(increment_.data());
+    axpy(1.0, increment_.data(), m_, l0_.data());
+    // what the increment does to y1, measured in its round-off
+    std::fill(kick_.begin(), kick_.end(), 0.0);
+    multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h * h / 2, kick_.data());
+    small_.solve_mass(kick_.data(), change_.data());
+    verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_y_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+  }
+  if (verdict != Convergence::Verdict::converged) return false;
+  // the last increment, without another look at g
+  kick_and_drift(state, h);
+  return true;
+}
+
+bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergence) {
+  convergence = Convergence(options_.max_iterations);
+  if (m_ == 0) {
+    half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
+    return std::isfinite(biggest(z1_.data(), nz_));
+  }
+  auto verdict = Convergence::Verdict::go_on;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    ++counters_.evaluations;
+    half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
+    end_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    // (S/2) dL1 = -(g_t + g_y v) / h
+    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*end_)[Q::constraint_rate][a] / h;
+    small_.solve(increment_.data());
+    axpy(1.0, increment_.data(), m_, l1_.data());
+    std::fill(kick_.begin(), kick_.end(), 0.0);
+    multiply_add(system_->pattern(Q::reaction_psi), (*end_)[Q::reaction_psi], increment_.data(), h / 2, kick_.data());
+    small_.solve_mass(kick_.data(), change_.data());
+    axpy(1.0, change_.data(), nz_, z1_.data());
+    verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+  }
+  return verdict == Convergence::Verdict::converged;
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const SolverOptions& options) {
+  if (is_separable(*system)) {
+    const SchurComplement probe(system->pattern(Quantity::momentum_z), system->pattern(Quantity::reaction_psi),
+                                system->pattern(Quantity::constraint_rate_z), options.linear_algebra);
+    if (probe.applicable()) return std::make_unique<SeparableRattle>(std::move(system), options);
+  }
+  return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
+}
+
+}  // namespace hinge

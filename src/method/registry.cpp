@@ -1,0 +1,113 @@
+// The list of methods: a new one is a file of its own and one entry here. `hinge methods` prints this list and the
+// property tests read it, so the two cannot disagree.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "expression/parse.hpp"
+#include "hinge/error.hpp"
+#include "hinge/method.hpp"
+#include "method/rattle.hpp"
+#include "method/spark.hpp"
+
+namespace hinge {
+
+void SolverOptions::validate() const {
+  if (max_iterations < 1)
+    throw InputError(fmt::format("max_iterations is {}; at least 1 iteration is needed, 50 is usual", max_iterations));
+}
+
+namespace {
+
+constexpr Preserves everything{true, true, true, true, true};
+
+MethodInfo gauss_lobatto_info() {
+  return {"gauss-lobatto",
+          "SPARK method with Gauss stages and Lobatto constraint nodes",
+          "2 s",
+          everything,
+          {{"stages", "number of stages s, 1 to 12", "2"}},
+          "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
+}
+
+MethodInfo rattle_info() {
+  return {"rattle",
+          "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
+          "2",
+          everything,
+          {},
+          "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+}
+
+struct Entry {
+  MethodInfo info;
+  MethodChoice (*make)(const Options&);
+};
+
+int integer_option(const Options& options, const std::string& name, int fallback) {
+  const auto at = options.find(name);
+  if (at == options.end()) return fallback;
+  const double* value = std::get_if<double>(&at->second);
+  if (!value || *value != std::floor(*value) || std::abs(*value) > 1e9)
+    throw InputError(fmt::format("'{}' takes a whole number", name));
+  return static_cast<int>(*value);
+}
+
+const std::vector<Entry>& registry() {
+  static const std::vector<Entry> entries = {
+      {gauss_lobatto_info(), [](const Options& o) { return gauss_lobatto(integer_option(o, "stages", 2)); }},
+      {rattle_info(), [](const Options&) { return rattle(); }},
+  };
+  return entries;
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& n : names) text += (text.empty() ? "" : ", ") + n;
+  return text;
+}
+
+}  // namespace
+
+MethodChoice gauss_lobatto(int stages) {
+  const SparkTableau tableau = gauss_lobatto_tableau(stages);  // refuses what it cannot do
+  return {gauss_lobatto_info(), 2 * stages,
+          fmt::format("gauss-lobatto, {} stage{}, order {}", stages, stages == 1 ? "" : "s", 2 * stages),
+          [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
+            return make_spark(std::move(system), tableau, options);
+          }};
+}
+
+MethodChoice rattle() {
+  return {rattle_info(), 2, "rattle, order 2", make_rattle};
+}
+
+std::vector<MethodInfo> methods() {
+  std::vector<MethodInfo> list;
+  for (const Entry& e : registry()) list.push_back(e.info);
+  return list;
+}
+
+MethodChoice make_method(const std::string& name, const Options& options) {
+  std::vector<std::string> names;
+  for (const Entry& e : registry()) {
+    names.push_back(e.info.name);
+    if (e.info.name != name) continue;
+    std::vector<std::string> known;
+    for (const OptionInfo& o : e.info.options) known.push_back(o.name);
+    for (const auto& [key, value] : options) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      const std::string near = nearest_name(key, known);
+      throw InputError(fmt::format("method '{}' has no option '{}'{}; {}", name, key,
+                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near),
+                                   known.empty() ? "it has none" : "it has: " + list_names(known)));
+    }
+    return e.make(options);
+  }
+  const std::string near = nearest_name(name, names);
+  throw InputError(fmt::format("there is no method '{}'{}; the methods are: {} (see 'hinge methods')", name,
+                               near.empty() ? "" : fmt::format(", did you mean '{}'?", near), list_names(names)));
+}
+
+}  // namespace hinge

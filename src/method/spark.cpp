@@ -1,0 +1,511 @@
+#include "method/spark.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/extrapolation.hpp"
+#include "method/spark_jacobian.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/convergence.hpp"
+#include "solve/saddle_point.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+class Spark final : public Stepper {
+ public:
+  Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options);
+
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    guess_.reset();
+    stale_ = true;
+  }
+
+ private:
+  using Q = Quantity;
+
+  void first_guess(const State& state);
+  bool refresh_small_matrix(const State& state);
+  StepResult solve_stages(const State& state, double h);
+  Convergence simplified_stages(const State& state, double h, bool& ok);
+  Convergence full_stages(const State& state, double h, bool& ok);
+  StepResult solve_end(const State& state, double h);
+  Convergence simplified_end(double t1, double h, bool& ok);
+  Convergence full_end(double t1, double h, bool& ok);
+
+  void evaluate_stages(double t, double h);
+  void evaluate_nodes(const State& state, double h, bool derivatives);
+  void stage_residuals(double h);
+  void sum_stage_positions(const State& state, double h);
+  double measure_stages(double h) const;
+  void set_units(const State& state, double h);
+
+  double* y_(int i) { return stage_y_.data() + i * ny_; }
+  double* z_(int i) { return stage_z_.data() + i * nz_; }
+  double* v_(int i) { return stage_v_.data() + i * ny_; }
+  double* f_(int i) { return stage_f_.data() + i * nz_; }
+  double* p_(int i) { return stage_p_.data() + i * nz_; }
+  double* l_(int k) { return multiplier_.data() + k * m_; }
+  double* node_y_(int k) { return node_positions_.data() + k * ny_; }
+  double* r_(int k) { return node_r_.data() + k * nz_; }
+  double* dz_(int i) { return increment_z_.data() + i * nz_; }
+  double* dl_(int k) { return increment_l_.data() + k * m_; }
+
+  std::shared_ptr<const System> system_;
+  SparkTableau c_;
+  SolverOptions options_;
+  int s_, st_, ny_, nz_, m_;
+  Eigen::MatrixXd n_inverse_;  // N^-1, N = (Abar Atilde)_{1..st, 0..st-1}
+
+  std::unique_ptr<Evaluation> start_, stage_, first_node_, inner_node_, last_node_, end_, reference_;
+  SchurComplement small_;
+  std::vector<double> velocity_z_;  // v_z where the small matrix was made
+  std::unique_ptr<SparkJacobian> jacobian_;
+  std::unique_ptr<SaddlePoint> saddle_;
+  std::unique_ptr<Evaluation> end_jacobian_;
+  Extrapolation guess_;
+  double last_h_ = 0;
+  bool stale_ = true;
+  int fresh_iterations_ = 0;
+  int full_steps_left_ = 0, full_streak_ = 16;
+
+  // One step's unknowns: V, Z of the stages, L of all nodes (L_st belongs to block 2), z1; in one array, so that the
+  // first guess of the next step is one extrapolation.
+  std::vector<double> unknowns_;
+  std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
+  std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
+  std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
+  double unit_y_ = 1, unit_z_ = 1, unit_l_ = 1, unit_end_ = 1;
+};
+
+Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options)
+    : system_(std::move(system)),
+      c_(std::move(tableau)),
+      options_(options),
+      s_(c_.stages()),
+      st_(c_.constraint_stages()),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->npsi()),
+      small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi), system_->pattern(Q::constraint_rate_z),
+             options.linear_algebra),
+      guess_(static_cast<std::size_t>(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_)) {
+  options_.validate();
+  if (!system_->pattern(Q::reaction_z).empty())
+    throw UnsuitableMethod(fmt::format(
+        "{} needs a reaction r(t, y, psi) that does not depend on the velocity or momentum; this system's does",
+        c_.name));
+  n_inverse_ = (c_.abar * c_.atilde).block(1, 0, st_, st_).inverse();
+
+  start_ = system_->evaluation({Q::momentum, Q::velocity});
+  stage_ = system_->evaluation({Q::velocity, Q::momentum, Q::force});
+  first_node_ = system_->evaluation({Q::reaction, Q::reaction_psi});
+  inner_node_ = system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y});
+  last_node_ = system_->evaluation({Q::constraint, Q::constraint_y});
+  end_ = system_->evaluation({Q::momentum, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z});
+
+  const auto size = [](int n) { return static_cast<std::size_t>(n); };
+  unknowns_.resize(size(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_));
+  for (auto* v : {&stage_y_, &stage_v_, &position_change_}) v->resize(size(s_ * ny_));
+  for (auto* v : {&stage_z_, &stage_f_, &stage_p_, &increment_z_, &residual_, &mass_residual_}) v->resize(size(s_ * nz_));
+  node_positions_.resize(size((st_ + 1) * ny_));
+  node_r_.resize(size((st_ + 1) * nz_));
+  multiplier_.resize(size((st_ + 1) * m_));
+  for (auto* v : {&increment_l_, &node_g_}) v->resize(size((st_ + 1) * m_));
+  node_gy_.resize(size(st_ + 1) * system_->pattern(Q::constraint_y).entries());
+  node_rpsi_.resize(size(st_ + 1) * system_->pattern(Q::reaction_psi).entries());
+  velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
+  for (auto* v : {&p0_, &z1_, &work_, &work2_}) v->resize(size(nz_));
+  for (auto* v : {&y1_, &work_y_}) v->resize(size(ny_));
+  psi1_.resize(size(m_));
+  work_m_.resize(size(m_));
+  newton_.resize(size(nz_ + m_));
+}
+
+StepResult Spark::step(State& state, double h) {
+  ++counters_.steps;
+  if (h != last_h_) {
+    guess_.reset();
+    last_h_ = h;
+  }
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  std::copy_n((*start_)[Q::momentum], nz_, p0_.data());
+  set_units(state, h);
+
+  if (StepResult result = solve_stages(state, h); !result) return result;
+  // y1 = y0 + h sum_j b_j V_j
+  std::copy_n(state.y.data(), ny_, y1_.data());
+  for (int j = 0; j < s_; ++j) axpy(h * c_.b[j], v_(j), ny_, y1_.data());
+  if (StepResult result = solve_end(state, h); !result) return result;
+
+  auto out = unknowns_.begin();
+  for (const auto* part : {&stage_v_, &stage_z_, &multiplier_, &z1_}) out = std::copy(part->begin(), part->end(), out);
+  std::copy(psi1_.begin(), psi1_.end(), out - nz_ - m_);
+  guess_.push(unknowns_.data());
+  state.t += h;
+  state.y = y1_;
+  state.z = z1_;
+  state.psi = psi1_;
+  return {};
+}
+
+// Round-off of each unknown (spec of the rounding floors): y to eps |y|, Z and h L to eps |y| / h.
+void Spark::set_units(const State& state, double h) {
+  const double size_h = std::abs(h);
+  const double v = biggest((*start_)[Q::velocity], ny_);
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * v);
+  const double z = std::max(biggest(state.z.data(), nz_), biggest(p0_.data(), nz_) * epsilon);
+  unit_y_ = 4 * epsilon * std::max(y, 1e-300);
+  unit_z_ = 4 * epsilon * std::max(z + y / size_h, 1e-300);
+  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, 1e-300);
+  // z1 does not carry the 1/h: its constraint is on the velocity level
+  unit_end_ = 2 * epsilon * std::max({z, v, size_h * biggest(state.psi.data(), m_) * epsilon, 1e-300});
+}
+
+void Spark::first_guess(const State& state) {
+  if (guess_.ready()) {
+    guess_.predict(unknowns_.data());
+    auto in = unknowns_.begin();
+    for (auto* part : {&stage_v_, &stage_z_, &multiplier_, &z1_}) {
+      std::copy_n(in, part->size(), part->begin());
+      in += static_cast<std::ptrdiff_t>(part->size());
+    }
+  } else {
+    for (int i = 0; i < s_; ++i) std::copy_n((*start_)[Q::velocity], ny_, v_(i));
+    for (int i = 0; i < s_; ++i) std::copy_n(state.z.data(), nz_, z_(i));
+    for (int k = 0; k <= st_; ++k) std::copy_n(state.psi.data(), m_, l_(k));
+    z1_ = state.z;
+  }
+}
+
+bool Spark::refresh_small_matrix(const State& state) {
+  reference_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  ++counters_.factorisations;
+  std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
+  stale_ = false;
+  return small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi],
+                       (*reference_)[Q::constraint_rate_z]);
+}
+
+// ------------------------------------------------------------------------------------------- block 1: the stages
+
+StepResult Spark::solve_stages(const State& state, double h) {
+  const bool may_simplify = options_.newton != SolverOptions::Newton::full && small_.applicable();
+  const bool may_full = options_.newton != SolverOptions::Newton::simplified || !small_.applicable();
+  Convergence last(0);
+  bool ok = false;
+  bool fresh = false;
+  if (may_simplify && (full_steps_left_ == 0 || !may_full)) {
+    if (stale_ || !small_.factored()) fresh = refresh_small_matrix(state);
+    for (int attempt = 0; attempt < 2 && !ok && small_.factored(); ++attempt) {
+      if (attempt == 1 && fresh) break;
+      if (attempt == 1) fresh = refresh_small_matrix(state);
+      first_guess(state);
+      last = simplified_stages(state, h, ok);
+    }
+    if (ok) {
+      // the matrix is renewed when it costs two iterations more than when it was new
+      if (fresh) fresh_iterations_ = last.count();
+      if (last.count() > fresh_iterations_ + 2) stale_ = true;
+      full_streak_ = 16;
+      return {};
+    }
+    full_steps_left_ = full_streak_;
+    full_streak_ = std::min(2 * full_streak_, 1024);
+  }
+  if (may_full) {
+    ++counters_.full_newton;
+    full_steps_left_ = std::max(0, full_steps_left_ - 1);
+    for (int attempt = 0; attempt < 2 && !ok; ++attempt) {
+      if (attempt == 1) {
+        if (!guess_.ready()) break;
+        guess_.reset();  // a polynomial through a rough past is worse than standing still
+      }
+      first_guess(state);
+      last = full_stages(state, h, ok);
+    }
+    if (ok) return {};
+  }
+  return explain_failure(*system_, state, h, "the stage equations", last);
+}
+
+void Spark::sum_stage_positions(const State& state, double h) {
+  for (int i = 0; i < s_; ++i) {
+    std::copy_n(state.y.data(), ny_, y_(i));
+    for (int j = 0; j < s_; ++j)
+      if (c_.a(i, j) != 0) axpy(h * c_.a(i, j), v_(j), ny_, y_(i));
+  }
+}
+
+void Spark::evaluate_stages(double t, double h) {
+  for (int i = 0; i < s_; ++i) {
+    stage_->at(t + c_.c[i] * h, y_(i), z_(i), l_(0));
+    std::copy_n((*stage_)[Q::velocity], ny_, v_(i));
+    std::copy_n((*stage_)[Q::momentum], nz_, p_(i));
+    std::copy_n((*stage_)[Q::force], nz_, f_(i));
+  }
+  counters_.evaluations += s_;
+}
+
+// Yt_k = y0 + h sum_j ab_kj V_j; r there for k < st, g there for k > 0.
+void Spark::evaluate_nodes(const State& state, double h, bool derivatives) {
+  if (m_ == 0) {
+    std::fill(node_r_.begin(), node_r_.end(), 0.0);
+    first_node_->at(state.t, state.y.data(), state.z.data(), nullptr);
+    return;
+  }
+  const std::size_t gy_size = system_->pattern(Q::constraint_y).entries();
+  const std::size_t rpsi_size = system_->pattern(Q::reaction_psi).entries();
+  for (int k = 0; k <= st_; ++k) {
+    std::copy_n(state.y.data(), ny_, node_y_(k));
+    if (k > 0)
+      for (int j = 0; j < s_; ++j)
+        if (c_.abar(k, j) != 0) axpy(h * c_.abar(k, j), v_(j), ny_, node_y_(k));
+    Evaluation& node = k == 0 ? *first_node_ : k < st_ ? *inner_node_ : *last_node_;
+    node.at(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k));
+    if (k < st_) std::copy_n(node[Q::reaction], nz_, r_(k));
+    if (k > 0) std::copy_n(node[Q::constraint], m_, node_g_.data() + k * m_);
+    if (derivatives && k < st_)
+      std::copy_n(node[Q::reaction_psi], rpsi_size, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi_size);
+    if (derivatives && k > 0)
+      std::copy_n(node[Q::constraint_y], gy_size, node_gy_.data() + static_cast<std::size_t>(k) * gy_size);
+  }
+  counters_.evaluations += st_ + 1;
+}
+
+// R_Zi = p(Y_i, Z_i) - p0 - h sum_j ah_ij f_j - h sum_{k < st} at_ik r_k
+void Spark::stage_residuals(double h) {
+  for (int i = 0; i < s_; ++i) {
+    double* r = residual_.data() + i * nz_;
+    for (int a = 0; a < nz_; ++a) r[a] = p_(i)[a] - p0_[static_cast<std::size_t>(a)];
+    for (int j = 0; j < s_; ++j)
+      if (c_.ahat(i, j) != 0) axpy(-h * c_.ahat(i, j), f_(j), nz_, r);
+    for (int k = 0; k < st_ && m_ > 0; ++k) axpy(-h * c_.atilde(i, k), r_(k), nz_, r);
+  }
+}
+
+double Spark::measure_stages(double h) const {
+  double size = biggest(increment_z_.data(), s_ * nz_) / unit_z_;
+  size = larger(size, biggest(position_change_.data(), s_ * ny_) / unit_y_);
+  return larger(size, std::abs(h) * biggest(increment_l_.data(), st_ * m_) / unit_l_);
+}
+
+Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
+  Convergence convergence(std::min(options_.max_iterations, 25));
+  const Pattern& gy = system_->pattern(Q::constraint_y);
+  const Pattern& rpsi = system_->pattern(Q::reaction_psi);
+  const Pattern& vz = system_->pattern(Q::velocity_z);
+  auto verdict = Convergence::Verdict::go_on;
+  sum_stage_positions(state, h);
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    evaluate_stages(state.t, h);
+    evaluate_nodes(state, h, true);
+    stage_residuals(h);
+    for (int i = 0; i < s_; ++i) small_.solve_mass(residual_.data() + i * nz_, mass_residual_.data() + i * nz_);
+
+    // (N (x) S) dL = -g_i / h^2 + (1/h) G_i v_z sum_j ab_ij p_z^-1 R_Zj
+    for (int i = 1; i <= st_ && m_ > 0; ++i) {
+      std::fill(work_.begin(), work_.end(), 0.0);
+      for (int j = 0; j < s_; ++j) axpy(c_.abar(i, j), mass_residual_.data() + j * nz_, nz_, work_.data());
+      std::fill(work_y_.begin(), work_y_.end(), 0.0);
+      multiply_add(vz, velocity_z_.data(), work_.data(), 1.0, work_y_.data());
+      double* g = node_g_.data() + i * m_;
+      for (int a = 0; a < m_; ++a) g[a] *= -1 / (h * h);
+      multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), work_y_.data(), 1 / h, g);
+    }
+    for (int k = 0; k < st_ && m_ > 0; ++k) {
+      std::fill_n(dl_(k), m_, 0.0);
+      for (int i = 0; i < st_; ++i) axpy(n_inverse_(k, i), node_g_.data() + (i + 1) * m_, m_, dl_(k));
+      small_.solve(dl_(k));
+      axpy(1.0, dl_(k), m_, l_(k));
+      // r_k is used by block 2: keep it up to date
+      std::fill(work_.begin(), work_.end(), 0.0);
+      multiply_add(rpsi, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi.entries(), dl_(k), 1.0, work_.data());
+      axpy(1.0, work_.data(), nz_, r_(k));
+      // p_z^-1 (h at_ik r_psi dL_k), collected over k in residual_ with the opposite sign
+      for (int i = 0; i < s_; ++i) axpy(-h * c_.atilde(i, k), work_.data(), nz_, residual_.data() + i * nz_);
+    }
+    // dZ_i = -p_z^-1 (R_Zi - h sum_k at_ik r_psi dL_k);  V_i += v_z dZ_i;  Y = y0 + h A V
+    std::swap(position_change_, stage_y_);
+    for (int i = 0; i < s_; ++i) {
+      small_.solve_mass(residual_.data() + i * nz_, dz_(i));
+      for (int a = 0; a < nz_; ++a) dz_(i)[a] = -dz_(i)[a];
+      axpy(1.0, dz_(i), nz_, z_(i));
+      multiply_add(vz, velocity_z_.data(), dz_(i), 1.0, v_(i));
+    }
+    sum_stage_positions(state, h);
+    for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
+    verdict = convergence.judge(measure_stages(h));
+    // slower than this, full Newton is cheaper
+    if (verdict == Convergence::Verdict::go_on && convergence.count() > 6 && convergence.theta() > 0.8 &&
+        options_.newton == SolverOptions::Newton::automatic && convergence.last() > 1e6)
+      verdict = Convergence::Verdict::failed;
+  }
+  ok = verdict == Convergence::Verdict::converged;
+  return convergence;
+}
+
+Convergence Spark::full_stages(const State& state, double h, bool& ok) {
+  if (!jacobian_) jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
+  Convergence convergence(options_.max_iterations);
+  std::vector<double>& x = newton_;
+  x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
+  auto verdict = Convergence::Verdict::go_on;
+  bool factor_now = true;
+  sum_stage_positions(state, h);
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    evaluate_stages(state.t, h);
+    evaluate_nodes(state, h, false);
+    stage_residuals(h);
+    if (factor_now) {
+      ++counters_.factorisations;
+      counters_.evaluations += s_ + st_ + 1;
+      if (!jacobian_->factor(state.t, h, stage_y_.data(), stage_z_.data(), node_positions_.data(), multiplier_.data())) {
+        verdict = Convergence::Verdict::failed;
+        break;
+      }
+    }
+    // right-hand side: -R_Y = y0 + h A V - Y,  -R_Z,  -g / h^2
+    for (int i = 0; i < s_; ++i) {
+      double* r = x.data() + i * ny_;
+      for (int a = 0; a < ny_; ++a) r[a] = state.y[static_cast<std::size_t>(a)] - y_(i)[a];
+      for (int j = 0; j < s_; ++j) axpy(h * c_.a(i, j), v_(j), ny_, r);
+    }
+    for (int a = 0; a < s_ * nz_; ++a) x[static_cast<std::size_t>(s_ * ny_ + a)] = -residual_[static_cast<std::size_t>(a)];
+    for (int a = 0; a < st_ * m_; ++a)
+      x[static_cast<std::size_t>(s_ * (ny_ + nz_) + a)] = -node_g_[static_cast<std::size_t>(m_ + a)] / (h * h);
+    jacobian_->solve(x.data());
+    const double* dx = x.data();
+    std::copy_n(dx, s_ * ny_, position_change_.data());
+    std::copy_n(dx + s_ * ny_, s_ * nz_, increment_z_.data());
+    std::copy_n(dx + s_ * (ny_ + nz_), st_ * m_, increment_l_.data());
+    axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
+    axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
+    axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
+    verdict = convergence.judge(measure_stages(h));
+    factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
+  }
+  ok = verdict == Convergence::Verdict::converged;
+  if (ok) {
+    evaluate_stages(state.t, h);
+    sum_stage_positions(state, h);
+    evaluate_nodes(state, h, false);
+  }
+  return convergence;
+}
+
+// ------------------------------------------------------------------------------------------ block 2: z1 and L_st
+
+StepResult Spark::solve_end(const State& state, double h) {
+  // work2_ = p0 + h sum_j bh_j f_j + h sum_{k < st} bt_k r_k
+  work2_ = p0_;
+  for (int j = 0; j < s_; ++j) axpy(h * c_.bhat[j], f_(j), nz_, work2_.data());
+  for (int k = 0; k < st_ && m_ > 0; ++k) axpy(h * c_.btilde[k], r_(k), nz_, work2_.data());
+  std::copy_n(l_(st_), m_, psi1_.data());
+  const std::vector<double>& start = z1_;
+  bool ok = false;
+  Convergence last(0);
+  if (small_.applicable() && small_.factored() && options_.newton != SolverOptions::Newton::full) {
+    std::copy_n(start.data(), nz_, work_.data());
+    last = simplified_end(state.t + h, h, ok);
+    if (!ok) {
+      std::copy_n(work_.data(), nz_, z1_.data());
+      std::copy_n(l_(st_), m_, psi1_.data());
+    }
+  }
+  if (!ok) {
+    stale_ = true;
+    last = full_end(state.t + h, h, ok);
+  }
+  if (ok) return {};
+  return explain_failure(*system_, state, h, "the velocity level at the end of the step", last);
+}
+
+Convergence Spark::simplified_end(double t1, double h, bool& ok) {
+  Convergence convergence(std::min(options_.max_iterations, 25));
+  const double weight = h * c_.btilde[st_];
+  const Pattern& rpsi = system_->pattern(Q::reaction_psi);
+  const Pattern& rate_z = system_->pattern(Q::constraint_rate_z);
+  auto verdict = Convergence::Verdict::go_on;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    ++counters_.evaluations;
+    end_->at(t1, y1_.data(), z1_.data(), psi1_.data());
+    // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
+    double* r = residual_.data();
+    for (int a = 0; a < nz_; ++a)
+      r[a] = (*end_)[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * (*end_)[Q::reaction][a];
+    double* mass_r = mass_residual_.data();
+    small_.solve_mass(r, mass_r);
+    if (m_ > 0) {
+      // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
+      for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -(*end_)[Q::constraint_rate][a] / weight;
+      multiply_add(rate_z, (*end_)[Q::constraint_rate_z], mass_r, 1 / weight, work_m_.data());
+      small_.solve(work_m_.data());
+      axpy(1.0, work_m_.data(), m_, psi1_.data());
+      multiply_add(rpsi, (*end_)[Q::reaction_psi], work_m_.data(), -weight, r);
+      small_.solve_mass(r, mass_r);
+    }
+    axpy(-1.0, mass_r, nz_, z1_.data());
+    verdict = convergence.judge(larger(biggest(mass_r, nz_) / unit_end_, std::abs(h) * biggest(work_m_.data(), m_) / unit_l_));
+  }
+  ok = verdict == Convergence::Verdict::converged;
+  return convergence;
+}
+
+Convergence Spark::full_end(double t1, double h, bool& ok) {
+  if (!saddle_) {
+    saddle_ = std::make_unique<SaddlePoint>(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
+                                            system_->pattern(Q::constraint_rate_z), options_.linear_algebra);
+    end_jacobian_ = system_->evaluation({Q::momentum, Q::reaction, Q::constraint_rate, Q::momentum_z, Q::reaction_psi,
+                                         Q::constraint_rate_z});
+  }
+  Convergence convergence(options_.max_iterations);
+  const double bt = c_.btilde[st_];
+  newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
+  auto verdict = Convergence::Verdict::go_on;
+  const Evaluation& e = *end_jacobian_;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    ++counters_.evaluations;
+    end_jacobian_->at(t1, y1_.data(), z1_.data(), psi1_.data());
+    if (convergence.count() < 2 || convergence.theta() > 0.05) {
+      ++counters_.factorisations;
+      // unknowns (dz1, h dL): [[p_z, -bt r_psi], [g_y v_z, 0]]
+      if (!saddle_->factor(e[Q::momentum_z], e[Q::reaction_psi], bt, e[Q::constraint_rate_z])) break;
+    }
+    for (int a = 0; a < nz_; ++a)
+      newton_[static_cast<std::size_t>(a)] =
+          -(e[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - h * bt * e[Q::reaction][a]);
+    for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] = -e[Q::constraint_rate][a];
+    saddle_->solve(newton_.data());
+    axpy(1.0, newton_.data(), nz_, z1_.data());
+    axpy(1 / h, newton_.data() + nz_, m_, psi1_.data());
+    verdict = convergence.judge(larger(biggest(newton_.data(), nz_) / unit_end_, biggest(newton_.data() + nz_, m_) / unit_l_));
+  }
+  ok = verdict == Convergence::Verdict::converged;
+  return convergence;
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_spark(std::shared_ptr<const System> system, SparkTableau tableau,
+                                    const SolverOptions& options) {
+  return std::make_unique<Spark>(std::move(system), std::move(tableau), options);
+}
+
+}  // namespace hinge

@@ -1,0 +1,354 @@
+// A TOML model file, section by section.
+#include "hinge/model.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "model/reader.hpp"
+#include "model/system_section.hpp"
+
+namespace hinge {
+
+namespace {
+
+// A model is equations, not data: families and sums keep even large ones short.
+constexpr std::uintmax_t largest_file = 5'000'000;
+
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
+  return text;
+}
+
+toml::table parse_toml(const std::string& text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& e) {
+    throw InputError(fmt::format("{}:{}:{}: this is not TOML: {}", name, e.source().begin.line, e.source().begin.column,
+                                 printable(std::string(e.description()))));
+  }
+}
+
+// --set a.b.c=value; the value is read as TOML, and as a text where it is none.
+void apply_override(toml::table& root, const Override& o, Source& source) {
+  toml::table* table = &root;
+  std::string path;
+  std::string rest = o.key;
+  if (rest.empty()) throw InputError("--set takes key=value, as in --set parameters.m1=2");
+  while (true) {
+    const auto dot = rest.find('.');
+    const std::string name = rest.substr(0, dot);
+    if (name.empty()) throw InputError(fmt::format("--set {}: the key has an empty part", o.key));
+    path += (path.empty() ? "" : ".") + name;
+    if (dot == std::string::npos) {
+      toml::table parsed;
+      try {
+        parsed = toml::parse("value = " + o.value);
+      } catch (const toml::parse_error&) {
+        parsed.insert("value", o.value);
+      }
+      table->insert_or_assign(name, *parsed.get("value"));
+      source.overridden.insert(path);
+      return;
+    }
+    toml::node* inner = table->get(name);
+    if (!inner) inner = &table->insert(name, toml::table{}).first->second;
+    table = inner->as_table();
+    if (!table) throw InputError(fmt::format("--set {}: '{}' is not a section or table", o.key, path));
+    rest = rest.substr(dot + 1);
+  }
+}
+
+using Blocks = std::vector<Block>;
+
+// Values for all blocks: a table keyed by name, or one list with every number.
+std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::vector<std::string>& other_names,
+                             bool all_needed, const ValueReader& read, Graph& graph) {
+  std::vector<Node> values;
+  int total = 0;
+  for (const Block& b : blocks) total += b.size();
+  if (!item.is_table()) {
+    values = read.list(item);
+    if (static_cast<int>(values.size()) != total)
+      item.fail(fmt::format("{} numbers are needed here, {} are given", total, values.size()));
+    return values;
+  }
+  std::vector<std::string> known;
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    known.push_back(blocks[k].name);
+    if (k < other_names.size() && other_names[k] != blocks[k].name) known.push_back(other_names[k]);
+  }
+  item.expect_keys(known);
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const Block& b = blocks[k];
+    Item inner = item[b.name];
+    if (!inner && k < other_names.size()) inner = item[other_names[k]];
+    if (inner) {
+      const std::vector<Node> part = read.block(inner, b.shape);
+      values.insert(values.end(), part.begin(), part.end());
+    } else if (all_needed) {
+      item.fail(fmt::format("'{}' is missing; it is {}", b.name, describe_shape(b.shape)));
+    } else {
+      values.insert(values.end(), static_cast<std::size_t>(b.size()), graph.constant(0));
+    }
+  }
+  return values;
+}
+
+std::vector<double> as_numbers(const Item& item, const std::vector<Node>& nodes, const Graph& graph) {
+  std::vector<double> x;
+  for (const Node n : nodes) {
+    if (!graph.is_constant(n)) item.fail("initial values are numbers; they cannot depend on t or coordinates");
+    x.push_back(graph.value(n));
+    if (!std::isfinite(x.back())) item.fail("an initial value is not a finite number");
+  }
+  return x;
+}
+
+std::vector<std::string> names_of(const Blocks& blocks, const char* suffix) {
+  std::vector<std::string> names;
+  for (const Block& b : blocks) names.push_back(b.name + suffix);
+  return names;
+}
+
+Blocks velocity_blocks(const Layout& layout) {
+  return layout.kind == SystemKind::hamiltonian ? layout.y : [&] {
+    Blocks blocks = layout.z;
+    for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].name = layout.y[k].name;
+    return blocks;
+  }();
+}
+
+void read_initial(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
+  const Layout& layout = system.system->layout();
+  Graph& graph = *scope.graph;
+  const ValueReader read(scope);
+  const bool odae = layout.kind == SystemKind::odae;
+  if (!section) {
+    throw LocatedError(fmt::format("{}: there is no section [initial]; give the initial {}", model.path,
+                                   odae ? "y and z" : "position, as in position = { q = [1, 0] }"));
+  }
+  section.expect_keys(odae ? std::vector<std::string>{"y", "z", "psi", "consistent"}
+                           : std::vector<std::string>{"position", "velocity", "momentum", "multiplier", "consistent"});
+  const auto numbers = [&](const Item& item, const Blocks& blocks, const std::vector<std::string>& others, bool all) {
+    return as_numbers(item, read_state(item, blocks, others, all, read, graph), graph);
+  };
+  const Item position = section[odae ? "y" : "position"];
+  if (!position) section.fail(odae ? "'y' is missing" : "'position' is missing, as in position = { q = [1, 0] }");
+  model.start.position = numbers(position, layout.y, {}, true);
+  if (odae) {
+    if (!section["z"]) section.fail("'z' is missing");
+    model.start.velocity = numbers(section["z"], layout.z, {}, true);
+  }
+  if (section["velocity"] && section["momentum"])
+    section["momentum"].fail("give the initial velocity or the initial momentum, not both");
+  if (section["velocity"])
+    model.start.velocity = numbers(section["velocity"], velocity_blocks(layout), names_of(layout.y, "'"), false);
+  if (section["momentum"])
+    model.start.momentum = layout.kind == SystemKind::hamiltonian
+                               ? numbers(section["momentum"], layout.z, names_of(layout.y, ""), false)
+                               : numbers(section["momentum"], velocity_blocks(layout), {}, false);
+  if (const Item psi = section[odae ? "psi" : "multiplier"]) model.start.multiplier = numbers(psi, layout.psi, {}, true);
+  if (const Item consistent = section["consistent"]) {
+    const std::string word = consistent.expect_string("\"check\" or \"project\"");
+    if (word != "check" && word != "project")
+      consistent.fail(fmt::format("\"{}\" is unknown; use \"check\" or \"project\"", word));
+    model.start.consistent = word == "project" ? Consistency::project : Consistency::check;
+  }
+}
+
+void read_exact(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
+  if (!section) return;
+  const Layout& layout = system.system->layout();
+  const ValueReader read(scope);
+  const auto graph = system.builder->t().graph();
+  section.expect_keys({"position", "velocity", "momentum", "multiplier", "y", "z", "psi"});
+  for (const std::string& key : section.keys()) {
+    const bool at_y = key == "position" || key == "y";
+    const bool at_psi = key == "multiplier" || key == "psi";
+    const Blocks blocks = at_y ? layout.y : at_psi ? layout.psi : key == "velocity" ? velocity_blocks(layout) : layout.z;
+    const std::vector<Node> nodes = read_state(section[key], blocks, names_of(layout.y, ""), true, read, *graph);
+    Vector v;
+    for (const Node n : nodes) v.push_back({graph, n});
+    model.exact.push_back({key, v, {static_cast<int>(nodes.size())}});
+  }
+}
+
+template <class Choice>
+Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Choice>>& choices) {
+  const std::string word = item.expect_string("a word");
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& [name, choice] : choices) {
+    if (word == name) return choice;
+    names.emplace_back(name);
+    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
+  }
+  const std::string near = nearest_name(word, names);
+  item.fail(fmt::format("\"{}\" is unknown{}; choose one of {}", word,
+                        near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), list));
+}
+
+void read_integrate(const Item& section, Scope& scope, Model& model) {
+  if (!section) return;
+  if (!section.is_table()) section.fail("expected a section [integrate]");
+  const ValueReader read(scope);
+  SimulationOptions& o = model.simulation;
+  const auto positive = [&](const char* key, double& value) {
+    const Item item = section[key];
+    if (!item) return;
+    value = read.number(item);
+    if (!(value > 0)) item.fail(fmt::format("{} = {:g}; it must be positive", key, value));
+  };
+  positive("step", o.step);
+  if (section["start"]) o.start = read.number(section["start"]);
+  if (section["end"]) {
+    model.end = read.number(section["end"]);
+    if (model.end < o.start)
+      section["end"].fail(fmt::format("the end, {:g}, lies before the start, {:g}", model.end, o.start));
+  }
+  if (section["tolerance"])
+    section["tolerance"].fail("the methods of this version take a fixed step; give step = ... instead");
+  if (section["newton"])
+    o.solver.newton = read_choice<SolverOptions::Newton>(section["newton"], {{"automatic", SolverOptions::Newton::automatic},
+                                                                            {"simplified", SolverOptions::Newton::simplified},
+                                                                            {"full", SolverOptions::Newton::full}});
+  if (section["linear_algebra"])
+    o.solver.linear_algebra = read_choice<LinearAlgebra>(section["linear_algebra"], {{"automatic", LinearAlgebra::automatic},
+                                                                                     {"dense", LinearAlgebra::dense},
+                                                                                     {"sparse", LinearAlgebra::sparse}});
+  if (const Item item = section["max_iterations"]) {
+    o.solver.max_iterations = read.integer(item);
+    item.located([&] { o.solver.validate(); });
+  }
+  if (section["method"]) model.method = section["method"].expect_string("the name of a method");
+  for (const std::string& key : section.keys()) {
+    static const std::vector<std::string> own = {"method", "start",  "end",           "step",
+                                                 "newton", "linear_algebra", "max_iterations"};
+    if (std::find(own.begin(), own.end(), key) != own.end()) continue;
+    const Item item = section[key];
+    if (const auto* flag = item.node->as_boolean())
+      model.method_options[key] = flag->get();
+    else if (item.is_string() && !std::isdigit(static_cast<unsigned char>(item.text()[0])) && !scope.names.count(item.text()))
+      model.method_options[key] = item.text();
+    else
+      model.method_options[key] = read.number(item);
+  }
+  // A method chosen on the command line does not have to know the options that the file gives for its own.
+  if (section.source->overridden.count("integrate.method")) {
+    for (const MethodInfo& info : methods()) {
+      if (info.name != model.method) continue;
+      std::erase_if(model.method_options, [&](const auto& option) {
+        return !section.source->overridden.count("integrate." + option.first) &&
+               std::none_of(info.options.begin(), info.options.end(), [&](const auto& known) { return known.name == option.first; });
+      });
+    }
+  }
+  // An unknown key may be a misspelt option of the method or a misspelt key of this section.
+  try {
+    make_method(model.method, model.method_options);
+  } catch (const InputError& e) {
+    const Item method = section["method"];
+    for (const auto& [key, value] : model.method_options) {
+      const std::string near = nearest_name(key, {"method", "start", "end", "step", "newton", "linear_algebra", "max_iterations"});
+      const std::string text = e.what();
+      if (text.find("'" + key + "'") == std::string::npos) continue;
+      section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
+    }
+    (method ? method : section).fail(e.what());
+  }
+}
+
+void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
+  if (!section) return;
+  section.expect_keys({"every", "interval", "quantities", "file"});
+  const ValueReader read(scope);
+  if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
+  if (section["every"]) {
+    model.simulation.every = read.integer(section["every"]);
+    if (model.simulation.every < 1) section["every"].fail("record every 1st, 2nd, ... step");
+  }
+  if (section["interval"]) {
+    model.simulation.interval = read.number(section["interval"]);
+    if (!(model.simulation.interval > 0)) section["interval"].fail("the interval must be a positive time");
+  }
+  if (section["file"]) model.output_file = section["file"].expect_string("a file name");
+  const Item quantities = section["quantities"];
+  if (!quantities) return;
+  if (!quantities.is_table()) quantities.fail("expected a table, as in quantities = { height = \"q[1]\" }");
+  const auto graph = system.builder->t().graph();
+  for (const std::string& name : quantities.keys()) {
+    const Value value = read.value(quantities[name]);
+    Vector v;
+    for (const Node n : value.entries) v.push_back({graph, n});
+    model.quantities.push_back({name, v, value.shape});
+  }
+}
+
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
+  toml::table table = parse_toml(text, name);
+  Source source{name, {}};
+  for (const Override& o : overrides) apply_override(table, o, source);
+  const Item root{&table, "", &source};
+  std::vector<std::string> known = {"title", "parameters", "define", "initial", "exact", "integrate", "output"};
+  known.insert(known.end(), system_sections().begin(), system_sections().end());
+  root.expect_keys(known);
+
+  Model model;
+  model.path = name;
+  model.text = text;
+  model.method = "gauss-lobatto";
+  model.title = root["title"] ? root["title"].expect_string("a title") : std::filesystem::path(name).stem().string();
+  SystemSection section = read_system(root);
+  model.system = section.system;
+  read_initial(root["initial"], section, section.scope, model);
+  read_exact(root["exact"], section, section.scope, model);
+  read_integrate(root["integrate"], section.scope, model);
+  read_output(root["output"], section, section.scope, model);
+  return model;
+}
+
+Model load_model(const std::string& path, const std::vector<Override>& overrides) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw InputError(fmt::format("'{}' is a folder, not a model file", path));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::string text;
+  std::vector<char> piece(1 << 16);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > largest_file)
+      throw InputError(fmt::format(
+          "'{}' is larger than {} MB; a model file is a few lines of equations (large systems are written with families, "
+          "{{ for = \"i\", ... }}, and sum())",
+          path, largest_file / 1'000'000));
+  }
+  return parse_model(text, path, overrides);
+}
+
+Simulation Model::simulation_for(const std::string& output_path) const {
+  if (!(simulation.step > 0))
+    throw InputError(fmt::format("{}: there is no step; add step = 0.01 to [integrate], or use --step", path));
+  Simulation run(system, make_method(method, method_options), simulation);
+  for (const Quantity& q : quantities) {
+    if (q.shape.empty())
+      run.observe(q.name, q.value[0]);
+    else
+      run.observe(q.name, q.value, q.shape);
+  }
+  run.record({output_path, title, text});
+  return run;
+}
+
+}  // namespace hinge

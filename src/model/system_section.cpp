@@ -1,0 +1,397 @@
+#include "model/system_section.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+const std::vector<std::string> reserved = {"t",    "pi",   "sin",  "cos",  "tan", "asin", "acos",  "atan", "atan2", "sinh",
+                                           "cosh", "tanh", "exp",  "log",  "sqrt", "abs", "sign",  "min",  "max",   "pow",
+                                           "hypot", "if",  "and",  "or",   "not", "dot",  "cross", "norm", "sum"};
+
+Value as_value(const Vector& v, std::vector<int> shape, Graph& graph) {
+  Value value{std::move(shape), {}};
+  for (const Expression& e : v) value.entries.push_back(e.node_in(graph));
+  return value;
+}
+
+Vector as_vector(const std::vector<Node>& nodes, const std::shared_ptr<Graph>& graph) {
+  Vector v;
+  for (const Node n : nodes) v.push_back({graph, n});
+  return v;
+}
+
+void claim_name(const Item& item, const std::string& name, const Scope& scope) {
+  const bool letters = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!letters) item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
+  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end())
+    item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
+  if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice", name));
+}
+
+// Items that may use each other, in any order: repeated passes until nothing new can be read.
+void read_named_values(const Item& section, Scope& scope, const ValueReader& read) {
+  if (!section) return;
+  if (!section.is_table()) section.fail("expected a table of names and values");
+  std::vector<std::string> open = section.keys();
+  for (const std::string& name : open) claim_name(section[name], name, scope);
+  while (!open.empty()) {
+    std::vector<std::string> later;
+    std::string trouble;
+    for (const std::string& name : open) {
+      try {
+        scope.names[name] = read.value(section[name]);
+      } catch (const InputError& e) {
+        scope.names.erase(name);
+        if (trouble.empty() || !section[name].is_string()) trouble = e.what();
+        later.push_back(name);
+      }
+    }
+    if (later.size() == open.size()) throw LocatedError(trouble);
+    open = std::move(later);
+  }
+}
+
+// "q1[3]", "theta", "q[N][3]" -> name and shape.
+struct Declaration {
+  std::string name;
+  std::vector<int> shape;
+};
+
+Declaration read_declaration(const Item& item, const Scope& scope) {
+  const std::string text = item.expect_string("a declaration such as \"q[3]\"");
+  Declaration d;
+  std::size_t at = text.find('[');
+  d.name = text.substr(0, at);
+  d.name.erase(std::remove_if(d.name.begin(), d.name.end(), [](unsigned char c) { return std::isspace(c); }), d.name.end());
+  claim_name(item, d.name, scope);
+  while (at != std::string::npos && at < text.size()) {
+    if (text[at] != '[') item.fail(fmt::format("cannot read the declaration \"{}\"; write \"q[3]\" or \"q[N][3]\"", text));
+    int depth = 0;
+    std::size_t end = at;
+    for (; end < text.size(); ++end) {
+      if (text[end] == '[') ++depth;
+      if (text[end] == ']' && --depth == 0) break;
+    }
+    if (end == text.size()) item.fail(fmt::format("\"{}\" has a [ that is not closed", text));
+    const double extent = item.located([&] { return parse_number(text.substr(at + 1, end - at - 1), scope); });
+    if (!(extent >= 1) || extent != static_cast<int>(extent) || extent > 1e8)
+      item.fail(fmt::format("the size in \"{}\" is {:g}; it must be a whole number, at least 1", text, extent));
+    d.shape.push_back(static_cast<int>(extent));
+    at = end + 1;
+  }
+  if (d.shape.size() > 2) item.fail(fmt::format("\"{}\" has too many indices; an array of vectors q[N][3] is the most", text));
+  return d;
+}
+
+std::vector<Declaration> read_declarations(const Item& item, const char* what, const Scope& scope) {
+  std::vector<Declaration> list;
+  if (item.is_string()) {
+    list.push_back(read_declaration(item, scope));
+    return list;
+  }
+  if (!item.is_array()) item.fail(fmt::format("expected a list of {}, as in [\"q[3]\"]", what));
+  if (item.size() == 0) item.fail(fmt::format("the list of {} is empty; name at least one, as in [\"q[3]\"]", what));
+  for (std::size_t k = 0; k < item.size(); ++k) {
+    list.push_back(read_declaration(item[k], scope));
+    for (std::size_t j = 0; j < k; ++j)
+      if (list[j].name == list[k].name) item[k].fail(fmt::format("'{}' is declared twice", list[k].name));
+  }
+  return list;
+}
+
+Item need(const Item& section, const char* key, const char* example) {
+  const Item item = section[key];
+  if (!item) section.fail(fmt::format("'{}' is missing, as in {}", key, example));
+  return item;
+}
+
+std::string quoted(const std::string& text) {
+  return text.size() <= 70 ? "\"" + text + "\"" : "\"" + text.substr(0, 67) + "...\"";
+}
+
+void read_constraints(const Item& section, const char* key, const ValueReader& read, SystemBuilder& builder) {
+  const Item list = section[key];
+  if (!list) return;
+  const auto graph = builder.t().graph();
+  const auto add = [&](const Item& item, const std::string& label) {
+    const Value v = read.value(item);
+    for (std::size_t j = 0; j < v.entries.size(); ++j) {
+      std::string name = label + (v.scalar() ? "" : fmt::format(" component {}", j));
+      if (item.is_string()) name += " " + quoted(item.text());
+      builder.constrain({graph, v.entries[j]}, name);
+    }
+  };
+  if (!list.is_array()) {
+    add(list, "0");
+    return;
+  }
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Item item = list[k];
+    if (!item.is_table()) {
+      add(item, fmt::format("{}", k));
+      continue;
+    }
+    if (!item["constraint"]) item.fail("a family of constraints needs constraint = \"...\"");
+    const std::string index = item["for"] && item["for"].is_string() ? item["for"].text() : "i";
+    read.family(item, -1, {"constraint"},
+                [&](int i) { add(item["constraint"], fmt::format("{} ({} = {})", k, index, i)); });
+  }
+}
+
+// A table keyed by coordinate, or a list with all entries, as one long list (zero where nothing is said).
+std::vector<Node> read_per_coordinate(const Item& item, const std::vector<Declaration>& coordinates,
+                                      const ValueReader& read, Graph& graph) {
+  std::vector<Node> nodes;
+  if (item.is_table()) {
+    std::vector<std::string> names;
+    for (const Declaration& d : coordinates) names.push_back(d.name);
+    item.expect_keys(names);
+  }
+  for (const Declaration& d : coordinates) {
+    const Block b{d.name, d.shape, 0};
+    if (!item.is_table()) continue;
+    if (const Item inner = item[d.name]) {
+      const std::vector<Node> part = read.block(inner, d.shape);
+      nodes.insert(nodes.end(), part.begin(), part.end());
+    } else {
+      nodes.insert(nodes.end(), static_cast<std::size_t>(b.size()), graph.constant(0));
+    }
+  }
+  if (!item.is_table()) {
+    nodes = read.list(item);
+    int total = 0;
+    for (const Declaration& d : coordinates) total += Block{d.name, d.shape, 0}.size();
+    if (static_cast<int>(nodes.size()) != total)
+      item.fail(fmt::format("{} expressions for {} coordinates", nodes.size(), total));
+  }
+  return nodes;
+}
+
+// d/dt of an expression in t and the coordinates; `rates` maps a coordinate's node to its velocity's.
+std::function<Node(Node)> make_rate(Graph& graph, Node t, std::vector<Node> q, std::vector<Node> v) {
+  std::unordered_map<Node, Node> direct;
+  for (std::size_t k = 0; k < q.size(); ++k) direct.emplace(q[k], v[k]);
+  return [&graph, t, q = std::move(q), v = std::move(v), direct = std::move(direct)](Node n) {
+    if (const auto at = direct.find(n); at != direct.end()) return at->second;
+    const std::vector<char> moving = dependence(graph, v);
+    if (moving[static_cast<std::size_t>(n)])
+      throw InputError("the time derivative of an expression with velocities would be an acceleration; only t and the "
+                       "coordinates can be differentiated");
+    return time_derivative(graph, std::span(&n, 1), t, q, v)[0];
+  };
+}
+
+std::vector<Node> entries_of(const std::vector<Declaration>& declarations, const Scope& scope) {
+  std::vector<Node> nodes;
+  for (const Declaration& d : declarations) {
+    const auto& e = scope.names.find(d.name)->second.entries;
+    nodes.insert(nodes.end(), e.begin(), e.end());
+  }
+  return nodes;
+}
+
+// The scope of a new system: its time, and the parameters as constants of its graph.
+Scope& adopt(const SystemBuilder& builder, const Scope& parameters, SystemSection& out) {
+  Scope& scope = out.scope;
+  scope.graph = builder.t().graph().get();
+  scope.names["t"] = Value{{}, {builder.t().node_in(*scope.graph)}};
+  for (const auto& [name, value] : parameters.names) {
+    Value& own = scope.names[name];
+    own.shape = value.shape;
+    for (const Node n : value.entries) own.entries.push_back(scope.graph->constant(parameters.graph->value(n)));
+  }
+  return scope;
+}
+
+void refuse_unilateral(const Item& section) {
+  if (section["unilateral"])
+    section["unilateral"].fail("unilateral constraints are not available in this version; bilateral ones go into "
+                               "'constraints'");
+}
+
+void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
+  section.expect_keys({"coordinates", "kinetic", "potential", "lagrangian", "force", "constraints", "unilateral",
+                       "multipliers", "reaction"});
+  refuse_unilateral(section);
+  auto builder = std::make_unique<Lagrangian>();
+  const auto graph = builder->t().graph();
+  Scope& scope = adopt(*builder, parameters, out);
+  const ValueReader read(scope);
+  const auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  std::vector<Node> velocities;
+  for (const Declaration& d : coordinates) {
+    const Vector q = builder->coordinates(d.name, d.shape);
+    scope.names[d.name] = as_value(q, d.shape, *graph);
+    const Value v = as_value(builder->velocity(q), d.shape, *graph);
+    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
+  }
+  if (section["multipliers"] || section["reaction"]) {
+    if (!section["multipliers"]) section["reaction"].fail("a reaction needs 'multipliers', the names it uses");
+    if (!section["reaction"]) section["multipliers"].fail("'multipliers' come with a 'reaction' that uses them");
+    for (const Declaration& d : read_declarations(section["multipliers"], "multipliers", scope)) {
+      const int size = Block{d.name, d.shape, 0}.size();
+      scope.names[d.name] = as_value(builder->multipliers(d.name, size), d.shape, *graph);
+    }
+  }
+  scope.rate = make_rate(*graph, builder->t().node_in(*graph), entries_of(coordinates, scope), velocities);
+  read_named_values(define, scope, read);
+
+  const auto expression = [&](const char* key) { return Expression(graph, read.scalar(section[key])); };
+  if (section["lagrangian"]) {
+    if (section["kinetic"] || section["potential"])
+      section["lagrangian"].fail("give either 'lagrangian' or 'kinetic' and 'potential', not both");
+    builder->lagrangian(expression("lagrangian"));
+  } else {
+    if (!section["kinetic"]) section.fail("'kinetic' is missing, as in kinetic = \"m/2*dot(q',q')\" (or give 'lagrangian')");
+    builder->kinetic(expression("kinetic"));
+    if (section["potential"]) builder->potential(expression("potential"));
+  }
+  read_constraints(section, "constraints", read, *builder);
+  const Vector all = as_vector(entries_of(coordinates, scope), graph);
+  if (section["force"])
+    builder->force(all, as_vector(read_per_coordinate(section["force"], coordinates, read, *graph), graph));
+  if (section["reaction"])
+    builder->reaction(as_vector(read_per_coordinate(section["reaction"], coordinates, read, *graph), graph));
+  out.builder = std::move(builder);
+}
+
+void read_hamiltonian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
+  section.expect_keys({"coordinates", "momenta", "hamiltonian", "constraints", "invariants"});
+  auto builder = std::make_unique<Hamiltonian>();
+  const auto graph = builder->t().graph();
+  Scope& scope = adopt(*builder, parameters, out);
+  const ValueReader read(scope);
+  const auto q = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  for (const Declaration& d : q) scope.names[d.name] = as_value(builder->coordinates(d.name, d.shape), d.shape, *graph);
+  const auto p = read_declarations(need(section, "momenta", "momenta = [\"p[3]\"]"), "momenta", scope);
+  for (const Declaration& d : p) scope.names[d.name] = as_value(builder->momenta(d.name, d.shape), d.shape, *graph);
+  scope.rate = [](Node) -> Node {
+    throw InputError("a Hamiltonian is a function of coordinates and momenta; there are no velocities in it");
+  };
+  read_named_values(define, scope, read);
+  builder->hamiltonian({graph, read.scalar(need(section, "hamiltonian", "hamiltonian = \"dot(p,p)/(2*m)\""))});
+  read_constraints(section, "constraints", read, *builder);
+  if (section["invariants"]) read.list(section["invariants"]);  // checked here, used by momentum-conserving methods
+  out.builder = std::move(builder);
+}
+
+void read_mechanical(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
+  section.expect_keys({"coordinates", "mass", "force", "constraints", "unilateral"});
+  refuse_unilateral(section);
+  auto builder = std::make_unique<Mechanical>();
+  const auto graph = builder->t().graph();
+  Scope& scope = adopt(*builder, parameters, out);
+  const ValueReader read(scope);
+  const auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  std::vector<Node> velocities;
+  for (const Declaration& d : coordinates) {
+    const Vector q = builder->coordinates(d.name, d.shape);
+    scope.names[d.name] = as_value(q, d.shape, *graph);
+    const Value v = as_value(builder->velocity(q), d.shape, *graph);
+    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
+  }
+  scope.rate = make_rate(*graph, builder->t().node_in(*graph), entries_of(coordinates, scope), velocities);
+  read_named_values(define, scope, read);
+  const Item mass = need(section, "mass", "mass = [[\"m\", 0], [0, \"m\"]]");
+  mass.located([&] { builder->mass(as_vector(read.list(mass), graph)); });
+  const Item force = need(section, "force", "force = [\"-k*x\", 0]");
+  builder->force(as_vector(read_per_coordinate(force, coordinates, read, *graph), graph));
+  read_constraints(section, "constraints", read, *builder);
+  out.builder = std::move(builder);
+}
+
+void read_odae(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
+  section.expect_keys({"y", "z", "psi", "v", "p", "f", "r", "g"});
+  auto builder = std::make_unique<Odae>();
+  const auto graph = builder->t().graph();
+  Scope& scope = adopt(*builder, parameters, out);
+  const ValueReader read(scope);
+  for (const Declaration& d : read_declarations(need(section, "y", "y = [\"y[2]\"]"), "y", scope))
+    scope.names[d.name] = as_value(builder->y(d.name, d.shape), d.shape, *graph);
+  for (const Declaration& d : read_declarations(need(section, "z", "z = [\"z[2]\"]"), "z", scope))
+    scope.names[d.name] = as_value(builder->z(d.name, d.shape), d.shape, *graph);
+  if (section["psi"])
+    for (const Declaration& d : read_declarations(section["psi"], "psi", scope))
+      scope.names[d.name] = as_value(builder->psi(d.name, d.shape), d.shape, *graph);
+  read_named_values(define, scope, read);
+  const auto list = [&](const char* key) { return as_vector(read.list(section[key]), graph); };
+  need(section, "v", "v = [\"z[0]\", \"z[1]\"]");
+  need(section, "f", "f = [0, \"-gravity\"]");
+  builder->v(list("v"));
+  builder->f(list("f"));
+  if (section["p"]) builder->p(list("p"));
+  if (section["r"]) builder->r(list("r"));
+  read_constraints(section, "g", read, *builder);
+  out.builder = std::move(builder);
+}
+
+// Names for output quantities: the multipliers, and in a Hamiltonian system q' = H_p.
+void complete_scope(const std::string& kind, SystemSection& out) {
+  const Equations& eq = out.system->equations();
+  const Layout& layout = out.system->layout();
+  for (const Block& b : layout.psi) {
+    if (out.scope.names.count(b.name)) continue;
+    const auto first = eq.psi.begin() + b.first;
+    out.scope.names[b.name] = Value{b.shape, {first, first + b.size()}};
+  }
+  if (kind == "hamiltonian" || kind == "odae") {
+    const Equations* equations = &eq;
+    out.scope.rate = [equations](Node n) {
+      const std::vector<char> moving = dependence(*equations->graph, equations->z);
+      if (moving[static_cast<std::size_t>(n)])
+        throw InputError("only t and the coordinates can be differentiated by time");
+      return time_derivative(*equations->graph, std::span(&n, 1), equations->t, equations->y, equations->v)[0];
+    };
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& system_sections() {
+  static const std::vector<std::string> names = {"lagrangian", "hamiltonian", "mechanical", "odae", "dae", "multibody"};
+  return names;
+}
+
+SystemSection read_system(const Item& root) {
+  std::vector<std::string> present;
+  for (const std::string& name : system_sections())
+    if (root[name]) present.push_back(name);
+  if (present.empty())
+    root.fail("there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical] or [odae] "
+              "is needed");
+  if (present.size() > 1)
+    root[present[1]].fail(fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
+  const std::string kind = present[0];
+  const Item section = root[kind];
+  if (kind == "dae" || kind == "multibody")
+    section.fail(fmt::format("[{}] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical] "
+                             "and [odae]", kind));
+  if (!section.is_table()) section.fail(fmt::format("expected a section [{}]", kind));
+
+  // Parameters are numbers, worked out before there is a system; then moved into the system's own graph.
+  Graph numbers;
+  Scope parameters;
+  parameters.graph = &numbers;
+  read_named_values(root["parameters"], parameters, ValueReader(parameters));
+
+  SystemSection out;
+  const Item define = root["define"];
+  if (kind == "lagrangian") read_lagrangian(section, define, parameters, out);
+  if (kind == "hamiltonian") read_hamiltonian(section, define, parameters, out);
+  if (kind == "mechanical") read_mechanical(section, define, parameters, out);
+  if (kind == "odae") read_odae(section, define, parameters, out);
+  section.located([&] { out.system = std::dynamic_pointer_cast<const SymbolicSystem>(out.builder->build()); });
+  complete_scope(kind, out);
+  return out;
+}
+
+}  // namespace hinge

@@ -1,0 +1,73 @@
+// A run's report as a short table for people.
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "hinge/simulate.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int most_rows = 12;
+
+void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
+                  const std::string& suffix = "") {
+  int rows = 0;
+  for (const Block& b : blocks) {
+    const int width = b.shape.size() == 2 ? b.shape[1] : b.size();
+    for (int first = 0; first < b.size(); first += width) {
+      if (++rows > most_rows) {
+        out << fmt::format("  {:<12} ... ({} numbers in all)\n", "", x.size());
+        return;
+      }
+      std::string name = b.name + suffix;
+      if (b.shape.size() == 2) name += fmt::format("[{}]", first / width);
+      out << fmt::format("  {:<12} {:<8}", rows == 1 ? word : "", name);
+      for (int k = 0; k < std::min(width, 6); ++k) out << fmt::format(" {:>18.12g}", x[static_cast<std::size_t>(b.first + first + k)]);
+      if (width > 6) out << " ...";
+      out << '\n';
+    }
+  }
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Report& r) {
+  if (!r.title.empty()) out << r.title << '\n';
+  out << fmt::format("{}, step {:g}, t = {:g} to {:g}\n", r.method, r.step, r.start, r.end);
+  if (r.status == RunStatus::stopped) out << r.message << '\n';
+
+  out << "\nFinal state\n";
+  const bool odae = r.layout.kind == SystemKind::odae || r.layout.kind == SystemKind::own;
+  print_blocks(out, odae ? "y" : "position", r.layout.y, r.final.y);
+  if (r.layout.kind == SystemKind::hamiltonian)
+    print_blocks(out, "momentum", r.layout.z, r.final.z);
+  else
+    print_blocks(out, odae ? "z" : "velocity", r.layout.z, r.final.z);
+  if (!r.final.psi.empty()) print_blocks(out, odae ? "psi" : "multiplier", r.layout.psi, r.final.psi);
+  for (const auto& q : r.quantities) print_blocks(out, "quantity", {{q.name, q.shape, 0}}, q.value);
+
+  out << "\nPreserved (largest violation over all steps)\n";
+  if (r.layout.ng() > 0) {
+    out << fmt::format("  {:<34} {:.2e}\n", "constraint          |g|", r.constraint);
+    out << fmt::format("  {:<34} {:.2e}\n", "hidden constraint   |g_t + G v|", r.hidden_constraint);
+  } else {
+    out << "  no constraints\n";
+  }
+  if (r.energy_error) out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|", *r.energy_error, *r.energy);
+
+  out << "\nCost\n";
+  const double steps = static_cast<double>(std::max(r.steps, 1L));
+  out << fmt::format("  {} steps in {:.3g} s: {:.3g} steps per second\n", r.steps, r.wall_seconds,
+                     r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);
+  out << fmt::format("  {:.2f} Newton iterations, {:.2f} factorisations, {:.1f} evaluations per step\n",
+                     static_cast<double>(r.counters.iterations) / steps,
+                     static_cast<double>(r.counters.factorisations) / steps,
+                     static_cast<double>(r.counters.evaluations) / steps);
+  if (!r.output.empty()) out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
+  return out;
+}
+
+}  // namespace hinge

@@ -1,0 +1,320 @@
+// The run: start, step, watch, record.
+#include "hinge/simulate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "formulation/consistent_start.hpp"
+#include "hinge/error.hpp"
+#include "hinge/version.hpp"
+#include "simulate/recorder.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+void SimulationOptions::validate() const {
+  if (!std::isfinite(step) || !(step > 0))
+    throw InputError(fmt::format("the step is {}; it must be a positive number", step));
+  if (!std::isfinite(start)) throw InputError("the start time is not a finite number");
+  if (every < 1) throw InputError(fmt::format("every = {}; record every 1st, 2nd, ... step", every));
+  if (!std::isfinite(interval) || interval < 0)
+    throw InputError(fmt::format("interval = {}; give a positive time, or leave it out", interval));
+  solver.validate();
+}
+
+namespace {
+
+using Q = Quantity;
+using Clock = std::chrono::steady_clock;
+
+// Expressions of the user's, evaluated in one pass.
+struct Observer {
+  std::vector<Report::Observed> items;
+  std::vector<Expression> expressions;
+  std::unique_ptr<Evaluator> tape;
+  std::vector<double> scratch, values;
+
+  void compile(const System& system) {
+    if (expressions.empty()) return;
+    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
+    std::vector<Node> nodes;
+    for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
+    tape = symbolic->tape(nodes);
+    scratch = tape->make_scratch();
+    values.resize(nodes.size());
+  }
+
+  void evaluate(const State& s) {
+    if (!tape) return;
+    const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
+    tape->evaluate(inputs, scratch.data(), values.data());
+  }
+};
+
+double biggest(const double* x, int n) {
+  double m = 0;
+  for (int i = 0; i < n; ++i) m = std::max(m, std::abs(x[i]));
+  return m;
+}
+
+bool all_finite(const std::vector<double>& x) {
+  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+struct Simulation::Impl {
+  std::shared_ptr<const System> system;
+  MethodChoice method;
+  SimulationOptions options;
+  std::unique_ptr<Stepper> stepper;
+  std::unique_ptr<Evaluation> watch;
+  Observer observer;
+  Output output;
+  std::unique_ptr<Recorder> recorder;
+  std::vector<double> row;
+  std::function<bool(double)> progress;
+
+  bool started = false;
+  State state;
+  double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
+  long steps = 0, recorded = 0, last_recorded_step = -1;
+  double next_record_time = 0;
+  double wall_seconds = 0;
+  RunStatus status = RunStatus::finished;
+  std::string message;
+
+  Impl(std::shared_ptr<const System> s, MethodChoice m, SimulationOptions o)
+      : system(std::move(s)), method(std::move(m)), options(o) {
+    options.validate();
+    stepper = method.bind(system, options.solver);
+    watch = system->has_energy() ? system->evaluation({Q::constraint, Q::constraint_rate, Q::energy})
+                                 : system->evaluation({Q::constraint, Q::constraint_rate});
+  }
+
+  // What was preserved, at the present state.
+  void look() {
+    watch->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    constraint = std::max(constraint, biggest((*watch)[Q::constraint], system->ng()));
+    hidden = std::max(hidden, biggest((*watch)[Q::constraint_rate], system->ng()));
+    if (system->has_energy()) {
+      energy = *(*watch)[Q::energy];
+      if (steps == 0) energy0 = energy;
+      energy_error = std::max(energy_error, std::abs(energy - energy0));
+    }
+  }
+
+  void open_output() {
+    if (output.path.empty()) return;
+    RecordHeader header;
+    const Layout& l = system->layout();
+    header.columns = {"t"};
+    for (int k = 0; k < l.ny; ++k) header.columns.push_back(l.y_name(k));
+    for (int k = 0; k < l.nz; ++k) header.columns.push_back(l.z_name(k));
+    for (const Block& b : l.psi)
+      for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
+    if (system->has_energy()) header.columns.push_back("energy");
+    for (const auto& q : observer.items) {
+      const Block b{q.name, q.shape, 0};
+      for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
+    }
+    header.about = {{"title", output.title},
+                    {"method", method.description},
+                    {"step", fmt::format("{}", options.step)},
+                    {"program", "hinge " + version()}};
+    header.model = output.model;
+    recorder = open_recorder(output.path, header);
+    row.resize(header.columns.size());
+  }
+
+  void write_row() {
+    if (!recorder) return;
+    auto out = row.begin();
+    *out++ = state.t;
+    for (const auto* part : {&state.y, &state.z, &state.psi}) out = std::copy(part->begin(), part->end(), out);
+    if (system->has_energy()) *out++ = energy;
+    observer.evaluate(state);
+    std::copy(observer.values.begin(), observer.values.end(), out);
+    recorder->record(row);
+    ++recorded;
+    last_recorded_step = steps;
+  }
+
+  bool due() const {
+    if (options.interval > 0) return state.t >= next_record_time - 1e-9 * options.interval;
+    return steps % options.every == 0;
+  }
+
+  void record_if_due() {
+    if (!due()) return;
+    write_row();
+    if (options.interval > 0)
+      next_record_time = options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
+  }
+
+  void advance(double h, double t1) {
+    const double t0 = state.t;
+    if (const StepResult result = stepper->step(state, h); !result) {
+      throw StepFailure(result.reason, t0);
+    }
+    state.t = t1;
+    ++steps;
+    if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi))
+      throw StepFailure(fmt::format("the state is no longer finite after the step from t = {:g}", t0), t0);
+    look();
+  }
+
+  void finish(RunStatus end, const std::string& why) {
+    status = end;
+    message = why;
+    if (!recorder) return;
+    const auto closing = std::move(recorder);
+    const char* word = end == RunStatus::finished ? "finished" : end == RunStatus::stopped ? "stopped" : "failed";
+    closing->finish(why.empty() ? word : fmt::format("{}: {}", word, why));
+  }
+};
+
+Simulation::Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options)
+    : Simulation(system.build(), std::move(method), options) {}
+Simulation::Simulation(std::shared_ptr<const System> system, MethodChoice method, SimulationOptions options)
+    : impl_(std::make_unique<Impl>(std::move(system), std::move(method), options)) {}
+Simulation::~Simulation() {
+  try {
+    if (impl_) finish();
+  } catch (const Error&) {  // a full disk at the very end: nothing more can be done in a destructor
+    impl_.reset();
+  }
+}
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+
+void Simulation::observe(const std::string& name, const Expression& quantity) {
+  impl_->observer.items.push_back({name, {}, {}});
+  impl_->observer.expressions.push_back(quantity);
+}
+
+void Simulation::observe(const std::string& name, const Vector& quantity, std::vector<int> shape) {
+  if (shape.empty()) shape = {static_cast<int>(quantity.size())};
+  impl_->observer.items.push_back({name, std::move(shape), {}});
+  impl_->observer.expressions.insert(impl_->observer.expressions.end(), quantity.begin(), quantity.end());
+}
+
+void Simulation::record(Output output) { impl_->output = std::move(output); }
+void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
+
+void Simulation::start(const Start& initial) {
+  Impl& s = *impl_;
+  s.observer.compile(*s.system);
+  s.state = consistent_start(*s.system, s.options.start, initial);
+  s.stepper->reset();
+  s.steps = s.recorded = 0;
+  s.last_recorded_step = -1;
+  s.constraint = s.hidden = s.energy_error = 0;
+  s.wall_seconds = 0;
+  s.status = RunStatus::finished;
+  s.message.clear();
+  s.look();
+  s.next_record_time = s.options.start;
+  s.open_output();
+  s.record_if_due();
+  s.started = true;
+}
+
+void Simulation::step() {
+  Impl& s = *impl_;
+  if (!s.started) throw InputError("start() comes before step()");
+  const auto begin = Clock::now();
+  s.advance(s.options.step, s.state.t + s.options.step);
+  s.record_if_due();
+  s.wall_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void Simulation::until(double end) {
+  Impl& s = *impl_;
+  if (!s.started) throw InputError("start() comes before until()");
+  if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
+  const double start = s.state.t, h = s.options.step;
+  if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
+  // All steps are h but the last, which is fitted; one that would be shorter than round-off is merged.
+  const double count = std::ceil((end - start) / h - 1e-9);
+  if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many", count, h));
+  const long n = static_cast<long>(count);
+  const auto begin = Clock::now();
+  auto reported = begin;
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const double before = s.wall_seconds;
+  try {
+    for (long k = 0; k < n; ++k) {
+      const bool last = k + 1 == n;
+      const double t1 = last ? end : start + static_cast<double>(k + 1) * h;
+      const double rest = end - s.state.t;
+      s.advance(last && std::abs(rest - h) > 1e-9 * h ? rest : h, t1);
+      s.record_if_due();
+      if (s.progress && Clock::now() - reported > std::chrono::milliseconds(100)) {
+        reported = Clock::now();
+        if (!s.progress(s.state.t)) {
+          s.status = RunStatus::stopped;
+          s.message = fmt::format("stopped at t = {:g}", s.state.t);
+          break;
+        }
+      }
+    }
+    if (s.last_recorded_step != s.steps) s.write_row();
+  } catch (const StepFailure& failure) {
+    s.wall_seconds = before + elapsed();
+    s.finish(RunStatus::failed, failure.what());
+    throw;
+  }
+  s.wall_seconds = before + elapsed();
+}
+
+void Simulation::finish() {
+  if (impl_->recorder) impl_->finish(impl_->status, impl_->message);
+}
+
+const State& Simulation::state() const { return impl_->state; }
+const System& Simulation::system() const { return *impl_->system; }
+
+Report Simulation::report() const {
+  Impl& s = *impl_;
+  Report r;
+  r.title = s.output.title;
+  r.method = s.method.description;
+  r.order = s.method.order;
+  r.status = s.status;
+  r.message = s.message;
+  r.start = s.options.start;
+  r.end = s.state.t;
+  r.step = s.options.step;
+  r.steps = s.steps;
+  r.final = s.state;
+  r.layout = s.system->layout();
+  const auto ends = s.system->evaluation({Q::velocity, Q::momentum});
+  ends->at(s.state.t, s.state.y.data(), s.state.z.data(), s.state.psi.data());
+  r.velocity.assign((*ends)[Q::velocity], (*ends)[Q::velocity] + s.system->ny());
+  r.momentum.assign((*ends)[Q::momentum], (*ends)[Q::momentum] + s.system->nz());
+  r.constraint = s.constraint;
+  r.hidden_constraint = s.hidden;
+  if (s.system->has_energy()) {
+    r.energy = s.energy;
+    r.energy_error = s.energy_error;
+  }
+  s.observer.evaluate(s.state);
+  auto value = s.observer.values.begin();
+  for (const auto& item : s.observer.items) {
+    const int n = Block{item.name, item.shape, 0}.size();
+    r.quantities.push_back({item.name, item.shape, std::vector<double>(value, value + n)});
+    value += n;
+  }
+  r.counters = s.stepper->counters();
+  r.wall_seconds = s.wall_seconds;
+  r.output = s.output.path;
+  r.recorded = s.recorded;
+  return r;
+}
+
+}  // namespace hinge

@@ -1,0 +1,56 @@
+// The linear algebra under every constrained step:
+//
+//   [ A   -B ] [x  ]   [a]        A = p_z (nz x nz),  B = r_psi (nz x m),  C = g_y v_z (m x nz)
+//   [ C    0 ] [mu ] = [b]
+//
+// SchurComplement keeps A^-1 and the factorised small matrix  S = C A^-1 B  for as long as its user likes;
+// SaddlePoint factorises the whole matrix, which also works when A is singular but regular on the kernel of C.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hinge/solve.hpp"
+#include "solve/linear.hpp"
+#include "solve/sparse.hpp"
+
+namespace hinge {
+
+class SchurComplement {
+ public:
+  SchurComplement(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice);
+
+  /// False when A does not fall apart into small blocks: then S would be full, and SaddlePoint is the better tool.
+  bool applicable() const { return applicable_; }
+  /// Computes A^-1 and factorises S. False when either is singular.
+  bool factor(const double* a, const double* b, const double* c);
+  bool factored() const { return factored_; }
+  /// out = A^-1 x
+  void solve_mass(const double* x, double* out) const;
+  /// x <- S^-1 x
+  void solve(double* x);
+  const char* solver_name() const { return solver_ ? solver_->name() : "no constraints"; }
+
+ private:
+  bool applicable_ = false, factored_ = false;
+  BlockInverse mass_;
+  std::vector<double> inverse_, inverse_b_, schur_;
+  SparseProduct inverse_times_b_, c_times_;
+  std::unique_ptr<LinearSolver> solver_;
+};
+
+class SaddlePoint {
+ public:
+  SaddlePoint(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice);
+  /// Factorises [[a, -factor b], [c, 0]].
+  bool factor(const double* a, const double* b, double factor, const double* c);
+  /// x = (first nz, then m numbers), in place.
+  void solve(double* x) { solver_->solve(x); }
+
+ private:
+  std::vector<int> place_a_, place_b_, place_c_;
+  std::vector<double> values_;
+  std::unique_ptr<LinearSolver> solver_;
+};
+
+}  // namespace hinge

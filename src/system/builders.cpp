@@ -1,0 +1,327 @@
+#include "system/builders.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+std::vector<Node> nodes_of(const std::vector<Expression>& expressions, Graph& graph) {
+  std::vector<Node> nodes;
+  nodes.reserve(expressions.size());
+  for (const Expression& e : expressions) nodes.push_back(e.node_in(graph));
+  return nodes;
+}
+
+std::vector<Node> ideal_reaction(Graph& graph, std::span<const Node> g, std::span<const Node> psi,
+                                 std::span<const Node> y) {
+  std::vector<Node> r = gradient(graph, dot_product(graph, psi, g), y);
+  for (Node& n : r) n = graph.negate(n);
+  return r;
+}
+
+std::vector<Node> declare_multipliers(Graph& graph, std::size_t count, Layout& layout) {
+  std::vector<Node> psi;
+  for (std::size_t k = 0; k < count; ++k) psi.push_back(graph.variable(fmt::format("psi[{}]", k)));
+  layout.psi = {{"psi", {static_cast<int>(count)}, 0}};
+  layout.npsi = static_cast<int>(count);
+  return psi;
+}
+
+void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::span<const Node> z,
+                           const std::vector<std::string>& names) {
+  const std::vector<char> depends = dependence(graph, z);
+  for (std::size_t k = 0; k < g.size(); ++k)
+    if (depends[static_cast<std::size_t>(g[k])])
+      throw InputError(fmt::format(
+          "constraint {} depends on a velocity or momentum; constraints are functions of t and the coordinates "
+          "(the velocity level is derived from them)",
+          names[k]));
+}
+
+SystemBuilder::SystemBuilder() : graph_(std::make_shared<Graph>()) { t_ = {graph_, graph_->variable("t")}; }
+
+Expression SystemBuilder::t() const { return t_; }
+
+void SystemBuilder::constrain(const Expression& g, std::string name) {
+  constraints_.push_back(g);
+  constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
+                                           : std::move(name));
+}
+
+std::shared_ptr<const System> SystemBuilder::build() const {
+  if (!built_) built_ = assemble();
+  return built_;
+}
+
+Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vector<Expression>& all,
+                              const std::string& name, std::vector<int> shape) {
+  if (name.empty()) throw InputError("a coordinate needs a name");
+  for (const int extent : shape)
+    if (extent < 1) throw InputError(fmt::format("'{}' is declared with size {}; sizes start at 1", name, extent));
+  Block block{name, std::move(shape), count};
+  Vector result;
+  for (int k = 0; k < block.size(); ++k) {
+    all.emplace_back(graph_, graph_->variable(block.entry_name(k)));
+    result.push_back(all.back());
+  }
+  count += block.size();
+  blocks.push_back(std::move(block));
+  return result;
+}
+
+namespace {
+
+// The rate variables q' that go with coordinates q, in the same order.
+void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Block& block, std::vector<Expression>& v) {
+  for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
+}
+
+// Position of each of `some` in the list of all coordinates.
+std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
+  std::unordered_map<Node, std::size_t> position;
+  for (std::size_t k = 0; k < all.size(); ++k) position.emplace(all[k].node_in(graph), k);
+  std::vector<std::size_t> result;
+  for (const Expression& x : some) {
+    const auto at = position.find(x.node_in(graph));
+    if (at == position.end()) throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
+    result.push_back(at->second);
+  }
+  return result;
+}
+
+Vector rates_of(const Vector& q, const std::vector<Expression>& all_q, const std::vector<Expression>& all_v, Graph& g) {
+  Vector result;
+  for (const std::size_t k : positions_of(q, all_q, g)) result.push_back(all_v[k]);
+  return result;
+}
+
+std::vector<Block> renamed_rates(std::vector<Block> blocks) {
+  for (Block& b : blocks) b.name += "'";
+  return blocks;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------- Lagrangian
+
+Vector Lagrangian::coordinates(const std::string& name, int size) { return coordinates(name, std::vector<int>{size}); }
+Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) {
+  Vector q = declare(q_blocks_, nq_, q_, name, std::move(shape));
+  declare_rates(*graph_, graph_, q_blocks_.back(), v_);
+  return q;
+}
+Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
+Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
+Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
+void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }
+void Lagrangian::potential(const Expression& energy) { potential_ = energy; }
+void Lagrangian::lagrangian(const Expression& l) {
+  kinetic_ = l;
+  potential_ = 0.0;
+}
+
+void Lagrangian::force(const Vector& q, const Vector& force) {
+  if (q.size() != force.size())
+    throw InputError(fmt::format("a force of {} components acts on {} coordinates", force.size(), q.size()));
+  force_.resize(q_.size(), Expression(0.0));
+  const std::vector<std::size_t> position = positions_of(q, q_, *graph_);
+  for (std::size_t k = 0; k < q.size(); ++k) force_[position[k]] += force[k];
+}
+
+Vector Lagrangian::multipliers(const std::string& name, int size) {
+  return declare(psi_blocks_, npsi_, psi_, name, std::vector<int>{size});
+}
+void Lagrangian::reaction(const Vector& r) { reaction_ = std::vector<Expression>(r.begin(), r.end()); }
+
+// p = L_v, f = L_q + Q, r = -G^T psi, energy = L_v v - L
+std::shared_ptr<const System> Lagrangian::assemble() const {
+  if (q_.empty()) throw InputError("a Lagrangian needs coordinates");
+  Graph& graph = *graph_;
+  Layout layout;
+  layout.kind = SystemKind::lagrangian;
+  layout.y = q_blocks_;
+  layout.z = renamed_rates(q_blocks_);
+  layout.ny = layout.nz = nq_;
+  layout.constraints = constraint_names_;
+
+  Equations eq;
+  eq.graph = graph_;
+  eq.t = t_.node_in(graph);
+  eq.y = nodes_of(q_, graph);
+  eq.z = nodes_of(v_, graph);
+  eq.g = nodes_of(constraints_, graph);
+  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  eq.v = eq.z;
+  const Node l = (kinetic_ - potential_).node_in(graph);
+  eq.p = gradient(graph, l, eq.z);
+  eq.f = gradient(graph, l, eq.y);
+  for (std::size_t k = 0; k < force_.size(); ++k) eq.f[k] = graph.add(eq.f[k], force_[k].node_in(graph));
+  if (reaction_.empty()) {
+    if (!psi_.empty()) throw InputError("multipliers are declared but no reaction is given that uses them");
+    eq.psi = declare_multipliers(graph, eq.g.size(), layout);
+    eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+  } else {
+    if (psi_.size() != eq.g.size())
+      throw InputError(fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), eq.g.size()));
+    eq.psi = nodes_of(psi_, graph);
+    layout.psi = psi_blocks_;
+    layout.npsi = npsi_;
+    eq.r = nodes_of(reaction_, graph);
+  }
+  eq.energy = graph.subtract(dot_product(graph, eq.p, eq.z), l);
+  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+}
+
+// ------------------------------------------------------------------------------------------------ Hamiltonian
+
+Vector Hamiltonian::coordinates(const std::string& name, int size) { return coordinates(name, std::vector<int>{size}); }
+Vector Hamiltonian::coordinates(const std::string& name, std::vector<int> shape) {
+  return declare(q_blocks_, nq_, q_, name, std::move(shape));
+}
+Vector Hamiltonian::momenta(const std::string& name, int size) { return momenta(name, std::vector<int>{size}); }
+Vector Hamiltonian::momenta(const std::string& name, std::vector<int> shape) {
+  return declare(p_blocks_, np_, p_, name, std::move(shape));
+}
+void Hamiltonian::hamiltonian(const Expression& h) { hamiltonian_ = h; }
+
+// v = H_p, p = z, f = -H_q, r = -G^T psi
+std::shared_ptr<const System> Hamiltonian::assemble() const {
+  if (q_.empty()) throw InputError("a Hamiltonian needs coordinates");
+  if (nq_ != np_) throw InputError(fmt::format("{} coordinates but {} momenta; they come in pairs", nq_, np_));
+  Graph& graph = *graph_;
+  Layout layout;
+  layout.kind = SystemKind::hamiltonian;
+  layout.y = q_blocks_;
+  layout.z = p_blocks_;
+  layout.ny = nq_;
+  layout.nz = np_;
+  layout.constraints = constraint_names_;
+
+  Equations eq;
+  eq.graph = graph_;
+  eq.t = t_.node_in(graph);
+  eq.y = nodes_of(q_, graph);
+  eq.z = nodes_of(p_, graph);
+  eq.g = nodes_of(constraints_, graph);
+  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  eq.energy = hamiltonian_.node_in(graph);
+  eq.v = gradient(graph, eq.energy, eq.z);
+  eq.p = eq.z;
+  eq.f = gradient(graph, eq.energy, eq.y);
+  for (Node& n : eq.f) n = graph.negate(n);
+  eq.psi = declare_multipliers(graph, eq.g.size(), layout);
+  eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+}
+
+// ------------------------------------------------------------------------------------------------- Mechanical
+
+Vector Mechanical::coordinates(const std::string& name, int size) { return coordinates(name, std::vector<int>{size}); }
+Vector Mechanical::coordinates(const std::string& name, std::vector<int> shape) {
+  Vector q = declare(q_blocks_, nq_, q_, name, std::move(shape));
+  declare_rates(*graph_, graph_, q_blocks_.back(), v_);
+  return q;
+}
+Vector Mechanical::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
+void Mechanical::mass(const Vector& entries) { mass_ = std::vector<Expression>(entries.begin(), entries.end()); }
+void Mechanical::force(const Vector& f) { force_ = std::vector<Expression>(f.begin(), f.end()); }
+
+// p = M z and d/dt (M z) = M z' + M' z, so f = F + M' z with M' = M_t + M_y z
+std::shared_ptr<const System> Mechanical::assemble() const {
+  if (q_.empty()) throw InputError("a mechanical system needs coordinates");
+  Graph& graph = *graph_;
+  const auto n = static_cast<std::size_t>(nq_);
+  if (mass_.size() != n && mass_.size() != n * n)
+    throw InputError(fmt::format("the mass has {} entries; {} coordinates need {} (a matrix) or {} (its diagonal)",
+                                 mass_.size(), n, n * n, n));
+  if (force_.size() != n)
+    throw InputError(fmt::format("the force has {} components; there are {} coordinates", force_.size(), n));
+  Layout layout;
+  layout.kind = SystemKind::mechanical;
+  layout.y = q_blocks_;
+  layout.z = renamed_rates(q_blocks_);
+  layout.ny = layout.nz = nq_;
+  layout.constraints = constraint_names_;
+
+  Equations eq;
+  eq.graph = graph_;
+  eq.t = t_.node_in(graph);
+  eq.y = nodes_of(q_, graph);
+  eq.z = nodes_of(v_, graph);
+  eq.g = nodes_of(constraints_, graph);
+  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  eq.v = eq.z;
+  const std::vector<Node> mass = nodes_of(mass_, graph);
+  const std::vector<Node> mass_rate = time_derivative(graph, mass, eq.t, eq.y, eq.z);
+  const bool diagonal = mass.size() == n && n > 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    Node p = graph.constant(0), f = force_[i].node_in(graph);
+    for (std::size_t j = 0; j < n; ++j) {
+      if (diagonal && i != j) continue;
+      const std::size_t at = diagonal ? i : i * n + j;
+      p = graph.add(p, graph.multiply(mass[at], eq.z[j]));
+      f = graph.add(f, graph.multiply(mass_rate[at], eq.z[j]));
+    }
+    eq.p.push_back(p);
+    eq.f.push_back(f);
+  }
+  const std::vector<char> moves = dependence(graph, eq.z);
+  for (const Node m : mass)
+    if (moves[static_cast<std::size_t>(m)]) throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
+  eq.psi = declare_multipliers(graph, eq.g.size(), layout);
+  eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+}
+
+// ------------------------------------------------------------------------------------------------------- Odae
+
+Vector Odae::y(const std::string& name, std::vector<int> shape) {
+  return declare(y_blocks_, ny_, y_, name, std::move(shape));
+}
+Vector Odae::z(const std::string& name, std::vector<int> shape) {
+  return declare(z_blocks_, nz_, z_, name, std::move(shape));
+}
+Vector Odae::psi(const std::string& name, std::vector<int> shape) {
+  return declare(psi_blocks_, npsi_, psi_, name, std::move(shape));
+}
+void Odae::v(const Vector& expressions) { v_ = {expressions.begin(), expressions.end()}; }
+void Odae::p(const Vector& expressions) { p_ = {expressions.begin(), expressions.end()}; }
+void Odae::f(const Vector& expressions) { f_ = {expressions.begin(), expressions.end()}; }
+void Odae::r(const Vector& expressions) { r_ = {expressions.begin(), expressions.end()}; }
+
+std::shared_ptr<const System> Odae::assemble() const {
+  if (y_.empty() || z_.empty()) throw InputError("an ODAE needs y and z");
+  if (psi_.size() != constraints_.size())
+    throw InputError(
+        fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), constraints_.size()));
+  Graph& graph = *graph_;
+  Layout layout;
+  layout.kind = SystemKind::odae;
+  layout.y = y_blocks_;
+  layout.z = z_blocks_;
+  layout.psi = psi_blocks_;
+  layout.ny = ny_;
+  layout.nz = nz_;
+  layout.npsi = npsi_;
+  layout.constraints = constraint_names_;
+
+  Equations eq;
+  eq.graph = graph_;
+  eq.t = t_.node_in(graph);
+  eq.y = nodes_of(y_, graph);
+  eq.z = nodes_of(z_, graph);
+  eq.psi = nodes_of(psi_, graph);
+  eq.v = nodes_of(v_, graph);
+  eq.p = p_.empty() ? eq.z : nodes_of(p_, graph);
+  eq.f = nodes_of(f_, graph);
+  eq.r = r_.empty() ? std::vector<Node>(z_.size(), graph.constant(0)) : nodes_of(r_, graph);
+  eq.g = nodes_of(constraints_, graph);
+  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+}
+
+}  // namespace hinge

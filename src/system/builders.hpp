@@ -1,0 +1,24 @@
+// Shared by the builders of systems from expressions.
+#pragma once
+
+#include <vector>
+
+#include "expression/graph.hpp"
+#include "hinge/system.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+std::vector<Node> nodes_of(const std::vector<Expression>& expressions, Graph& graph);
+
+/// -(sum_k psi_k g_k)_y: the reaction of ideal constraints.
+std::vector<Node> ideal_reaction(Graph& graph, std::span<const Node> g, std::span<const Node> psi,
+                                 std::span<const Node> y);
+
+/// Multiplier nodes psi[0..count) and their layout block.
+std::vector<Node> declare_multipliers(Graph& graph, std::size_t count, Layout& layout);
+
+void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::span<const Node> z,
+                           const std::vector<std::string>& names);
+
+}  // namespace hinge

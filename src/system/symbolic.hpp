@@ -1,0 +1,60 @@
+// A System made of expressions: derivatives are found on the graph when they are first asked for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "expression/derivative.hpp"
+#include "expression/evaluator.hpp"
+#include "expression/graph.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// The functions of the problem class as nodes of one graph.
+struct Equations {
+  std::shared_ptr<Graph> graph;
+  Node t = no_node;
+  std::vector<Node> y, z, psi;
+  std::vector<Node> v, p, f, r, g;
+  Node energy = no_node;
+};
+
+class SymbolicSystem final : public System {
+ public:
+  SymbolicSystem(Layout layout, Equations equations);
+
+  bool has_energy() const override { return eq_.energy != no_node; }
+  const Pattern& pattern(Quantity q) const override;
+  bool is_constant(Quantity q) const override;
+  bool reaction_is_linear() const override;
+  std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
+
+  const Equations& equations() const { return eq_; }
+  /// A tape for other expressions of (t, y, z, psi), given as the four input blocks in this order.
+  std::unique_ptr<Evaluator> tape(std::span<const Node> outputs) const;
+
+ private:
+  struct Entry {
+    Pattern pattern;
+    std::vector<Node> nodes;
+  };
+  const Entry& entry(Quantity q) const;
+  Entry derive(Quantity q) const;
+  const std::vector<Node>& rate() const;
+
+  Equations eq_;
+  // Filled on demand; the graph grows with them. Not for concurrent use while solvers are being set up.
+  mutable std::array<std::optional<Entry>, quantity_count> entries_;
+  mutable std::optional<std::vector<Node>> rate_;
+};
+
+/// sum_k a_k b_k
+Node dot_product(Graph& graph, std::span<const Node> a, std::span<const Node> b);
+
+/// d/dt e(t, y) = e_t + e_y v, entry by entry.
+std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t, std::span<const Node> y,
+                                  std::span<const Node> v);
+
+}  // namespace hinge
