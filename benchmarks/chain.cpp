@@ -6,6 +6,7 @@
 // Each constraint touches two masses, so a step should cost a multiple of N and nothing more. Every chain is followed
 // over the same stretch of its motion, because the number of iterations depends on what the chain is doing.
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,7 @@ std::string exponent(const std::vector<Cost>& costs, int from, int to) {
 
 int main(int argc, char** argv) {
   const bool quick = bench::quick(argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // lines as they come, also into a file
   const int steps = quick ? 20 : 100;
   const int largest = quick ? 1000 : 10000;
   fmt::print(

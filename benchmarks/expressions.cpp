@@ -4,6 +4,7 @@
 // multiple of its function, however many variables there are. The tape needs a few nanoseconds per operation.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
@@ -203,6 +204,7 @@ void print_speeds(bool quick) {
 
 int main(int argc, char** argv) {
   const bool quick = bench::quick(argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // lines as they come, also into a file
   print_phases(100'000);
   print_ratios(quick ? 1000 : 100'000);
   print_speeds(quick);

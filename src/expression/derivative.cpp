@@ -98,7 +98,9 @@ class ReverseSweep {
     Graph& g = graph_;
     const Graph::Entry s = g[x], r = g[y];
     if (s.a == r.a) return g.make(Op::select, s.a, g.add(s.b, r.b), g.add(s.c, r.c));
-    const auto is_on = [&g](const Graph::Entry& e) { return g.is_constant(e.c, 0) ? e.a : g.make(Op::logical_not, e.a); };
+    const auto is_on = [&g](const Graph::Entry& e) {
+      return g.is_constant(e.c, 0) ? e.a : g.make(Op::logical_not, e.a);
+    };
     return g.make(Op::select, g.make(Op::logical_or, is_on(s), is_on(r)), g.add(x, y), g.constant(0));
   }
 
@@ -178,10 +180,10 @@ class ReverseSweep {
   }
 
   Graph& graph_;
-  std::vector<int> column_;       // by variable number: column in the result, or -1
-  std::vector<char> dependent_;   // by node
-  std::vector<Node> adjoint_;     // by node; no_node where nothing has arrived
-  std::vector<int> visited_;      // by node: stamp of the last cone it was in
+  std::vector<int> column_;      // by variable number: column in the result, or -1
+  std::vector<char> dependent_;  // by node
+  std::vector<Node> adjoint_;    // by node; no_node where nothing has arrived
+  std::vector<int> visited_;     // by node: stamp of the last cone it was in
   std::vector<Node> cone_, stack_;
   std::vector<std::pair<int, Node>> result_;
   int stamp_ = 0;

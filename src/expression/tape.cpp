@@ -4,9 +4,10 @@
 // use, and the order of computation follows the outputs depth first, the neediest operand before the others, so few
 // are alive at a time.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,19 +73,31 @@ class Tape final : public Evaluator {
     bool used;
   };
 
-  // How many temporaries an operation needs at least if no sub-expression is shared: computing the neediest operand
-  // first, each later one finds one more slot occupied.
+  // Operands of an operation, the one that needs most slots first.
+  static std::array<Node, 3> neediest_first(const Graph::Entry& e, const std::vector<std::int32_t>& need) {
+    std::array<Node, 3> operands{e.a, e.b, e.c};
+    const auto order = [&](Node& x, Node& y) {
+      if (need[static_cast<std::size_t>(x)] < need[static_cast<std::size_t>(y)]) std::swap(x, y);
+    };
+    if (arity(e.op) > 1) order(operands[0], operands[1]);
+    if (arity(e.op) > 2) {
+      order(operands[1], operands[2]);
+      order(operands[0], operands[1]);
+    }
+    return operands;
+  }
+
+  // How many temporaries each operation needs if no sub-expression is shared: while an operand is computed, those
+  // before it occupy a slot each.
   static std::vector<std::int32_t> slots_needed(const Graph& graph) {
     std::vector<std::int32_t> need(static_cast<std::size_t>(graph.size()), 0);
     for (Node n = 0; n < graph.size(); ++n) {
       const Graph::Entry& e = graph[n];
-      const Node operands[] = {e.a, e.b, e.c};
-      std::int32_t of_operand[] = {0, 0, 0};
-      const int count = arity(e.op);
-      for (int k = 0; k < count; ++k) of_operand[k] = need[static_cast<std::size_t>(operands[k])];
-      std::sort(of_operand, of_operand + count, std::greater<>());
-      for (int k = 0; k < count; ++k)
-        need[static_cast<std::size_t>(n)] = std::max({need[static_cast<std::size_t>(n)], of_operand[k] + k, 1});
+      const auto operands = neediest_first(e, need);
+      std::int32_t own = arity(e.op) > 0 ? 1 : 0;
+      for (int k = 0; k < arity(e.op); ++k)
+        own = std::max(own, need[static_cast<std::size_t>(operands[static_cast<std::size_t>(k)])] + k);
+      need[static_cast<std::size_t>(n)] = own;
     }
     return need;
   }
@@ -95,9 +108,6 @@ class Tape final : public Evaluator {
     std::vector<char> state(static_cast<std::size_t>(graph.size()), fresh);
     uses_.assign(static_cast<std::size_t>(graph.size()), 0);
     const std::vector<std::int32_t> need = slots_needed(graph);
-    const auto less_needy = [&need](Node x, Node y) {
-      return need[static_cast<std::size_t>(x)] < need[static_cast<std::size_t>(y)];
-    };
     std::vector<Node> order, stack;
     for (const Node output : outputs) {
       ++uses_[static_cast<std::size_t>(output)];  // never released: the value is read at the end
@@ -109,11 +119,11 @@ class Tape final : public Evaluator {
         const int count = arity(e.op);
         if (status == fresh && count > 0) {
           status = open;
-          Node operands[] = {e.a, e.b, e.c};
-          std::stable_sort(operands, operands + count, less_needy);  // the last one pushed is computed first
-          for (int k = 0; k < count; ++k) {
-            ++uses_[static_cast<std::size_t>(operands[k])];
-            if (state[static_cast<std::size_t>(operands[k])] == fresh) stack.push_back(operands[k]);
+          const auto operands = neediest_first(e, need);
+          for (int k = count - 1; k >= 0; --k) {  // the last one pushed is computed first
+            const auto operand = operands[static_cast<std::size_t>(k)];
+            ++uses_[static_cast<std::size_t>(operand)];
+            if (state[static_cast<std::size_t>(operand)] == fresh) stack.push_back(operand);
           }
           continue;
         }

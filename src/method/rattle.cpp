@@ -22,6 +22,8 @@ bool is_separable(const System& system) {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which the small matrix is made anew.
+constexpr double renew_above = 0.1;
 
 class SeparableRattle final : public Stepper {
  public:
@@ -29,13 +31,15 @@ class SeparableRattle final : public Stepper {
   StepResult step(State& state, double h) override;
   void reset() override {
     have_start_ = false;
-    stale_ = true;
+    small_.forget();
+    end_small_.forget();
     guess_.reset();
   }
 
  private:
   using Q = Quantity;
-  bool factor_here(double t, const double* y, const double* z, const double* psi);
+  void set_units(const State& state, double h);
+  bool renew_small(double t1, const double* y1, const double* z);
   void kick_and_drift(const State& state, double h);
   bool solve_position(const State& state, double h, Convergence& convergence);
   bool solve_velocity(double t1, double h, Convergence& convergence);
@@ -46,12 +50,11 @@ class SeparableRattle final : public Stepper {
   SolverOptions options_;
   int ny_, nz_, m_;
   std::unique_ptr<Evaluation> start_, velocity_, position_, end_, reference_;
-  SchurComplement small_;
+  SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
   Extrapolation guess_;
   std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_;
   double last_h_ = 0, unit_y_ = 0, unit_l_ = 0, unit_z_ = 0;
-  bool have_start_ = false, stale_ = true;
-  int fresh_iterations_ = 0;
+  bool have_start_ = false;
 };
 
 SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const SolverOptions& options)
@@ -62,12 +65,14 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
       m_(system_->npsi()),
       small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi), system_->pattern(Q::constraint_rate_z),
              options.linear_algebra),
+      end_small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
+                 system_->pattern(Q::constraint_rate_z), options.linear_algebra),
       guess_(static_cast<std::size_t>(2 * m_)) {
   start_ = system_->evaluation({Q::force, Q::reaction_psi});
   velocity_ = system_->evaluation({Q::velocity});
   position_ = system_->evaluation({Q::constraint});
-  end_ = system_->evaluation({Q::force, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
-  reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  end_ = system_->evaluation({Q::force, Q::momentum_z, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  reference_ = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
   const auto n = [](int k) { return static_cast<std::size_t>(k); };
   for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
   for (auto* v : {&y1_, &v0_}) v->resize(n(ny_));
@@ -76,12 +81,25 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   rpsi0_.resize(system_->pattern(Q::reaction_psi).entries());
 }
 
-bool SeparableRattle::factor_here(double t, const double* y, const double* z, const double* psi) {
-  reference_->at(t, y, z, psi);
+// As in the general SPARK step: y to eps |y|, h L to eps |y| / h, z1 to eps |z|.
+void SeparableRattle::set_units(const State& state, double h) {
+  const double size_h = std::abs(h);
+  small_.solve_mass(f0_.data(), change_.data());
+  const double a = biggest(change_.data(), nz_), v = biggest(v0_.data(), ny_);
+  const double z = biggest(state.z.data(), nz_) + size_h * a;
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * a));
+  const double tiny = 1e-200;
+  unit_y_ = 4 * epsilon * std::max(y, tiny);
+  unit_z_ = 2 * epsilon * std::max({z, v, tiny});
+  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
+}
+
+// S = g_y v_z (y1) p_z^-1 r_psi (y0), the exact Newton matrix of the position level
+bool SeparableRattle::renew_small(double t1, const double* y1, const double* z) {
+  reference_->at(t1, y1, z, l0_.data());
   ++counters_.factorisations;
   ++counters_.evaluations;
-  stale_ = false;
-  return small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z]);
+  return small_.factor((*reference_)[Q::momentum_z], rpsi0_.data(), (*reference_)[Q::constraint_rate_z]);
 }
 
 // to = from + p_z^-1 (h/2) (f + r_psi psi)
@@ -116,12 +134,8 @@ StepResult SeparableRattle::step(State& state, double h) {
     velocity_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
     std::copy_n((*velocity_)[Q::velocity], ny_, v0_.data());
   }
-  const double size_h = std::abs(h);
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * biggest(v0_.data(), ny_));
-  unit_y_ = 4 * epsilon * std::max(y, 1e-300);
-  unit_z_ = 2 * epsilon * std::max({biggest(state.z.data(), nz_), biggest(v0_.data(), ny_), 1e-300});
-  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, 1e-300);
-
+  if (!small_.factored()) renew_small(state.t, state.y.data(), state.z.data());
+  set_units(state, h);
   if (guess_.ready()) {
     guess_.predict(multipliers_.data());
     std::copy_n(multipliers_.data(), m_, l0_.data());
@@ -131,30 +145,14 @@ StepResult SeparableRattle::step(State& state, double h) {
     l1_ = state.psi;
   }
   Convergence convergence(0);
-  bool fresh = false;
-  if (stale_ || !small_.factored()) {
-    factor_here(state.t, state.y.data(), state.z.data(), state.psi.data());
-    fresh = true;
+  if (!small_.factored() || !solve_position(state, h, convergence)) {
+    reset();
+    return explain_failure(*system_, state, h, "the position level", convergence);
   }
-  bool ok = small_.factored() && solve_position(state, h, convergence);
-  if (!ok && !fresh && factor_here(state.t, state.y.data(), state.z.data(), state.psi.data())) {
-    l0_ = state.psi;
-    fresh = true;
-    ok = solve_position(state, h, convergence);
-  }
-  if (!ok) return explain_failure(*system_, state, h, "the position level", convergence);
-  if (fresh) fresh_iterations_ = convergence.count();
-  if (convergence.count() > fresh_iterations_ + 2) stale_ = true;
-
   const double t1 = state.t + h;
-  end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
-  ++counters_.evaluations;
-  Convergence end_convergence(0);
-  if (stale_) factor_here(t1, y1_.data(), half_z_.data(), l1_.data());
-  if (!small_.factored() || !solve_velocity(t1, h, end_convergence)) {
-    l1_ = state.psi;
-    if (!factor_here(t1, y1_.data(), half_z_.data(), l1_.data()) || !solve_velocity(t1, h, end_convergence))
-      return explain_failure(*system_, state, h, "the velocity level at the end of the step", end_convergence);
+  if (!solve_velocity(t1, h, convergence)) {
+    reset();
+    return explain_failure(*system_, state, h, "the velocity level at the end of the step", convergence);
   }
   std::copy_n(l0_.data(), m_, multipliers_.data());
   std::copy_n(l1_.data(), m_, multipliers_.data() + m_);
@@ -188,6 +186,10 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
     multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h * h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
     verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_y_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+    if (verdict == Convergence::Verdict::go_on && convergence.theta() > renew_above) {
+      if (!renew_small(t1, y1_.data(), half_z_.data())) return false;
+      convergence.matrix_renewed();
+    }
   }
   if (verdict != Convergence::Verdict::converged) return false;
   // the last increment, without another look at g
@@ -197,25 +199,32 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
 
 bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergence) {
   convergence = Convergence(options_.max_iterations);
-  if (m_ == 0) {
-    half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
-    return std::isfinite(biggest(z1_.data(), nz_));
-  }
+  ++counters_.evaluations;
+  end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
+  bool renew = !end_small_.factored();
   auto verdict = Convergence::Verdict::go_on;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
     half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
+    if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
     end_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    if (renew) {
+      ++counters_.factorisations;
+      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) return false;
+      convergence.matrix_renewed();
+    }
     // (S/2) dL1 = -(g_t + g_y v) / h
     for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*end_)[Q::constraint_rate][a] / h;
-    small_.solve(increment_.data());
+    end_small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l1_.data());
     std::fill(kick_.begin(), kick_.end(), 0.0);
     multiply_add(system_->pattern(Q::reaction_psi), (*end_)[Q::reaction_psi], increment_.data(), h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
     axpy(1.0, change_.data(), nz_, z1_.data());
-    verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+    verdict = convergence.judge(
+        larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+    renew = convergence.theta() > renew_above / 4;  // one factorisation here saves several iterations
   }
   return verdict == Convergence::Verdict::converged;
 }

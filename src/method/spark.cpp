@@ -19,6 +19,8 @@ namespace hinge {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which the small matrix is made anew, once per step, and above which full Newton takes over.
+constexpr double renew_above = 0.1, full_above = 0.6;
 
 class Spark final : public Stepper {
  public:
@@ -27,14 +29,15 @@ class Spark final : public Stepper {
   StepResult step(State& state, double h) override;
   void reset() override {
     guess_.reset();
-    stale_ = true;
+    small_.forget();
+    end_small_.forget();
   }
 
  private:
   using Q = Quantity;
 
   void first_guess(const State& state);
-  bool refresh_small_matrix(const State& state);
+  void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
   Convergence simplified_stages(const State& state, double h, bool& ok);
   Convergence full_stages(const State& state, double h, bool& ok);
@@ -67,15 +70,14 @@ class Spark final : public Stepper {
   Eigen::MatrixXd n_inverse_;  // N^-1, N = (Abar Atilde)_{1..st, 0..st-1}
 
   std::unique_ptr<Evaluation> start_, stage_, first_node_, inner_node_, last_node_, end_, reference_;
-  SchurComplement small_;
+  SchurComplement small_, end_small_;  // of block 1 (made in the middle of a step) and of block 2 (at its end)
   std::vector<double> velocity_z_;  // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
   std::unique_ptr<SaddlePoint> saddle_;
-  std::unique_ptr<Evaluation> end_jacobian_;
   Extrapolation guess_;
   double last_h_ = 0;
-  bool stale_ = true;
-  int fresh_iterations_ = 0;
+  bool fresh_ = false;  // was the small matrix made in this step?
+  double acceleration_ = 0;  // size of p_z^-1 f where the small matrix was made
   int full_steps_left_ = 0, full_streak_ = 16;
 
   // One step's unknowns: V, Z of the stages, L of all nodes (L_st belongs to block 2), z1; in one array, so that the
@@ -98,6 +100,8 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
       m_(system_->npsi()),
       small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi), system_->pattern(Q::constraint_rate_z),
              options.linear_algebra),
+      end_small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
+                 system_->pattern(Q::constraint_rate_z), options.linear_algebra),
       guess_(static_cast<std::size_t>(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_)) {
   options_.validate();
   if (!system_->pattern(Q::reaction_z).empty())
@@ -111,8 +115,8 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   first_node_ = system_->evaluation({Q::reaction, Q::reaction_psi});
   inner_node_ = system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y});
   last_node_ = system_->evaluation({Q::constraint, Q::constraint_y});
-  end_ = system_->evaluation({Q::momentum, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
-  reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z});
+  end_ = system_->evaluation({Q::momentum, Q::momentum_z, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z, Q::force});
 
   const auto size = [](int n) { return static_cast<std::size_t>(n); };
   unknowns_.resize(size(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_));
@@ -141,6 +145,9 @@ StepResult Spark::step(State& state, double h) {
   start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   ++counters_.evaluations;
   std::copy_n((*start_)[Q::momentum], nz_, p0_.data());
+  fresh_ = false;
+  first_guess(state);
+  if (small_.applicable() && !small_.factored()) refresh_small_matrix(state, h);
   set_units(state, h);
 
   if (StepResult result = solve_stages(state, h); !result) return result;
@@ -160,17 +167,18 @@ StepResult Spark::step(State& state, double h) {
   return {};
 }
 
-// Round-off of each unknown (spec of the rounding floors): y to eps |y|, Z and h L to eps |y| / h.
+// Round-off of each unknown: y to eps |y|, Z and h L to eps |y| / h, z1 to eps |z|. What a force does within the step
+// counts as well, so that a system at rest has a scale.
 void Spark::set_units(const State& state, double h) {
   const double size_h = std::abs(h);
   const double v = biggest((*start_)[Q::velocity], ny_);
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * v);
-  const double z = std::max(biggest(state.z.data(), nz_), biggest(p0_.data(), nz_) * epsilon);
-  unit_y_ = 4 * epsilon * std::max(y, 1e-300);
-  unit_z_ = 4 * epsilon * std::max(z + y / size_h, 1e-300);
-  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, 1e-300);
-  // z1 does not carry the 1/h: its constraint is on the velocity level
-  unit_end_ = 2 * epsilon * std::max({z, v, size_h * biggest(state.psi.data(), m_) * epsilon, 1e-300});
+  const double z = biggest(state.z.data(), nz_) + size_h * acceleration_;
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * acceleration_));
+  const double tiny = 1e-200;
+  unit_y_ = 4 * epsilon * std::max(y, tiny);
+  unit_z_ = 4 * epsilon * std::max(z + y / size_h, tiny);
+  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
+  unit_end_ = 2 * epsilon * std::max({z, v, tiny});
 }
 
 void Spark::first_guess(const State& state) {
@@ -189,14 +197,25 @@ void Spark::first_guess(const State& state) {
   }
 }
 
-bool Spark::refresh_small_matrix(const State& state) {
-  reference_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+// S = g_y v_z p_z^-1 r_psi in the middle of the step as it is now guessed.
+void Spark::refresh_small_matrix(const State& state, double h) {
+  std::fill(work_.begin(), work_.end(), 0.0);
+  std::fill(work_m_.begin(), work_m_.end(), 0.0);
+  work_y_ = state.y;
+  for (int j = 0; j < s_; ++j) {
+    axpy(h / 2 * c_.b[j], v_(j), ny_, work_y_.data());
+    axpy(c_.b[j], z_(j), nz_, work_.data());
+  }
+  for (int k = 0; k <= st_; ++k) axpy(c_.btilde[k], l_(k), m_, work_m_.data());
+  reference_->at(state.t + h / 2, work_y_.data(), work_.data(), work_m_.data());
   ++counters_.evaluations;
   ++counters_.factorisations;
   std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
-  stale_ = false;
-  return small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi],
-                       (*reference_)[Q::constraint_rate_z]);
+  fresh_ = true;
+  if (!small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z]))
+    return;
+  small_.solve_mass((*reference_)[Q::force], work_.data());
+  acceleration_ = biggest(work_.data(), nz_);
 }
 
 // ------------------------------------------------------------------------------------------- block 1: the stages
@@ -206,22 +225,13 @@ StepResult Spark::solve_stages(const State& state, double h) {
   const bool may_full = options_.newton != SolverOptions::Newton::simplified || !small_.applicable();
   Convergence last(0);
   bool ok = false;
-  bool fresh = false;
   if (may_simplify && (full_steps_left_ == 0 || !may_full)) {
-    if (stale_ || !small_.factored()) fresh = refresh_small_matrix(state);
-    for (int attempt = 0; attempt < 2 && !ok && small_.factored(); ++attempt) {
-      if (attempt == 1 && fresh) break;
-      if (attempt == 1) fresh = refresh_small_matrix(state);
-      first_guess(state);
-      last = simplified_stages(state, h, ok);
-    }
+    if (small_.factored()) last = simplified_stages(state, h, ok);
     if (ok) {
-      // the matrix is renewed when it costs two iterations more than when it was new
-      if (fresh) fresh_iterations_ = last.count();
-      if (last.count() > fresh_iterations_ + 2) stale_ = true;
       full_streak_ = 16;
       return {};
     }
+    small_.forget();
     full_steps_left_ = full_streak_;
     full_streak_ = std::min(2 * full_streak_, 1024);
   }
@@ -303,7 +313,7 @@ double Spark::measure_stages(double h) const {
 }
 
 Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
-  Convergence convergence(std::min(options_.max_iterations, 25));
+  Convergence convergence(options_.max_iterations);
   const Pattern& gy = system_->pattern(Q::constraint_y);
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& vz = system_->pattern(Q::velocity_z);
@@ -349,10 +359,15 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
     sum_stage_positions(state, h);
     for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
     verdict = convergence.judge(measure_stages(h));
-    // slower than this, full Newton is cheaper
-    if (verdict == Convergence::Verdict::go_on && convergence.count() > 6 && convergence.theta() > 0.8 &&
-        options_.newton == SolverOptions::Newton::automatic && convergence.last() > 1e6)
-      verdict = Convergence::Verdict::failed;
+    if (verdict != Convergence::Verdict::go_on) break;
+    if (convergence.theta() > renew_above && !fresh_) {
+      refresh_small_matrix(state, h);
+      if (!small_.factored()) break;
+      convergence.matrix_renewed();
+    } else if (convergence.theta() > full_above && convergence.count() > 4 && convergence.last() > 1e3 &&
+               options_.newton == SolverOptions::Newton::automatic) {
+      break;
+    }
   }
   ok = verdict == Convergence::Verdict::converged;
   return convergence;
@@ -416,52 +431,56 @@ StepResult Spark::solve_end(const State& state, double h) {
   for (int j = 0; j < s_; ++j) axpy(h * c_.bhat[j], f_(j), nz_, work2_.data());
   for (int k = 0; k < st_ && m_ > 0; ++k) axpy(h * c_.btilde[k], r_(k), nz_, work2_.data());
   std::copy_n(l_(st_), m_, psi1_.data());
-  const std::vector<double>& start = z1_;
   bool ok = false;
   Convergence last(0);
-  if (small_.applicable() && small_.factored() && options_.newton != SolverOptions::Newton::full) {
-    std::copy_n(start.data(), nz_, work_.data());
+  if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
+    std::copy_n(z1_.data(), nz_, work_.data());
     last = simplified_end(state.t + h, h, ok);
     if (!ok) {
+      end_small_.forget();
       std::copy_n(work_.data(), nz_, z1_.data());
       std::copy_n(l_(st_), m_, psi1_.data());
     }
   }
-  if (!ok) {
-    stale_ = true;
-    last = full_end(state.t + h, h, ok);
-  }
+  if (!ok) last = full_end(state.t + h, h, ok);
   if (ok) return {};
   return explain_failure(*system_, state, h, "the velocity level at the end of the step", last);
 }
 
 Convergence Spark::simplified_end(double t1, double h, bool& ok) {
-  Convergence convergence(std::min(options_.max_iterations, 25));
+  Convergence convergence(options_.max_iterations);
   const double weight = h * c_.btilde[st_];
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& rate_z = system_->pattern(Q::constraint_rate_z);
   auto verdict = Convergence::Verdict::go_on;
+  bool renew = !end_small_.factored();
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
     end_->at(t1, y1_.data(), z1_.data(), psi1_.data());
+    if (renew) {
+      ++counters_.factorisations;
+      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) break;
+      convergence.matrix_renewed();
+    }
     // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
     double* r = residual_.data();
     for (int a = 0; a < nz_; ++a)
       r[a] = (*end_)[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * (*end_)[Q::reaction][a];
     double* mass_r = mass_residual_.data();
-    small_.solve_mass(r, mass_r);
+    end_small_.solve_mass(r, mass_r);
     if (m_ > 0) {
       // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
       for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -(*end_)[Q::constraint_rate][a] / weight;
       multiply_add(rate_z, (*end_)[Q::constraint_rate_z], mass_r, 1 / weight, work_m_.data());
-      small_.solve(work_m_.data());
+      end_small_.solve(work_m_.data());
       axpy(1.0, work_m_.data(), m_, psi1_.data());
       multiply_add(rpsi, (*end_)[Q::reaction_psi], work_m_.data(), -weight, r);
-      small_.solve_mass(r, mass_r);
+      end_small_.solve_mass(r, mass_r);
     }
     axpy(-1.0, mass_r, nz_, z1_.data());
     verdict = convergence.judge(larger(biggest(mass_r, nz_) / unit_end_, std::abs(h) * biggest(work_m_.data(), m_) / unit_l_));
+    renew = convergence.theta() > renew_above / 4;  // one factorisation here saves several iterations
   }
   ok = verdict == Convergence::Verdict::converged;
   return convergence;
@@ -471,18 +490,16 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
   if (!saddle_) {
     saddle_ = std::make_unique<SaddlePoint>(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
                                             system_->pattern(Q::constraint_rate_z), options_.linear_algebra);
-    end_jacobian_ = system_->evaluation({Q::momentum, Q::reaction, Q::constraint_rate, Q::momentum_z, Q::reaction_psi,
-                                         Q::constraint_rate_z});
   }
   Convergence convergence(options_.max_iterations);
   const double bt = c_.btilde[st_];
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
-  const Evaluation& e = *end_jacobian_;
+  const Evaluation& e = *end_;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
-    end_jacobian_->at(t1, y1_.data(), z1_.data(), psi1_.data());
+    end_->at(t1, y1_.data(), z1_.data(), psi1_.data());
     if (convergence.count() < 2 || convergence.theta() > 0.05) {
       ++counters_.factorisations;
       // unknowns (dz1, h dL): [[p_z, -bt r_psi], [g_y v_z, 0]]

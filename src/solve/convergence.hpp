@@ -26,18 +26,20 @@ class Convergence {
     if (count_ == 1) {
       first_ = size;
     } else {
-      theta_ = size / previous;
-      if (theta_ < 1 && theta_ / (1 - theta_) * size <= 1) return Verdict::converged;
+      // One contraction proves little: the first increments remove what the matrix knows exactly. Two are believed.
+      const double before = std::exchange(theta_, size / previous);
+      const double theta = std::max(theta_, before);
+      if (before > 0 && theta < 1 && safety * theta / (1 - theta) * size <= 1) return Verdict::converged;
     }
-    // Stagnation: increments that stopped shrinking while they are small are rounding, not error. Rounding does not
-    // grow steadily, divergence does; and a slow but steady contraction is neither.
-    stalled_ = size < 0.9 * smallest_ ? 0 : stalled_ + 1;
-    smallest_ = std::min(smallest_, size);
-    const bool rounding = size < stagnation_level && theta_ <= 2;
-    if (stalled_ >= 2 && rounding) return Verdict::converged;
-    if (size > diverging * first_) return Verdict::failed;
-    return count_ < limit_ ? Verdict::go_on : rounding ? Verdict::converged : Verdict::failed;
+    // Stagnation: increments that stopped shrinking while they are small are rounding, not error.
+    since_best_ = size < 0.5 * best_ ? 0 : since_best_ + 1;
+    if (since_best_ == 0) best_ = size;
+    if (since_best_ >= 4 && size < stagnation_level) return Verdict::converged;
+    return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
+
+  /// The iteration matrix was renewed: contractions seen so far say nothing about the next.
+  void matrix_renewed() { theta_ = 0; }
 
   int count() const { return count_; }
   /// Last observed contraction, 0 before the second increment.
@@ -45,14 +47,14 @@ class Convergence {
   double last() const { return last_; }
 
  private:
-  // In units of round-off (about 1e-15): relative increments of 1e-9 that do not shrink are accepted, larger not.
-  static constexpr double stagnation_level = 1e6;
+  // In units of round-off: increments a thousand times larger that do not shrink any more are accepted, larger not.
+  static constexpr double stagnation_level = 1e3;
   static constexpr double diverging = 1e3;
   // A contraction seen once is an estimate, and often a flattering one.
   static constexpr double safety = 10;
 
-  int limit_, count_ = 0, stalled_ = 0;
-  double last_ = 0, theta_ = 0, first_ = 0, smallest_ = std::numeric_limits<double>::infinity();
+  int limit_, count_ = 0, since_best_ = 0;
+  double last_ = 0, theta_ = 0, first_ = 0, best_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace hinge

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <Eigen/Dense>
 #include <klu.h>
+#include <Eigen/Dense>
 
 namespace hinge {
 
@@ -67,7 +67,7 @@ class SparseLu final : public LinearSolver {
     for (std::size_t k = 0; k < pattern_.entries(); ++k)
       if (!std::isfinite(values[k])) return false;
     auto* v = const_cast<double*>(values);  // KLU's interface; it does not write
-    if (numeric_) {  // same pivots first; chosen anew where those have become bad
+    if (numeric_) {                         // same pivots first; chosen anew where those have become bad
       if (klu_refactor(pattern_.row_start.data(), pattern_.column.data(), v, symbolic_, numeric_, &common_) &&
           klu_rgrowth(pattern_.row_start.data(), pattern_.column.data(), v, symbolic_, numeric_, &common_) &&
           common_.rgrowth > 1e-6 && well_conditioned())

@@ -25,6 +25,8 @@ class SchurComplement {
   /// Computes A^-1 and factorises S. False when either is singular.
   bool factor(const double* a, const double* b, const double* c);
   bool factored() const { return factored_; }
+  /// The kept matrices are of no use any more.
+  void forget() { factored_ = false; }
   /// out = A^-1 x
   void solve_mass(const double* x, double* out) const;
   /// x <- S^-1 x
