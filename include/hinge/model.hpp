@@ -13,6 +13,7 @@ namespace hinge {
 /// One `--set key=value`: overrides a key of the file.
 struct Override {
   std::string key, value;
+  std::string option{};  ///< the option that stands for it in messages, such as --step; empty for --set
 };
 
 struct Model {
@@ -21,7 +22,7 @@ struct Model {
   Options method_options;
   std::string method;
   SimulationOptions simulation;
-  double end = 0;
+  double end = 0;  ///< NaN when the file gives none
   Start start;
   struct Quantity {
     std::string name;

@@ -83,11 +83,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
                            system.ng() == 0 ? "0 (an ordinary differential equation)"
                                             : "3 as written; Hinge keeps the position and the velocity level together");
   State start;
-  try {
-    start = consistent_start(system, model.simulation.start, model.start);
-  } catch (const InputError& e) {
-    throw InputError(fmt::format("{}: {}", model.path, e.what()));
-  }
+  located(model, [&] { start = consistent_start(system, model.simulation.start, model.start); });
   std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
   if (!start.psi.empty()) {
     std::cout << fmt::format("  {:<26}", "initial multipliers");
@@ -99,7 +95,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
-  make_method(model.method, model.method_options).bind(model.system, model.simulation.solver);
+  located(model, [&] { make_method(model.method, model.method_options).bind(model.system, model.simulation.solver); });
   std::cout << fmt::format("\nMethod      {}\n", make_method(model.method, model.method_options).description);
   return done;
 }

@@ -1,6 +1,7 @@
 // The commands of the program `hinge`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct RunArguments {
   std::vector<Override> overrides;
   bool json = false, quiet = false;
 };
+
+/// Runs `action`; where the library finds fault with the model, the message gets the file and the section.
+void located(const Model& model, const std::function<void()>& action);
 
 int run(const RunArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);

@@ -1,10 +1,12 @@
 // The program `hinge`: arguments in, one command run, errors as sentences.
+#include <algorithm>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
 
@@ -43,14 +45,41 @@ Override split(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::vector<Override> overrides(const std::vector<std::string>& sets, const std::string& method, const std::string& step,
-                                const std::string& end) {
+std::vector<Override> overrides(const std::vector<std::string>& sets) {
   std::vector<Override> list;
   for (const std::string& s : sets) list.push_back(split(s));
-  if (!method.empty()) list.push_back({"integrate.method", "\"" + method + "\""});
-  if (!step.empty()) list.push_back({"integrate.step", step});
-  if (!end.empty()) list.push_back({"integrate.end", end});
   return list;
+}
+
+// What is wrong with the command line, as a sentence with what to do.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
+  const CLI::App* command = nullptr;
+  std::vector<std::string> commands;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    commands.push_back(sub->get_name());
+    if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
+  }
+  if (arguments.empty())
+    return "which command? There are run, check and methods, as in: hinge run MODEL (hinge --help says more)";
+  if (!command) {
+    const std::string near = hinge::nearest_name(arguments[0], commands);
+    const bool file = arguments[0].find(".toml") != std::string::npos;
+    return fmt::format("there is no command '{}'{} the commands are run, check and methods (hinge --help says more)", arguments[0],
+                       file            ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
+                       : near.empty() ? ";"
+                                      : fmt::format(", did you mean '{}'?", near));
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* o : command->get_options())
+    for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
+  for (const std::string& a : arguments) {
+    const std::string name = a.substr(0, a.find('='));
+    if (name.rfind("--", 0) != 0 || std::find(options.begin(), options.end(), name) != options.end()) continue;
+    const std::string near = hinge::nearest_name(name, options);
+    return fmt::format("'hinge {}' has no option '{}'{} see 'hinge {} --help'", command->get_name(), name,
+                       near.empty() ? ";" : fmt::format(", did you mean '{}'?", near), command->get_name());
+  }
+  return fmt::format("{}; see 'hinge {} --help'", error.what(), command->get_name());
 }
 
 int dispatch(int argc, char** argv) {
@@ -86,15 +115,19 @@ int dispatch(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    const bool asked = e.get_exit_code() == 0;  // --help and --version
-    app.exit(e);
-    return asked ? hinge::cli::done : hinge::cli::input_wrong;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
+    throw hinge::InputError(explain(app, e, {argv + 1, argv + argc}));
   }
   if (*run) {
-    arguments.overrides = overrides(sets, method, step, end);
+    arguments.overrides = overrides(sets);
+    if (run->count("--method")) arguments.overrides.push_back({"integrate.method", method, "--method"});
+    if (run->count("--step")) arguments.overrides.push_back({"integrate.step", step, "--step"});
+    if (run->count("--end")) arguments.overrides.push_back({"integrate.end", end, "--end"});
+    if (run->count("--out") && arguments.out.empty())
+      throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
     return hinge::cli::run(arguments);
   }
-  if (*check) return hinge::cli::check(check_model, overrides(sets, "", "", ""));
+  if (*check) return hinge::cli::check(check_model, overrides(sets));
   return hinge::cli::list_methods(methods_json);
 }
 
@@ -110,7 +143,7 @@ int main(int argc, char** argv) {
     std::cerr << "hinge: " << e.what() << '\n';
     return hinge::cli::numerics_failed;
   } catch (const std::bad_alloc&) {
-    std::cerr << "hinge: there is not enough memory for this model\n";
+    std::cerr << "hinge: there is not enough memory for this model; make it smaller\n";
     return hinge::cli::numerics_failed;
   }
 }

@@ -1,6 +1,7 @@
 // hinge run: integrate a model and say what was preserved.
 #include <csignal>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -38,12 +39,40 @@ void print(const Report& report, const RunArguments& arguments, const std::strin
 
 }  // namespace
 
+void located(const Model& model, const std::function<void()>& action) {
+  const char* section = "";
+  switch (model.system->layout().kind) {
+    case SystemKind::lagrangian: section = "lagrangian"; break;
+    case SystemKind::hamiltonian: section = "hamiltonian"; break;
+    case SystemKind::mechanical: section = "mechanical"; break;
+    case SystemKind::odae: section = "odae"; break;
+    case SystemKind::own: break;
+  }
+  try {
+    action();
+  } catch (const OutputError&) {
+    throw;  // names its own file
+  } catch (const InconsistentStart& e) {
+    throw InputError(fmt::format("{}: initial: {}", model.path, e.what()));
+  } catch (const RedundantConstraints& e) {
+    throw InputError(fmt::format("{}: {}.constraints: {}", model.path, section, e.what()));
+  } catch (const SingularMass& e) {
+    throw InputError(fmt::format("{}: {}: {}", model.path, section, e.what()));
+  } catch (const UnsuitableMethod& e) {
+    throw InputError(fmt::format("{}: integrate.method: {}", model.path, e.what()));
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("{}: {}", model.path, e.what()));
+  }
+}
+
 int run(const RunArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.overrides);
   if (!(model.end >= model.simulation.start))
-    throw InputError(fmt::format("{}: there is no end time; add end = 10 to [integrate], or use --end", model.path));
+    throw InputError(fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
-  Simulation simulation = model.simulation_for(out);
+  std::optional<Simulation> made;
+  located(model, [&] { made = model.simulation_for(out); });
+  Simulation& simulation = *made;
   catch_interrupts();
   const bool show = !arguments.quiet && !arguments.json && isatty(STDERR_FILENO);
   Progress progress(model.simulation.start, model.end, show);
@@ -51,11 +80,7 @@ int run(const RunArguments& arguments) {
     progress.show(t);
     return stop_asked == 0;
   });
-  try {
-    simulation.start(model.start);
-  } catch (const InputError& e) {
-    throw InputError(fmt::format("{}: {}", model.path, e.what()));
-  }
+  located(model, [&] { simulation.start(model.start); });
   try {
     simulation.until(model.end);
   } catch (const StepFailure& failure) {

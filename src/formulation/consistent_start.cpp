@@ -204,25 +204,44 @@ Values invert(const System& system, double t, const Values& y, const Values& wan
     if (biggest(r) <= 1e-15 * std::max(biggest(z), 1e-300) || biggest(r) == 0) return z;
     if (iteration > 10 && biggest(r) <= 1e-12 * biggest(z)) return z;
   }
-  throw InputError(fmt::format("the initial {} cannot be turned into the system's own variables: the relation between "
-                               "velocity and momentum has no unique solution there", what));
+  throw InputError(fmt::format("the initial {0} does not determine the {1}: the relation between velocity and momentum has no "
+                               "unique solution at the initial position; give the initial {1} instead, or the motion "
+                               "without inertia a mass", what, function == Q::velocity ? "momentum" : "velocity"));
 }
 
+// As a model file has it, so that it can be copied there: { q1 = [1, 0], q2 = [[1, 0], [2, 0]] }.
 std::string list_values(const std::vector<Block>& blocks, const Values& x) {
-  std::string text;
+  constexpr std::size_t longest = 600;
+  std::string text = "{ ";
   for (const Block& b : blocks) {
-    text += fmt::format("{}{} = ", text.empty() ? "" : ", ", b.name);
-    const int shown = std::min(b.size(), 12);
-    if (b.shape.empty()) {
-      text += fmt::format("{}", x[at(b.first)]);
-    } else {
-      text += "[";
-      for (int k = 0; k < shown; ++k) text += fmt::format("{}{}", k ? ", " : "", x[at(b.first + k)]);
-      text += shown < b.size() ? ", ...]" : "]";
+    text += fmt::format("{}{} = {}", &b == &blocks.front() ? "" : ", ", b.name, b.shape.size() == 2 ? "[" : "");
+    const int width = b.shape.empty() ? 1 : b.shape.back();
+    for (int k = 0; k < b.size() && text.size() < longest; ++k) {
+      text += k == 0 ? "" : ", ";
+      if (!b.shape.empty() && k % width == 0) text += "[";
+      text += fmt::format("{}", x[at(b.first + k)] + 0.0);  // never -0
+      if (!b.shape.empty() && (k + 1) % width == 0) text += "]";
     }
-    if (text.size() > 600) return text + ", ...";
+    if (text.size() >= longest) return text + ", ... }";
+    if (b.shape.size() == 2) text += "]";
   }
-  return text;
+  return text + " }";
+}
+
+// The nearest values as lines of [initial], in the words that were used for the given ones.
+std::string initial_lines(const System& system, const Start& given, const State& nearest) {
+  const Layout& layout = system.layout();
+  const bool own_words = layout.kind == SystemKind::odae || layout.kind == SystemKind::own;
+  if (own_words)
+    return fmt::format("\n    y = {}\n    z = {}", list_values(layout.y, nearest.y), list_values(layout.z, nearest.z));
+  const bool hamiltonian = layout.kind == SystemKind::hamiltonian;
+  const bool momentum = hamiltonian ? given.velocity.empty() : !given.momentum.empty();
+  const auto e = system.evaluation({Q::velocity, Q::momentum});
+  e->at(nearest.t, nearest.y.data(), nearest.z.data(), nearest.psi.data());
+  const double* rate = (*e)[momentum ? Q::momentum : Q::velocity];
+  return fmt::format("\n    position = {}\n    {} = {}", list_values(layout.y, nearest.y),
+                     momentum ? "momentum" : "velocity",
+                     list_values(momentum && hamiltonian ? layout.z : layout.y, {rate, rate + system.nz()}));
 }
 
 std::vector<StartCheck::Violation> violations(const System& system, double t, const Values& y, const Values& z) {
@@ -252,12 +271,45 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
   return found;
 }
 
+// Equations that are no numbers at the start: a root of a negative number, a division by zero.
+void refuse_undefined(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
+  const bool energy = system.has_energy();
+  const auto e = energy ? system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force, Q::energy})
+                        : system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force});
+  e->at(t, y.data(), z.data(), psi.data());
+  const Layout& layout = system.layout();
+  const auto fail = [](const std::string& what, double x) {
+    throw InputError(fmt::format("{} is {} at the initial values; start elsewhere, or change the expressions so that they "
+                                 "are defined there", what, std::isnan(x) ? "not a number" : "infinite"));
+  };
+  const auto look = [&](Quantity q, const auto& name) {
+    const Pattern& p = system.pattern(q);
+    for (int i = 0; i < p.rows; ++i)
+      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+        if (!std::isfinite((*e)[q][k])) fail(name(i), (*e)[q][k]);
+  };
+  const auto constraint = [&](int i) { return "constraint " + layout.constraints[at(i)]; };
+  for (int i = 0; i < system.ng(); ++i)
+    if (const double g = (*e)[Q::constraint][i]; !std::isfinite(g)) fail(constraint(i), g);
+  look(Q::constraint_y, [&](int i) { return "the gradient of " + constraint(i); });
+  look(Q::velocity, [&](int i) { return "the velocity of " + layout.y_name(i); });
+  look(Q::momentum, [&](int i) { return "the momentum that belongs to " + layout.z_name(i); });
+  look(Q::momentum_z, [&](int i) { return "the mass that belongs to " + layout.z_name(i); });
+  look(Q::force, [&](int i) { return "the force that changes " + layout.z_name(i); });
+  if (energy && !std::isfinite(*(*e)[Q::energy])) fail("the energy", *(*e)[Q::energy]);
+}
+
 void refuse_singular_mass(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
   const auto e = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   e->at(t, y.data(), z.data(), psi.data());
   SaddlePoint saddle(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
                      system.pattern(Q::constraint_rate_z), LinearAlgebra::automatic);
   if (saddle.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], 1.0, (*e)[Q::constraint_rate_z])) return;
+  const auto mass = make_linear_solver(system.pattern(Q::momentum_z), LinearAlgebra::automatic);
+  if (system.layout().kind == SystemKind::odae && mass->factor((*e)[Q::momentum_z]))
+    throw InputError(
+        "the reaction cannot keep the constraints: G v_z p_z^-1 r_psi is singular at the initial values; every constraint "
+        "needs a multiplier in r that changes its velocity g_y v");
   // a coordinate whose row of the mass matrix is empty is the likely culprit; else name the smallest pivot's
   std::string culprit;
   const Pattern& p = system.pattern(Q::momentum_z);
@@ -314,6 +366,7 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
   State& s = check.nearest;
   const Values ones(at(system.npsi()), 1.0);
   if (s.psi.empty()) s.psi = ones;
+  refuse_undefined(system, t, y, z, s.psi);
   if (system.ng() > 0) {
     refuse_redundant(system, t, y);
     refuse_singular_mass(system, t, y, z, s.psi);
@@ -378,8 +431,7 @@ State consistent_start(const System& system, double t, const Start& start) {
     text += fmt::format("\n  and no consistent {} was found near the given one: the constraints may contradict each other",
                         check.position_found ? "velocity" : "position");
   } else {
-    text += fmt::format("\n  nearest consistent values: {}", list_values(layout.y, check.nearest.y));
-    text += fmt::format("\n                             {}", list_values(layout.z, check.nearest.z));
+    text += "\n  The nearest consistent values are" + initial_lines(system, start, check.nearest);
     text += "\n  Put these into [initial], or set consistent = \"project\" there to use them.";
   }
   throw InconsistentStart(text);

@@ -89,9 +89,9 @@ void SeparableRattle::set_units(const State& state, double h) {
   const double z = biggest(state.z.data(), nz_) + size_h * a;
   const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * a));
   const double tiny = 1e-200;
-  unit_y_ = 4 * epsilon * std::max(y, tiny);
+  unit_y_ = epsilon * std::max(y, tiny);
   unit_z_ = 2 * epsilon * std::max({z, v, tiny});
-  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
+  unit_l_ = 4 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
 }
 
 // S = g_y v_z (y1) p_z^-1 r_psi (y0), the exact Newton matrix of the position level
@@ -186,7 +186,7 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
     multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h * h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
     verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_y_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
-    if (verdict == Convergence::Verdict::go_on && convergence.theta() > renew_above) {
+    if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above)) {
       if (!renew_small(t1, y1_.data(), half_z_.data())) return false;
       convergence.matrix_renewed();
     }
@@ -224,7 +224,7 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     axpy(1.0, change_.data(), nz_, z1_.data());
     verdict = convergence.judge(
         larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
-    renew = convergence.theta() > renew_above / 4;  // one factorisation here saves several iterations
+    renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
   return verdict == Convergence::Verdict::converged;
 }

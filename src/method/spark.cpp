@@ -175,9 +175,9 @@ void Spark::set_units(const State& state, double h) {
   const double z = biggest(state.z.data(), nz_) + size_h * acceleration_;
   const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * acceleration_));
   const double tiny = 1e-200;
-  unit_y_ = 4 * epsilon * std::max(y, tiny);
-  unit_z_ = 4 * epsilon * std::max(z + y / size_h, tiny);
-  unit_l_ = 16 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
+  unit_y_ = epsilon * std::max(y, tiny);
+  unit_z_ = epsilon * std::max(z + y / size_h, tiny);
+  unit_l_ = 4 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
   unit_end_ = 2 * epsilon * std::max({z, v, tiny});
 }
 
@@ -360,11 +360,11 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
     for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
     verdict = convergence.judge(measure_stages(h));
     if (verdict != Convergence::Verdict::go_on) break;
-    if (convergence.theta() > renew_above && !fresh_) {
+    if (convergence.slower_than(renew_above) && !fresh_) {
       refresh_small_matrix(state, h);
       if (!small_.factored()) break;
       convergence.matrix_renewed();
-    } else if (convergence.theta() > full_above && convergence.count() > 4 && convergence.last() > 1e3 &&
+    } else if (convergence.slower_than(full_above) && convergence.last() > 1e6 && convergence.count() > 4 &&
                options_.newton == SolverOptions::Newton::automatic) {
       break;
     }
@@ -480,7 +480,7 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
     }
     axpy(-1.0, mass_r, nz_, z1_.data());
     verdict = convergence.judge(larger(biggest(mass_r, nz_) / unit_end_, std::abs(h) * biggest(work_m_.data(), m_) / unit_l_));
-    renew = convergence.theta() > renew_above / 4;  // one factorisation here saves several iterations
+    renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
   ok = verdict == Convergence::Verdict::converged;
   return convergence;

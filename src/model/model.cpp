@@ -29,11 +29,43 @@ std::string printable(std::string text) {
   return text;
 }
 
+// The parts of the longest dotted key, a.b.c. toml++ limits the depth of values but not of keys, and a key of many
+// thousand parts would be a table so deep that it cannot even be destroyed.
+constexpr int deepest_key = 100;
+
+bool keys_are_too_deep(std::string_view text, long& line) {
+  int dots = 0;
+  line = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '.' && ++dots > deepest_key) return true;
+    if (c == '\n' || c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') dots = 0;
+    if (c == '\n') ++line;
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (c == '"' || c == '\'') {
+      const std::string_view quote = text.substr(at, 3) == std::string(3, c) ? text.substr(at, 3) : text.substr(at, 1);
+      std::size_t end = at + quote.size();
+      while (end < text.size() && text.substr(end, quote.size()) != quote && (quote.size() == 3 || text[end] != '\n')) {
+        if (text[end] == '\n') ++line;
+        end += c == '"' && text[end] == '\\' ? 2U : 1U;
+      }
+      at = end < text.size() && text[end] == '\n' ? end - 1 : end + quote.size() - 1;
+    }
+  }
+  return false;
+}
+
 toml::table parse_toml(const std::string& text, const std::string& name) {
+  if (long line = 1; keys_are_too_deep(text, line))
+    throw InputError(fmt::format("{}:{}: a key with more than {} parts; a model's keys have two or three, as in "
+                                 "initial.position.q", name, line, deepest_key));
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& e) {
-    throw InputError(fmt::format("{}:{}:{}: this is not TOML: {}", name, e.source().begin.line, e.source().begin.column,
+    throw InputError(fmt::format("{}:{}:{}: this is not TOML: {}\n  A model is a text file with lines such as step = 0.01 "
+                                 "and kinetic = \"m/2*dot(q',q')\"; hinge --help shows one.",
+                                 name, e.source().begin.line, e.source().begin.column,
                                  printable(std::string(e.description()))));
   }
 }
@@ -44,27 +76,62 @@ void apply_override(toml::table& root, const Override& o, Source& source) {
   std::string path;
   std::string rest = o.key;
   if (rest.empty()) throw InputError("--set takes key=value, as in --set parameters.m1=2");
+  if (std::count(rest.begin(), rest.end(), '.') > deepest_key)
+    throw InputError(fmt::format("--set {}...: a key with more than {} parts", rest.substr(0, 40), deepest_key));
   while (true) {
     const auto dot = rest.find('.');
     const std::string name = rest.substr(0, dot);
-    if (name.empty()) throw InputError(fmt::format("--set {}: the key has an empty part", o.key));
+    if (name.empty())
+      throw InputError(fmt::format("--set {}: the key has an empty part; write it as in --set parameters.m1=2", o.key));
     path += (path.empty() ? "" : ".") + name;
     if (dot == std::string::npos) {
       toml::table parsed;
       try {
         parsed = toml::parse("value = " + o.value);
       } catch (const toml::parse_error&) {
-        parsed.insert("value", o.value);
+        parsed.clear();
       }
+      if (parsed.size() != 1) parsed.insert_or_assign("value", o.value);
       table->insert_or_assign(name, *parsed.get("value"));
-      source.overridden.insert(path);
+      source.overridden[path] = o.option.empty() ? "--set " + path : o.option;
       return;
     }
     toml::node* inner = table->get(name);
     if (!inner) inner = &table->insert(name, toml::table{}).first->second;
     table = inner->as_table();
-    if (!table) throw InputError(fmt::format("--set {}: '{}' is not a section or table", o.key, path));
+    if (!table)
+      throw InputError(fmt::format("--set {0}: '{1}' is not a section or table; set {1} itself", o.key, path));
     rest = rest.substr(dot + 1);
+  }
+}
+
+bool mentions(const std::string& text, const std::string& word) {
+  const auto part = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (!part(at + word.size()) && (at == 0 || !part(at - 1))) return true;
+  return false;
+}
+
+// A misspelt parameter in --set would otherwise be a new one that nothing uses.
+void refuse_unused_parameters(const toml::table& root, const std::string& text, const std::vector<Override>& overrides) {
+  const std::string section = "parameters.";
+  const toml::table* given = root["parameters"].as_table();
+  for (const Override& o : overrides) {
+    if (o.key.rfind(section, 0) != 0) continue;
+    const std::string name = o.key.substr(section.size());
+    const auto uses = [&](const Override& other) { return mentions(other.value, name); };
+    if (mentions(text, name) || std::any_of(overrides.begin(), overrides.end(), uses)) continue;
+    std::vector<std::string> known;
+    std::string list;
+    if (given)
+      for (auto&& [key, value] : *given)
+        if (key.str() != name) known.emplace_back(key.str()), list += (list.empty() ? "" : ", ") + known.back();
+    const std::string near = nearest_name(name, known);
+    throw InputError(fmt::format("--set {}: the model has no parameter '{}'{} {}", o.key, name,
+                                 near.empty() ? ";" : fmt::format(", did you mean '{}'?", near),
+                                 list.empty() ? "it has none" : "it has: " + list));
   }
 }
 
@@ -79,7 +146,8 @@ std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::
   if (!item.is_table()) {
     values = read.list(item);
     if (static_cast<int>(values.size()) != total)
-      item.fail(fmt::format("{} numbers are needed here, {} are given", total, values.size()));
+      item.fail(fmt::format("expected a table such as {{ {} = ... }}, or a list of {} numbers in all; found {}", blocks[0].name,
+                            total, values.size()));
     return values;
   }
   std::vector<std::string> known;
@@ -91,7 +159,10 @@ std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const Block& b = blocks[k];
     Item inner = item[b.name];
-    if (!inner && k < other_names.size()) inner = item[other_names[k]];
+    if (const Item other = k < other_names.size() ? item[other_names[k]] : Item{}; other && other_names[k] != b.name) {
+      if (inner) other.fail(fmt::format("this is given already, as '{}'; keep one of the two", b.name));
+      inner = other;
+    }
     if (inner) {
       const std::vector<Node> part = read.block(inner, b.shape);
       values.insert(values.end(), part.begin(), part.end());
@@ -143,10 +214,10 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
     return as_numbers(item, read_state(item, blocks, others, all, read, graph), graph);
   };
   const Item position = section[odae ? "y" : "position"];
-  if (!position) section.fail(odae ? "'y' is missing" : "'position' is missing, as in position = { q = [1, 0] }");
+  if (!position) section.fail(odae ? "'y' is missing, as in y = { y = [1, 0] }" : "'position' is missing, as in position = { q = [1, 0] }");
   model.start.position = numbers(position, layout.y, {}, true);
   if (odae) {
-    if (!section["z"]) section.fail("'z' is missing");
+    if (!section["z"]) section.fail("'z' is missing, as in z = { z = [1, 0] }");
     model.start.velocity = numbers(section["z"], layout.z, {}, true);
   }
   if (section["velocity"] && section["momentum"])
@@ -194,9 +265,12 @@ Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Ch
     list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
   }
   const std::string near = nearest_name(word, names);
-  item.fail(fmt::format("\"{}\" is unknown{}; choose one of {}", word,
-                        near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), list));
+  item.fail(fmt::format("\"{}\" is unknown{} choose one of {}", word,
+                        near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
 }
+
+// The number of steps is counted exactly up to here.
+constexpr double most_steps = 1e15;
 
 void read_integrate(const Item& section, Scope& scope, Model& model) {
   if (!section) return;
@@ -207,14 +281,18 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     const Item item = section[key];
     if (!item) return;
     value = read.number(item);
-    if (!(value > 0)) item.fail(fmt::format("{} = {:g}; it must be positive", key, value));
+    if (!(value > 0)) item.fail(fmt::format("{0} = {1:g}; it must be positive, as in {0} = 0.01", key, value));
   };
   positive("step", o.step);
   if (section["start"]) o.start = read.number(section["start"]);
   if (section["end"]) {
     model.end = read.number(section["end"]);
     if (model.end < o.start)
-      section["end"].fail(fmt::format("the end, {:g}, lies before the start, {:g}", model.end, o.start));
+      section["end"].fail(fmt::format("the end, {:g}, lies before the start, {:g}; choose a later end", model.end, o.start));
+    const double steps = (model.end - o.start) / o.step;
+    if (section["step"] && !(steps <= most_steps))
+      section["step"].fail(fmt::format("{:g} steps of {:g} from {:g} to {:g} are too many; choose a longer step", steps, o.step,
+                                       o.start, model.end));
   }
   if (section["tolerance"])
     section["tolerance"].fail("the methods of this version take a fixed step; give step = ... instead");
@@ -230,10 +308,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     o.solver.max_iterations = read.integer(item);
     item.located([&] { o.solver.validate(); });
   }
+  const std::vector<std::string> own = {"method", "start", "end", "step", "newton", "linear_algebra", "max_iterations"};
   if (section["method"]) model.method = section["method"].expect_string("the name of a method");
   for (const std::string& key : section.keys()) {
-    static const std::vector<std::string> own = {"method", "start",  "end",           "step",
-                                                 "newton", "linear_algebra", "max_iterations"};
     if (std::find(own.begin(), own.end(), key) != own.end()) continue;
     const Item item = section[key];
     if (const auto* flag = item.node->as_boolean())
@@ -258,14 +335,26 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     make_method(model.method, model.method_options);
   } catch (const InputError& e) {
     const Item method = section["method"];
-    for (const auto& [key, value] : model.method_options) {
-      const std::string near = nearest_name(key, {"method", "start", "end", "step", "newton", "linear_algebra", "max_iterations"});
-      const std::string text = e.what();
-      if (text.find("'" + key + "'") == std::string::npos) continue;
-      section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
+    const std::string text = e.what();
+    for (const std::string quote : {"'", ""}) {
+      for (const auto& [key, value] : model.method_options) {
+        if (text.find(quote + key + quote) == std::string::npos) continue;
+        const std::string near = nearest_name(key, own);
+        section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
+      }
     }
     (method ? method : section).fail(e.what());
   }
+}
+
+// Is there a column of this name (or of its entries) in every recorded file?
+bool is_column(const std::string& name, const Layout& layout) {
+  const std::string base = name.substr(0, name.find('['));
+  if (base == "t" || base == "energy" || base == "multiplier") return true;
+  for (const Blocks* blocks : {&layout.y, &layout.z, &layout.psi})
+    for (const Block& b : *blocks)
+      if (b.name == base) return true;
+  return false;
 }
 
 void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
@@ -275,11 +364,11 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (section["every"]) {
     model.simulation.every = read.integer(section["every"]);
-    if (model.simulation.every < 1) section["every"].fail("record every 1st, 2nd, ... step");
+    if (model.simulation.every < 1) section["every"].fail(fmt::format("every = {}; it must be at least 1, which records every step", model.simulation.every));
   }
   if (section["interval"]) {
     model.simulation.interval = read.number(section["interval"]);
-    if (!(model.simulation.interval > 0)) section["interval"].fail("the interval must be a positive time");
+    if (!(model.simulation.interval > 0)) section["interval"].fail(fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
   }
   if (section["file"]) model.output_file = section["file"].expect_string("a file name");
   const Item quantities = section["quantities"];
@@ -287,6 +376,8 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
   if (!quantities.is_table()) quantities.fail("expected a table, as in quantities = { height = \"q[1]\" }");
   const auto graph = system.builder->t().graph();
   for (const std::string& name : quantities.keys()) {
+    if (is_column(name, system.system->layout()))
+      quantities[name].fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
     const Value value = read.value(quantities[name]);
     Vector v;
     for (const Node n : value.entries) v.push_back({graph, n});
@@ -300,6 +391,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   toml::table table = parse_toml(text, name);
   Source source{name, {}};
   for (const Override& o : overrides) apply_override(table, o, source);
+  refuse_unused_parameters(table, text, overrides);
   const Item root{&table, "", &source};
   std::vector<std::string> known = {"title", "parameters", "define", "initial", "exact", "integrate", "output"};
   known.insert(known.end(), system_sections().begin(), system_sections().end());
@@ -309,6 +401,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   model.path = name;
   model.text = text;
   model.method = "gauss-lobatto";
+  model.end = NAN;
   model.title = root["title"] ? root["title"].expect_string("a title") : std::filesystem::path(name).stem().string();
   SystemSection section = read_system(root);
   model.system = section.system;
@@ -321,9 +414,9 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
 
 Model load_model(const std::string& path, const std::vector<Override>& overrides) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw InputError(fmt::format("'{}' is a folder, not a model file", path));
+  if (std::filesystem::is_directory(path, ignored)) throw InputError(fmt::format("'{}' is a folder; give the model file in it", path));
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  if (!in) throw InputError(fmt::format("cannot read '{}': {}; check the name of the model file", path, std::strerror(errno)));
   std::string text;
   std::vector<char> piece(1 << 16);
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
@@ -339,7 +432,7 @@ Model load_model(const std::string& path, const std::vector<Override>& overrides
 
 Simulation Model::simulation_for(const std::string& output_path) const {
   if (!(simulation.step > 0))
-    throw InputError(fmt::format("{}: there is no step; add step = 0.01 to [integrate], or use --step", path));
+    throw InputError("integrate: there is no step; add step = 0.01 to [integrate], or use --step");
   Simulation run(system, make_method(method, method_options), simulation);
   for (const Quantity& q : quantities) {
     if (q.shape.empty())

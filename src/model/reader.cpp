@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,19 +25,35 @@ const char* type_name(const toml::node& node) {
   }
 }
 
+// A message stays readable when the file is not.
+std::string shortened(const std::string& key) {
+  constexpr std::size_t most = 80;
+  return key.size() <= most ? key : key.substr(0, most - 20) + "...";
+}
+
 }  // namespace
+
+bool is_reserved(const std::string& name) {
+  static const std::set<std::string> words = {"t",    "pi",   "sin",   "cos",  "tan",  "asin", "acos", "atan",
+                                              "atan2", "sinh", "cosh",  "tanh", "exp",  "log",  "sqrt", "abs",
+                                              "sign", "min",  "max",   "pow",  "hypot", "if",   "and",  "or",
+                                              "not",  "dot",  "cross", "norm", "sum"};
+  return words.count(name) > 0;
+}
 
 std::string Item::text() const { return node && node->is_string() ? node->as_string()->get() : std::string(); }
 
 std::string Item::where() const {
   std::string path = key;
   while (!path.empty()) {
-    if (source->overridden.count(path)) return "--set " + key;
+    const auto given = source->overridden.find(path);
+    if (given != source->overridden.end()) return shortened(given->second + key.substr(path.size()));
     const auto cut = path.find_last_of(".[");
     path = cut == std::string::npos ? "" : path.substr(0, cut);
   }
-  if (!node || node->source().begin.line == 0) return key.empty() ? source->name : source->name + ": " + key;
-  return fmt::format("{}:{}: {}", source->name, node->source().begin.line, key);
+  if (key.empty()) return source->name;
+  if (!node || node->source().begin.line == 0) return source->name + ": " + shortened(key);
+  return fmt::format("{}:{}: {}", source->name, node->source().begin.line, shortened(key));
 }
 
 void Item::fail(const std::string& cause) const { throw LocatedError(fmt::format("{}: {}", where(), cause)); }
@@ -72,8 +89,8 @@ void Item::expect_keys(const std::vector<std::string>& known) const {
     const std::string near = nearest_name(name, known);
     std::string list;
     for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
-    (*this)[name].fail(fmt::format("unknown key{}; known here: {}",
-                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near), list));
+    (*this)[name].fail(fmt::format("unknown key{} known here: {}",
+                                   near.empty() ? ";" : fmt::format(", did you mean '{}'?", near), list));
   }
 }
 
@@ -106,6 +123,7 @@ int ValueReader::integer(const Item& item) const {
 Value ValueReader::value(const Item& item) const {
   if (item.is_string()) return item.located([&] { return parse(item.text(), scope_); });
   if (!item.is_array()) return {{}, {scope_.graph->constant(number(item))}};
+  if (item.size() == 0) item.fail("this list is empty; give at least one number or expression");
   Value result;
   std::vector<int> inner;
   for (std::size_t k = 0; k < item.size(); ++k) {
@@ -148,11 +166,16 @@ void ValueReader::family(const Item& item, int default_to, const std::vector<std
   const int from = item["from"] ? integer(item["from"]) : 0;
   if (!item["to"] && default_to < 0) item.fail("a family needs to = ..., the last value of its index");
   const int to = item["to"] ? integer(item["to"]) : default_to;
-  if (static_cast<long>(to) - from > 10'000'000) item.fail("a family of more than ten million members");
+  if (static_cast<long>(to) - from > 10'000'000)
+    item.fail(fmt::format("the index runs from {} to {}: a family has at most ten million members", from, to));
   if (index.empty() || !(std::isalpha(static_cast<unsigned char>(index[0])) || index[0] == '_'))
     item["for"].fail(fmt::format("'{}' cannot be the name of an index; use a letter, as in for = \"i\"", index));
   const auto known_name = scope_.names.find(index);
   const bool hidden = known_name != scope_.names.end();
+  const bool variable = hidden && !std::all_of(known_name->second.entries.begin(), known_name->second.entries.end(),
+                                               [&](Node n) { return scope_.graph->is_constant(n); });
+  if (is_reserved(index) || variable)
+    item["for"].fail(fmt::format("'{}' already means something in expressions; choose another index, as in for = \"i\"", index));
   const Value before = hidden ? known_name->second : Value{};
   Value& bound = scope_.names[index];
   for (int i = from; i <= to; ++i) {
@@ -171,10 +194,11 @@ std::vector<Node> ValueReader::block(const Item& item, const std::vector<int>& s
       item.fail("a family { for = ..., value = ... } is for arrays of vectors; give the value itself here");
     const std::size_t width = static_cast<std::size_t>(shape[1]);
     std::vector<Node> nodes(static_cast<std::size_t>(shape[0]) * width, no_node);
+    item.expect_keys({"for", "from", "to", "value"});
     if (!item["value"]) item.fail("a family here needs value = \"...\"");
     family(item, shape[0] - 1, {"value"}, [&](int i) {
       if (i < 0 || i >= shape[0])
-        item.fail(fmt::format("the index runs to {}, but there are {} vectors (0 to {})", i, shape[0], shape[0] - 1));
+        item.fail(fmt::format("index {} is out of range: there are {} vectors, 0 to {}", i, shape[0], shape[0] - 1));
       const Value v = value(item["value"]);
       if (v.shape != std::vector<int>{shape[1]})
         item["value"].fail(fmt::format("expected {}, but this is {}", describe_shape({shape[1]}), describe_shape(v.shape)));

@@ -1,7 +1,8 @@
 // Reading TOML with good manners: every complaint says where, why, and what would be right.
 #pragma once
 
-#include <set>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,11 @@ namespace hinge {
 /// The file being read: its name for messages, and which keys came from the command line instead.
 struct Source {
   std::string name;
-  std::set<std::string> overridden;  // "parameters.m1"
+  std::map<std::string, std::string> overridden;  // "parameters.m1" -> "--set parameters.m1", how it was given
 };
+
+/// Words that expressions keep for themselves: functions, constants, t.
+bool is_reserved(const std::string& name);
 
 /// An error that already says where it is.
 struct LocatedError : InputError {

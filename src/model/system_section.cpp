@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -11,10 +12,6 @@
 namespace hinge {
 
 namespace {
-
-const std::vector<std::string> reserved = {"t",    "pi",   "sin",  "cos",  "tan", "asin", "acos",  "atan", "atan2", "sinh",
-                                           "cosh", "tanh", "exp",  "log",  "sqrt", "abs", "sign",  "min",  "max",   "pow",
-                                           "hypot", "if",  "and",  "or",   "not", "dot",  "cross", "norm", "sum"};
 
 Value as_value(const Vector& v, std::vector<int> shape, Graph& graph) {
   Value value{std::move(shape), {}};
@@ -32,9 +29,45 @@ void claim_name(const Item& item, const std::string& name, const Scope& scope) {
   const bool letters = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
                        std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!letters) item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
-  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end())
+  if (is_reserved(name))
     item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
-  if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice", name));
+  if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice; choose another name", name));
+}
+
+// The first name among `names` that the text of `item` (or of a list in it) mentions; empty if none.
+std::string mentioned(const Item& item, const std::vector<std::string>& names) {
+  const std::string text = item.text();
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && part(text[end])) ++end;
+    if (std::find(names.begin(), names.end(), text.substr(at, end - at)) != names.end()) return text.substr(at, end - at);
+    at = end + 1;
+  }
+  if (item.is_array()) {
+    for (std::size_t k = 0; k < item.size(); ++k)
+      if (const std::string name = mentioned(item[k], names); !name.empty()) return name;
+  }
+  return "";
+}
+
+// None of the items `open` can be read: says which one is wrong in itself, or that they need each other.
+[[noreturn]] void explain_unreadable(const Item& section, const std::vector<std::string>& open, const std::string& trouble,
+                                     const ValueReader& read) {
+  for (const std::string& name : open)
+    if (mentioned(section[name], open).empty()) read.value(section[name]);  // throws
+  std::vector<std::string> chain;
+  for (std::string name = open.front(); !name.empty(); name = mentioned(section[name], open)) {
+    const auto first = std::find(chain.begin(), chain.end(), name);
+    if (first == chain.end()) {
+      chain.push_back(name);
+      continue;
+    }
+    std::string path;
+    for (auto at = first; at != chain.end(); ++at) path += *at + " -> ";
+    section[name].fail(fmt::format("'{0}' is defined by itself ({1}{0}); give one of these a value of its own", name, path));
+  }
+  throw LocatedError(trouble);
 }
 
 // Items that may use each other, in any order: repeated passes until nothing new can be read.
@@ -51,11 +84,11 @@ void read_named_values(const Item& section, Scope& scope, const ValueReader& rea
         scope.names[name] = read.value(section[name]);
       } catch (const InputError& e) {
         scope.names.erase(name);
-        if (trouble.empty() || !section[name].is_string()) trouble = e.what();
+        if (trouble.empty()) trouble = e.what();
         later.push_back(name);
       }
     }
-    if (later.size() == open.size()) throw LocatedError(trouble);
+    if (later.size() == open.size()) explain_unreadable(section, open, trouble, read);
     open = std::move(later);
   }
 }
@@ -73,6 +106,8 @@ Declaration read_declaration(const Item& item, const Scope& scope) {
   d.name = text.substr(0, at);
   d.name.erase(std::remove_if(d.name.begin(), d.name.end(), [](unsigned char c) { return std::isspace(c); }), d.name.end());
   claim_name(item, d.name, scope);
+  constexpr double most_coordinates = 1e7;
+  double total = 1;
   while (at != std::string::npos && at < text.size()) {
     if (text[at] != '[') item.fail(fmt::format("cannot read the declaration \"{}\"; write \"q[3]\" or \"q[N][3]\"", text));
     int depth = 0;
@@ -83,8 +118,11 @@ Declaration read_declaration(const Item& item, const Scope& scope) {
     }
     if (end == text.size()) item.fail(fmt::format("\"{}\" has a [ that is not closed", text));
     const double extent = item.located([&] { return parse_number(text.substr(at + 1, end - at - 1), scope); });
-    if (!(extent >= 1) || extent != static_cast<int>(extent) || extent > 1e8)
+    if (!(extent >= 1) || extent != std::floor(extent))
       item.fail(fmt::format("the size in \"{}\" is {:g}; it must be a whole number, at least 1", text, extent));
+    total *= extent;
+    if (total > most_coordinates)
+      item.fail(fmt::format("\"{}\" stands for {:g} numbers; at most {:g} are possible", text, total, most_coordinates));
     d.shape.push_back(static_cast<int>(extent));
     at = end + 1;
   }
@@ -125,6 +163,9 @@ void read_constraints(const Item& section, const char* key, const ValueReader& r
   const auto add = [&](const Item& item, const std::string& label) {
     const Value v = read.value(item);
     for (std::size_t j = 0; j < v.entries.size(); ++j) {
+      if (graph->is_constant(v.entries[j]))
+        item.fail(fmt::format("this constraint is the number {:g}; a constraint is an expression of the coordinates that "
+                              "shall be zero", graph->value(v.entries[j])));
       std::string name = label + (v.scalar() ? "" : fmt::format(" component {}", j));
       if (item.is_string()) name += " " + quoted(item.text());
       builder.constrain({graph, v.entries[j]}, name);
@@ -140,6 +181,7 @@ void read_constraints(const Item& section, const char* key, const ValueReader& r
       add(item, fmt::format("{}", k));
       continue;
     }
+    item.expect_keys({"for", "from", "to", "constraint"});
     if (!item["constraint"]) item.fail("a family of constraints needs constraint = \"...\"");
     const std::string index = item["for"] && item["for"].is_string() ? item["for"].text() : "i";
     read.family(item, -1, {"constraint"},
@@ -171,7 +213,8 @@ std::vector<Node> read_per_coordinate(const Item& item, const std::vector<Declar
     int total = 0;
     for (const Declaration& d : coordinates) total += Block{d.name, d.shape, 0}.size();
     if (static_cast<int>(nodes.size()) != total)
-      item.fail(fmt::format("{} expressions for {} coordinates", nodes.size(), total));
+      item.fail(fmt::format("this needs {} expressions, one for each number in the coordinates, or a table keyed by "
+                            "coordinate; found {}", total, nodes.size()));
   }
   return nodes;
 }
@@ -302,7 +345,13 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   scope.rate = make_rate(*graph, builder->t().node_in(*graph), entries_of(coordinates, scope), velocities);
   read_named_values(define, scope, read);
   const Item mass = need(section, "mass", "mass = [[\"m\", 0], [0, \"m\"]]");
-  mass.located([&] { builder->mass(as_vector(read.list(mass), graph)); });
+  const Value matrix = read.value(mass);
+  const int n = static_cast<int>(velocities.size());
+  const bool one = n == 1 && matrix.scalar();
+  if (!one && matrix.shape != std::vector<int>{n} && matrix.shape != std::vector<int>{n, n})
+    mass.fail(fmt::format("expected a matrix of {0} rows and {0} columns, or its diagonal with {0} entries; this is {1}", n,
+                          describe_shape(matrix.shape)));
+  builder->mass(as_vector(matrix.entries, graph));
   const Item force = need(section, "force", "force = [\"-k*x\", 0]");
   builder->force(as_vector(read_per_coordinate(force, coordinates, read, *graph), graph));
   read_constraints(section, "constraints", read, *builder);
@@ -315,21 +364,36 @@ void read_odae(const Item& section, const Item& define, const Scope& parameters,
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  for (const Declaration& d : read_declarations(need(section, "y", "y = [\"y[2]\"]"), "y", scope))
+  std::size_t ny = 0, nz = 0;
+  for (const Declaration& d : read_declarations(need(section, "y", "y = [\"y[2]\"]"), "y", scope)) {
     scope.names[d.name] = as_value(builder->y(d.name, d.shape), d.shape, *graph);
-  for (const Declaration& d : read_declarations(need(section, "z", "z = [\"z[2]\"]"), "z", scope))
+    ny += scope.names[d.name].entries.size();
+  }
+  for (const Declaration& d : read_declarations(need(section, "z", "z = [\"z[2]\"]"), "z", scope)) {
     scope.names[d.name] = as_value(builder->z(d.name, d.shape), d.shape, *graph);
+    nz += scope.names[d.name].entries.size();
+  }
   if (section["psi"])
     for (const Declaration& d : read_declarations(section["psi"], "psi", scope))
       scope.names[d.name] = as_value(builder->psi(d.name, d.shape), d.shape, *graph);
   read_named_values(define, scope, read);
-  const auto list = [&](const char* key) { return as_vector(read.list(section[key]), graph); };
+  const auto list = [&](const char* key, const char* partner, std::size_t wanted) {
+    const std::vector<Node> nodes = read.list(section[key]);
+    if (nodes.size() != wanted)
+      section[key].fail(fmt::format("this needs {} expressions, one for each number in {}; found {}", wanted, partner,
+                                    nodes.size()));
+    return as_vector(nodes, graph);
+  };
   need(section, "v", "v = [\"z[0]\", \"z[1]\"]");
   need(section, "f", "f = [0, \"-gravity\"]");
-  builder->v(list("v"));
-  builder->f(list("f"));
-  if (section["p"]) builder->p(list("p"));
-  if (section["r"]) builder->r(list("r"));
+  if (section["g"]) {
+    need(section, "psi", "psi = [\"psi\"]: the constraints g need multipliers, as many as there are constraints");
+    need(section, "r", "r = [\"-2*y[0]*psi\", \"-2*y[1]*psi\"]: the reaction that keeps the constraints g");
+  }
+  builder->v(list("v", "y", ny));
+  builder->f(list("f", "z", nz));
+  if (section["p"]) builder->p(list("p", "z", nz));
+  if (section["r"]) builder->r(list("r", "z", nz));
   read_constraints(section, "g", read, *builder);
   out.builder = std::move(builder);
 }

@@ -55,9 +55,10 @@ struct Observer {
   }
 };
 
+// NaN where one of the numbers is.
 double biggest(const double* x, int n) {
   double m = 0;
-  for (int i = 0; i < n; ++i) m = std::max(m, std::abs(x[i]));
+  for (int i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
   return m;
 }
 
@@ -80,7 +81,7 @@ struct Simulation::Impl {
   std::function<bool(double)> progress;
 
   bool started = false;
-  State state;
+  State state, before;  // before: where the present step began
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
   long steps = 0, recorded = 0, last_recorded_step = -1;
   double next_record_time = 0;
@@ -96,16 +97,22 @@ struct Simulation::Impl {
                                  : system->evaluation({Q::constraint, Q::constraint_rate});
   }
 
-  // What was preserved, at the present state.
-  void look() {
+  // What was preserved, at the present state. Says what is not a number there; then nothing has changed.
+  const char* look() {
+    if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi)) return "state";
     watch->at(state.t, state.y.data(), state.z.data(), state.psi.data());
-    constraint = std::max(constraint, biggest((*watch)[Q::constraint], system->ng()));
-    hidden = std::max(hidden, biggest((*watch)[Q::constraint_rate], system->ng()));
+    const double g = biggest((*watch)[Q::constraint], system->ng());
+    const double rate = biggest((*watch)[Q::constraint_rate], system->ng());
+    if (!std::isfinite(g) || !std::isfinite(rate)) return "residual of the constraints";
+    if (system->has_energy() && !std::isfinite(*(*watch)[Q::energy])) return "energy";
+    constraint = std::max(constraint, g);
+    hidden = std::max(hidden, rate);
     if (system->has_energy()) {
       energy = *(*watch)[Q::energy];
       if (steps == 0) energy0 = energy;
       energy_error = std::max(energy_error, std::abs(energy - energy0));
     }
+    return nullptr;
   }
 
   void open_output() {
@@ -115,9 +122,15 @@ struct Simulation::Impl {
     header.columns = {"t"};
     for (int k = 0; k < l.ny; ++k) header.columns.push_back(l.y_name(k));
     for (int k = 0; k < l.nz; ++k) header.columns.push_back(l.z_name(k));
-    for (const Block& b : l.psi)
+    // a coordinate may be called psi, too
+    const auto taken = [&](const std::string& name) {
+      return std::any_of(l.y.begin(), l.y.end(), [&](const Block& b) { return b.name == name; });
+    };
+    for (Block b : l.psi) {
+      if (taken(b.name)) b.name = "multiplier";
       for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
-    if (system->has_energy()) header.columns.push_back("energy");
+    }
+    if (system->has_energy()) header.columns.push_back(taken("energy") ? "total_energy" : "energy");
     for (const auto& q : observer.items) {
       const Block b{q.name, q.shape, 0};
       for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
@@ -157,15 +170,17 @@ struct Simulation::Impl {
   }
 
   void advance(double h, double t1) {
-    const double t0 = state.t;
-    if (const StepResult result = stepper->step(state, h); !result) {
-      throw StepFailure(result.reason, t0);
-    }
+    before = state;  // same sizes: nothing is allocated
+    if (const StepResult result = stepper->step(state, h); !result) throw StepFailure(result.reason, before.t);
     state.t = t1;
     ++steps;
-    if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi))
-      throw StepFailure(fmt::format("the state is no longer finite after the step from t = {:g}", t0), t0);
-    look();
+    if (const char* trouble = look()) {
+      state = before;
+      --steps;
+      throw StepFailure(fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
+                                    "equations may have left its domain (the root or logarithm of a negative number, a "
+                                    "division by zero), or the step is too long", before.t, h, trouble), before.t);
+    }
   }
 
   void finish(RunStatus end, const std::string& why) {
@@ -217,7 +232,10 @@ void Simulation::start(const Start& initial) {
   s.wall_seconds = 0;
   s.status = RunStatus::finished;
   s.message.clear();
-  s.look();
+  s.before = s.state;
+  if (const char* trouble = s.look())
+    throw InputError(fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
+                                 "expression so that it is defined there", trouble));
   s.next_record_time = s.options.start;
   s.open_output();
   s.record_if_due();

@@ -31,10 +31,17 @@ class Convergence {
       const double theta = std::max(theta_, before);
       if (before > 0 && theta < 1 && safety * theta / (1 - theta) * size <= 1) return Verdict::converged;
     }
-    // Stagnation: increments that stopped shrinking while they are small are rounding, not error.
-    since_best_ = size < 0.5 * best_ ? 0 : since_best_ + 1;
-    if (since_best_ == 0) best_ = size;
-    if (since_best_ >= 4 && size < stagnation_level) return Verdict::converged;
+    // Stagnation: increments that go up and down without getting smaller are rounding, not error.
+    if (size < 0.5 * best_) {
+      best_ = size;
+      since_best_ = rises_ = 0;
+    } else {
+      ++since_best_;
+      if (theta_ >= 1) ++rises_;
+    }
+    const bool at_rounding = size < rounding_level && since_best_ >= 1;
+    const bool stagnating = size < stagnation_level && since_best_ >= 4 && rises_ >= 2;
+    if (at_rounding || stagnating) return Verdict::converged;
     return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
 
@@ -45,15 +52,19 @@ class Convergence {
   /// Last observed contraction, 0 before the second increment.
   double theta() const { return theta_; }
   double last() const { return last_; }
+  /// Is the contraction worse than `limit`, and the increment far enough above rounding for that to mean something?
+  bool slower_than(double limit) const { return theta_ > limit && last_ > 32; }
 
  private:
-  // In units of round-off: increments a thousand times larger that do not shrink any more are accepted, larger not.
-  static constexpr double stagnation_level = 1e3;
+  // In units of round-off: increments this small that do not shrink are rounding for certain.
+  static constexpr double rounding_level = 8;
+  // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
+  static constexpr double stagnation_level = 1e6;
   static constexpr double diverging = 1e3;
   // A contraction seen once is an estimate, and often a flattering one.
-  static constexpr double safety = 10;
+  static constexpr double safety = 30;
 
-  int limit_, count_ = 0, since_best_ = 0;
+  int limit_, count_ = 0, since_best_ = 0, rises_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0, best_ = std::numeric_limits<double>::infinity();
 };
 

@@ -1,7 +1,9 @@
 #include "solve/linear.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include <klu.h>
 #include <Eigen/Dense>
@@ -10,28 +12,90 @@ namespace hinge {
 
 namespace {
 
-// A pivot this much smaller than the largest means singular.
-constexpr double singular_ratio = 1e-15;
+// A pivot this much smaller than the largest means singular. Rounding alone leaves pivots of 1e-16 to 1e-13 in a
+// singular matrix of 2 to 200 rows.
+constexpr double singular_ratio = 1e-13;
 
-class DenseLu final : public LinearSolver {
+// Rows and then columns are scaled to a largest entry between 1 and 2, so that units do not decide what is singular:
+// A x = b  becomes  (R A C) (C^-1 x) = R b.  Powers of two, so that scaling does not round.
+class Equilibrated : public LinearSolver {
+ public:
+  explicit Equilibrated(const Pattern& pattern)
+      : pattern_(pattern),
+        scaled_(pattern.entries()),
+        row_scale_(static_cast<std::size_t>(pattern.rows)),
+        column_scale_(static_cast<std::size_t>(pattern.rows)) {}
+
+  bool factor(const double* values) final {
+    if (pattern_.rows == 0) return true;
+    std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
+    std::fill(column_scale_.begin(), column_scale_.end(), 0.0);
+    for (std::size_t k = 0; k < pattern_.entries(); ++k)
+      if (!std::isfinite(values[k])) return false;
+    const auto for_each_entry = [this](auto&& visit) {
+      for (std::size_t i = 0; i < row_scale_.size(); ++i)
+        for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
+             k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k)
+          visit(k, row_scale_[i], column_scale_[static_cast<std::size_t>(pattern_.column[k])]);
+    };
+    for_each_entry([&](std::size_t k, double& row, double&) { row = std::max(row, std::abs(values[k])); });
+    if (!largest_to_scale(row_scale_)) return false;
+    for_each_entry([&](std::size_t k, double row, double& column) {
+      scaled_[k] = row * values[k];
+      column = std::max(column, std::abs(scaled_[k]));
+    });
+    if (!largest_to_scale(column_scale_)) return false;
+    for_each_entry([&](std::size_t k, double, double column) { scaled_[k] *= column; });
+    return factor_scaled(scaled_.data());
+  }
+
+  void solve(double* x) final {
+    if (pattern_.rows == 0) return;
+    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= row_scale_[i];
+    solve_scaled(x);
+    for (std::size_t i = 0; i < column_scale_.size(); ++i) x[i] *= column_scale_[i];
+  }
+
+ protected:
+  virtual bool factor_scaled(double* values) = 0;
+  virtual void solve_scaled(double* x) = 0;
+
+  const Pattern pattern_;
+
+ private:
+  // Largest entries -> factors; false where all entries are zero.
+  static bool largest_to_scale(std::vector<double>& largest) {
+    for (double& x : largest) {
+      if (x == 0) return false;
+      x = std::ldexp(1.0, -std::ilogb(x));
+    }
+    return true;
+  }
+
+  std::vector<double> scaled_, row_scale_, column_scale_;
+};
+
+class DenseLu final : public Equilibrated {
  public:
   explicit DenseLu(const Pattern& pattern)
-      : pattern_(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows), work_(pattern.rows) {
+      : Equilibrated(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows), work_(pattern.rows) {
     matrix_.setZero();
   }
 
-  bool factor(const double* values) override {
+  const char* name() const override { return "dense LU"; }
+
+ private:
+  bool factor_scaled(double* values) override {
     for (int i = 0; i < pattern_.rows; ++i)
       for (int k = pattern_.row_start[static_cast<std::size_t>(i)];
            k < pattern_.row_start[static_cast<std::size_t>(i) + 1]; ++k)
         matrix_(i, pattern_.column[static_cast<std::size_t>(k)]) = values[k];
-    if (!matrix_.allFinite()) return false;
     lu_.compute(matrix_);
     const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
     return pivots.minCoeff() > singular_ratio * pivots.maxCoeff();
   }
 
-  void solve(double* x) override {
+  void solve_scaled(double* x) override {
     Eigen::Map<Eigen::VectorXd> v(x, pattern_.rows);
     work_ = lu_.permutationP() * v;
     lu_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(work_);
@@ -39,21 +103,18 @@ class DenseLu final : public LinearSolver {
     v = work_;
   }
 
-  const char* name() const override { return "dense LU"; }
-
- private:
-  Pattern pattern_;
   Eigen::MatrixXd matrix_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::VectorXd work_;
 };
 
 // KLU wants compressed columns; our rows are the columns of the transpose, so A x = b is a transposed solve.
-class SparseLu final : public LinearSolver {
+class SparseLu final : public Equilibrated {
  public:
-  explicit SparseLu(const Pattern& pattern) : pattern_(pattern) {
+  explicit SparseLu(const Pattern& pattern) : Equilibrated(pattern) {
     klu_defaults(&common_);
-    symbolic_ = klu_analyze(pattern_.rows, pattern_.row_start.data(), pattern_.column.data(), &common_);
+    common_.scale = 0;  // done already
+    symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
   }
   ~SparseLu() override {
     if (numeric_) klu_free_numeric(&numeric_, &common_);
@@ -62,32 +123,32 @@ class SparseLu final : public LinearSolver {
   SparseLu(const SparseLu&) = delete;
   SparseLu& operator=(const SparseLu&) = delete;
 
-  bool factor(const double* values) override {
-    if (!symbolic_) return false;  // structurally singular
-    for (std::size_t k = 0; k < pattern_.entries(); ++k)
-      if (!std::isfinite(values[k])) return false;
-    auto* v = const_cast<double*>(values);  // KLU's interface; it does not write
-    if (numeric_) {                         // same pivots first; chosen anew where those have become bad
-      if (klu_refactor(pattern_.row_start.data(), pattern_.column.data(), v, symbolic_, numeric_, &common_) &&
-          klu_rgrowth(pattern_.row_start.data(), pattern_.column.data(), v, symbolic_, numeric_, &common_) &&
-          common_.rgrowth > 1e-6 && well_conditioned())
-        return true;
-      klu_free_numeric(&numeric_, &common_);
-    }
-    numeric_ = klu_factor(pattern_.row_start.data(), pattern_.column.data(), v, symbolic_, &common_);
-    return numeric_ && well_conditioned();
-  }
-
-  void solve(double* x) override { klu_tsolve(symbolic_, numeric_, pattern_.rows, 1, x, &common_); }
-
   const char* name() const override { return "sparse LU (KLU)"; }
 
  private:
+  bool factor_scaled(double* values) override {
+    if (!symbolic_) return false;  // structurally singular
+    if (numeric_) {                // same pivots first; chosen anew where those have become bad
+      if (klu_refactor(row_start(), column(), values, symbolic_, numeric_, &common_) &&
+          klu_rgrowth(row_start(), column(), values, symbolic_, numeric_, &common_) && common_.rgrowth > 1e-3 &&
+          well_conditioned())
+        return true;
+      klu_free_numeric(&numeric_, &common_);
+    }
+    numeric_ = klu_factor(row_start(), column(), values, symbolic_, &common_);
+    return numeric_ && well_conditioned();
+  }
+
+  void solve_scaled(double* x) override { klu_tsolve(symbolic_, numeric_, pattern_.rows, 1, x, &common_); }
+
   bool well_conditioned() {
     return common_.status == KLU_OK && klu_rcond(symbolic_, numeric_, &common_) && common_.rcond > singular_ratio;
   }
 
-  Pattern pattern_;
+  // KLU's interface knows no const; it does not write.
+  int* row_start() const { return const_cast<int*>(pattern_.row_start.data()); }
+  int* column() const { return const_cast<int*>(pattern_.column.data()); }
+
   klu_common common_{};
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;

@@ -1,0 +1,133 @@
+// Numbers of an independent implementation in 26 to 50 digits (tests/data/symplectic.json, which says how each was
+// made), compared to the digits that double precision allows.
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "method/problems.hpp"
+#include "method/spark.hpp"
+
+namespace hinge {
+namespace {
+
+using nlohmann::json;
+using problems::integrate;
+
+const json& goldens() {
+  static const json data = [] {
+    std::ifstream in(HINGE_TEST_DATA "/symplectic.json");
+    return json::parse(in);
+  }();
+  return data;
+}
+
+double number(const json& j) { return j.is_string() ? std::stod(j.get<std::string>()) : j.get<double>(); }
+
+std::vector<double> numbers(const json& list) {
+  std::vector<double> x;
+  for (const auto& j : list) x.push_back(number(j));
+  return x;
+}
+
+void expect_near(const std::vector<double>& x, const std::vector<double>& golden, double tolerance, const std::string& what) {
+  ASSERT_EQ(x.size(), golden.size()) << what;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_NEAR(x[i], golden[i], tolerance * std::max(1.0, std::abs(golden[i]))) << what << " [" << i << "]";
+}
+
+struct Named {
+  std::string golden;
+  MethodChoice method;
+};
+
+std::vector<Named> gauss_lobatto_family(int most) {
+  std::vector<Named> list;
+  for (int s = 1; s <= most; ++s)
+    list.push_back({"GL(" + std::to_string(s) + "," + std::to_string(s) + ")", gauss_lobatto(s)});
+  return list;
+}
+
+std::vector<Named> all_methods() {
+  std::vector<Named> list = gauss_lobatto_family(3);
+  list.push_back({"LobIIIAB(2,1)", rattle()});
+  return list;
+}
+
+TEST(Golden, FirstStepsAndErrorsOnS1) {
+  std::vector<Named> methods = gauss_lobatto_family(4);
+  methods.push_back({"LobIIIAB(2,1)", rattle()});
+  for (const auto& [name, method] : methods) {
+    const json& table = goldens()["spark_paper_order_6.1"]["spark_6.1_" + name];
+    if (table.contains("first_step_h0.1")) {
+      const State first = integrate(problems::s1(), method, 0.1, 0.1);
+      expect_near(first.y, numbers(table["first_step_h0.1"]["y1"]), 1e-14, name);                  // measured 2e-16
+      expect_near(first.z, numbers(table["first_step_h0.1"]["z1"]), 1e-14, name);                  // measured 4e-16
+      EXPECT_NEAR(first.psi[0], number(table["first_step_h0.1"]["Lam"].back()), 1e-12) << name;    // measured 2e-14
+    }
+    for (const char* h : {"0.1", "0.05", "0.025"}) {
+      if (!table.contains(h) || !table[h].contains("y")) continue;
+      const State end = integrate(problems::s1(), method, std::stod(h), 1.0);
+      expect_near(end.y, numbers(table[h]["y"]), 1e-13, name + " h=" + h);  // measured 1e-14
+      expect_near(end.z, numbers(table[h]["z"]), 1e-13, name + " h=" + h);  // measured 1e-14
+      EXPECT_NEAR(end.psi[0], number(table[h]["lam_last"]), 1e-10) << name;  // measured 2e-12: floor eps / h^2
+    }
+  }
+}
+
+TEST(Golden, StatesOnS2AfterOneHundredSteps) {
+  for (const char* name : {"GL(1,1)", "GL(2,2)", "LobIIIAB(2,1)"}) {
+    const json& golden = goldens()["spark_paper_6.2_runs"][std::string("6.2_state_t12_h0.12_") + name];
+    const MethodChoice method = name[0] == 'L' ? rattle() : gauss_lobatto(name[3] - '0');
+    const State end = integrate(problems::s2(), method, 0.12, 12.0);
+    expect_near(end.y, numbers(golden["q"]), 1e-12, name);  // measured 3e-14
+    expect_near(end.z, numbers(golden["p"]), 1e-12, name);  // measured 3e-14
+    EXPECT_NEAR(end.psi[0], number(golden["Lam_last_step"].back()), 1e-11) << name;
+  }
+}
+
+TEST(Golden, EnergyErrorOnS2StaysWithinItsAmplitude) {
+  for (const char* name : {"GL(1,1)", "GL(2,2)", "GL(3,3)", "LobIIIAB(2,1)"}) {
+    const json& golden = goldens()["spark_paper_6.2_runs"][std::string("6.2_Herr_h0.12_") + name];
+    const MethodChoice method = name[0] == 'L' ? rattle() : gauss_lobatto(name[3] - '0');
+    Simulation run(problems::s2().system, method, {.step = 0.12});
+    run.start(problems::s2().start);
+    run.until(833 * 0.12);
+    const double first = number(golden["max_n_le_833"]);
+    EXPECT_NEAR(*run.report().energy_error, first, 1e-8 * first + 1e-13) << name;  // measured 4e-14 (GL(3,3)), 2e-15
+    run.until(8333 * 0.12);
+    const double second = number(golden["max_n_le_8333"]);
+    EXPECT_NEAR(*run.report().energy_error, second, 1e-8 * second + 3e-13) << name;  // measured 1e-13 (GL(3,3))
+  }
+}
+
+TEST(Golden, OneAndTenStepsOfTheLagrangianFormOfS2) {
+  for (const auto& [name, method] : all_methods()) {
+    const json& golden = goldens()["variational_and_H_vs_L"]["6.2L_" + name];
+    const json& initial = goldens()["variational_and_H_vs_L"]["6.2L"];
+    Simulation run(problems::s2_lagrangian().system, method, {.step = 0.1});
+    run.start({.position = numbers(initial["q0"]), .velocity = numbers(initial["v0"])});
+    EXPECT_NEAR(run.state().psi[0], number(initial["lam0"]), 1e-14);
+    run.step();
+    expect_near(run.state().y, numbers(golden["one_step_q1"]), 1e-14, name);
+    expect_near(run.state().z, numbers(golden["one_step_v1"]), 1e-14, name);
+    expect_near(run.report().momentum, numbers(golden["one_step_p1"]), 1e-14, name);
+    EXPECT_NEAR(run.state().psi[0], number(golden["one_step_Lam"].back()), 1e-12) << name;
+    for (int k = 1; k < 10; ++k) run.step();
+    expect_near(run.state().y, numbers(golden["ten_step_q"]), 1e-13, name);
+    expect_near(run.report().momentum, numbers(golden["ten_step_p"]), 1e-13, name);
+  }
+}
+
+TEST(Golden, ErrorsOnS2AtThreeSteps) {
+  for (const auto& [name, method] : all_methods())
+    for (const char* h : {"0.12", "0.06", "0.03"}) {
+      const json& golden = goldens()["misc_psi_limits_and_6.2_orders"]["6.2_t1.2_" + name][h];
+      const State end = integrate(problems::s2(), method, std::stod(h), 1.2);
+      expect_near(end.y, numbers(golden["q"]), 1e-13, name + " h=" + h);
+      expect_near(end.z, numbers(golden["p"]), 1e-13, name + " h=" + h);
+    }
+}
+
+}  // namespace
+}  // namespace hinge
