@@ -1,0 +1,89 @@
+// Steps allocate nothing after the first few: malloc is replaced here and counts. Operator new, Eigen and KLU all end
+// up in it. Sanitizers replace malloc themselves, so there is nothing to test in their builds.
+#include <cstdlib>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "method/problems.hpp"
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace {
+long allocations = 0;
+}
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* p, std::size_t size);
+
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* p, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(p, size);
+}
+}
+
+namespace hinge {
+namespace {
+
+long allocations_of_1000_steps(Simulation& run) {
+  for (int k = 0; k < 20; ++k) run.step();
+  const long before = allocations;
+  for (int k = 0; k < 1000; ++k) run.step();
+  return allocations - before;
+}
+
+TEST(Steps, AllocateNothing) {
+  const std::vector<problems::Problem> all = {problems::s1(),           problems::s2(),
+                                              problems::pendulum(),     problems::relativistic(),
+                                              problems::variable_mass(), problems::double_pendulum(),
+                                              problems::rotating_hoop()};
+  for (const auto& problem : all)
+    for (const MethodChoice& method : {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle()}) {
+      Simulation run(problem.system, method, {.step = 0.001});
+      run.start(problem.start);
+      EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description;
+    }
+}
+
+TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {
+  const auto problem = problems::chain(40);
+  for (const SolverOptions& solver : {SolverOptions{.linear_algebra = LinearAlgebra::sparse},
+                                      SolverOptions{.newton = SolverOptions::Newton::full}}) {
+    Simulation run(problem.system, gauss_lobatto(2), {.step = 1e-4, .solver = solver});
+    run.start(problem.start);
+    EXPECT_EQ(allocations_of_1000_steps(run), 0);
+  }
+}
+
+TEST(Steps, AllocateNothingWhileRecordingCsv) {
+  const auto file = std::filesystem::temp_directory_path() / "hinge_step_malloc_test.csv";
+  const auto problem = problems::double_pendulum();
+  Simulation run(problem.system, gauss_lobatto(2), {.step = 0.001});
+  run.record({file.string(), "allocation test", ""});
+  run.start(problem.start);
+  EXPECT_EQ(allocations_of_1000_steps(run), 0);
+  run.finish();
+  std::filesystem::remove(file);
+}
+
+TEST(Counter, NoticesAnAllocation) {  // the control
+  const long before = allocations;
+  const std::vector<double> some(100);
+  EXPECT_GT(allocations, before);
+  EXPECT_EQ(some.size(), 100u);
+}
+
+}  // namespace
+}  // namespace hinge
+
+#endif
