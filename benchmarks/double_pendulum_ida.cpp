@@ -421,8 +421,8 @@ std::vector<Method> hinge_methods(bool quick) {
   };
   return {{"rattle", hinge::rattle(), halved(0.01, 7)},
           {"gauss-lobatto(1)", hinge::gauss_lobatto(1), halved(0.01, 7)},
-          {"gauss-lobatto(2)", hinge::gauss_lobatto(2), halved(0.04, 7)},
-          {"gauss-lobatto(3)", hinge::gauss_lobatto(3), halved(0.05, 6)},
+          {"gauss-lobatto(2)", hinge::gauss_lobatto(2), halved(0.08, 8)},
+          {"gauss-lobatto(3)", hinge::gauss_lobatto(3), halved(0.1, 7)},
           {"gauss-lobatto(4)", hinge::gauss_lobatto(4), halved(0.1, 6)},
           {"gauss-lobatto(5)", hinge::gauss_lobatto(5), halved(0.1, 5)}};
 }

@@ -114,7 +114,8 @@ class System {
 
   /// Is there an energy function?
   virtual bool has_energy() const { return false; }
-  /// Structure of a quantity's values.
+  /// Structure of a quantity's values. Dense unless overridden, but reaction_z, which is empty: a reaction of one's own
+  /// that depends on z must say so here.
   virtual const Pattern& pattern(Quantity q) const;
   /// True when all values of the quantity are known to be numbers that never change.
   virtual bool is_constant(Quantity) const { return false; }

@@ -19,8 +19,13 @@ namespace hinge {
 namespace {
 
 struct Instruction {
-  Op op;
   std::int32_t result, a, b, c;
+};
+
+// Consecutive instructions of one kind.
+struct Run {
+  Op op;
+  std::int32_t count;
 };
 
 class Tape final : public Evaluator {
@@ -32,7 +37,8 @@ class Tape final : public Evaluator {
       for (const Node node : block) slot_[static_cast<std::size_t>(node)] = slots_++;
     }
     inputs_ = slots_;
-    const std::vector<Node> order = schedule(graph, outputs);
+    std::vector<Node> order = schedule(graph, outputs);
+    group_equal_operations(graph, order);
     note_used_blocks();
     assign_slots(graph, order);
     for (const Node node : outputs) output_slots_.push_back(slot_[static_cast<std::size_t>(node)]);
@@ -52,16 +58,34 @@ class Tape final : public Evaluator {
     for (std::size_t k = 0; k < blocks_.size(); ++k)
       if (blocks_[k].used && inputs[k])
         std::memcpy(s + blocks_[k].first, inputs[k], static_cast<std::size_t>(blocks_[k].size) * sizeof(double));
-    for (const Instruction& i : tape_) {
-      switch (i.op) {
-        case Op::add: s[i.result] = s[i.a] + s[i.b]; break;
-        case Op::subtract: s[i.result] = s[i.a] - s[i.b]; break;
-        case Op::multiply: s[i.result] = s[i.a] * s[i.b]; break;
-        case Op::divide: s[i.result] = s[i.a] / s[i.b]; break;
-        case Op::negate: s[i.result] = -s[i.a]; break;
-        case Op::sqrt: s[i.result] = std::sqrt(s[i.a]); break;
-        case Op::select: s[i.result] = s[i.a] != 0 ? s[i.b] : s[i.c]; break;
-        default: s[i.result] = apply_op(i.op, s[i.a], s[i.b]); break;
+    const Instruction* i = tape_.data();
+    for (const Run& run : runs_) {
+      const Instruction* const end = i + run.count;
+      switch (run.op) {
+        case Op::add:
+          for (; i != end; ++i) s[i->result] = s[i->a] + s[i->b];
+          break;
+        case Op::subtract:
+          for (; i != end; ++i) s[i->result] = s[i->a] - s[i->b];
+          break;
+        case Op::multiply:
+          for (; i != end; ++i) s[i->result] = s[i->a] * s[i->b];
+          break;
+        case Op::divide:
+          for (; i != end; ++i) s[i->result] = s[i->a] / s[i->b];
+          break;
+        case Op::negate:
+          for (; i != end; ++i) s[i->result] = -s[i->a];
+          break;
+        case Op::sqrt:
+          for (; i != end; ++i) s[i->result] = std::sqrt(s[i->a]);
+          break;
+        case Op::select:
+          for (; i != end; ++i) s[i->result] = s[i->a] != 0 ? s[i->b] : s[i->c];
+          break;
+        default:
+          for (; i != end; ++i) s[i->result] = apply_op(run.op, s[i->a], s[i->b]);
+          break;
       }
     }
     for (std::size_t k = 0; k < output_slots_.size(); ++k) outputs[k] = s[output_slots_[k]];
@@ -85,6 +109,50 @@ class Tape final : public Evaluator {
       order(operands[0], operands[1]);
     }
     return operands;
+  }
+
+  // Equal operations one after the other are one loop instead of a decision each, which the processor would guess
+  // wrong more often than not. Within windows of the order, whatever is ready and of the most frequent kind goes first.
+  static void group_equal_operations(const Graph& graph, std::vector<Node>& order) {
+    constexpr std::size_t window = 4096, kinds = static_cast<std::size_t>(Op::select) + 1;
+    std::vector<std::int32_t> place(static_cast<std::size_t>(graph.size()), -1);
+    std::vector<Node> members;
+    std::vector<std::int32_t> waits;                           // operands still to come from this window
+    std::vector<std::pair<std::int32_t, std::int32_t>> users;  // operand, user: places in the window
+    std::array<std::vector<std::int32_t>, kinds> ready;
+    for (std::size_t first = 0; first < order.size(); first += window) {
+      const std::size_t count = std::min(window, order.size() - first);
+      members.assign(order.begin() + static_cast<std::ptrdiff_t>(first),
+                     order.begin() + static_cast<std::ptrdiff_t>(first + count));
+      for (std::size_t k = 0; k < count; ++k) place[static_cast<std::size_t>(members[k])] = static_cast<std::int32_t>(k);
+      waits.assign(count, 0);
+      users.clear();
+      for (std::size_t k = 0; k < count; ++k) {
+        const Graph::Entry& e = graph[members[k]];
+        const Node operands[] = {e.a, e.b, e.c};
+        for (int j = 0; j < arity(e.op); ++j)
+          if (const std::int32_t at = place[static_cast<std::size_t>(operands[j])]; at >= 0) {
+            ++waits[k];
+            users.emplace_back(at, static_cast<std::int32_t>(k));
+          }
+        if (waits[k] == 0) ready[static_cast<std::size_t>(e.op)].push_back(static_cast<std::int32_t>(k));
+      }
+      std::sort(users.begin(), users.end());
+      for (std::size_t done = 0; done < count;) {
+        auto& now = *std::max_element(ready.begin(), ready.end(),
+                                      [](const auto& x, const auto& y) { return x.size() < y.size(); });
+        for (std::size_t next = 0; next < now.size(); ++next, ++done) {  // `now` may grow on the way
+          const std::int32_t k = now[next];
+          order[first + done] = members[static_cast<std::size_t>(k)];
+          for (auto u = std::lower_bound(users.begin(), users.end(), std::pair(k, std::int32_t{0}));
+               u != users.end() && u->first == k; ++u)
+            if (--waits[static_cast<std::size_t>(u->second)] == 0)
+              ready[static_cast<std::size_t>(graph[members[static_cast<std::size_t>(u->second)]].op)].push_back(u->second);
+        }
+        now.clear();
+      }
+      for (const Node n : members) place[static_cast<std::size_t>(n)] = -1;
+    }
   }
 
   // How many temporaries each operation needs if no sub-expression is shared: while an operand is computed, those
@@ -170,13 +238,16 @@ class Tape final : public Evaluator {
         free.pop_back();
       }
       slot_[static_cast<std::size_t>(n)] = result;
-      tape_.push_back({e.op, result, source[0], source[1], source[2]});
+      tape_.push_back({result, source[0], source[1], source[2]});
+      if (runs_.empty() || runs_.back().op != e.op) runs_.push_back({e.op, 0});
+      ++runs_.back().count;
     }
   }
 
   std::vector<Block> blocks_;
   std::vector<double> constants_;
   std::vector<Instruction> tape_;
+  std::vector<Run> runs_;
   std::vector<std::int32_t> output_slots_;
   std::int32_t inputs_ = 0, slots_ = 0;
   std::vector<std::int32_t> slot_, uses_;  // by node, while building

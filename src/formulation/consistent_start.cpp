@@ -92,45 +92,115 @@ class Projector {
   std::unique_ptr<SaddlePoint> saddle_;
 };
 
-bool project_position(const System& system, double t, Values& y, const Values& z, const Values& psi) {
-  const bool euclidean = system.layout().kind == SystemKind::odae;
-  const auto e = system.evaluation({Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi,
-                                    Q::constraint_rate_z});
-  Projector projector(system, system.pattern(euclidean ? Q::constraint_y : Q::constraint_rate_z), euclidean);
-  const Values y0 = y;
-  Values b(at(system.ng())), w, step(y.size());
-  double last = INFINITY, damping = 1;
-  for (int iteration = 0; iteration < 100; ++iteration) {
-    e->at(t, y.data(), z.data(), psi.data());
-    const double* g = (*e)[Q::constraint];
-    const double size = biggest(g, b.size());
-    if (!std::isfinite(size)) return false;
-    // b = -(g + G (y0 - y))
-    for (std::size_t a = 0; a < y.size(); ++a) step[a] = y0[a] - y[a];
-    for (std::size_t a = 0; a < b.size(); ++a) b[a] = -g[a];
-    multiply_add(system.pattern(Q::constraint_y), (*e)[Q::constraint_y], step.data(), -1.0, b.data());
-    const double* c = euclidean ? (*e)[Q::constraint_y] : (*e)[Q::constraint_rate_z];
-    if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], c)) return false;
-    projector.solve(b, w);
-    if (!euclidean) {
-      Values moved(y.size(), 0.0);
-      multiply_add(system.pattern(Q::velocity_z), (*e)[Q::velocity_z], w.data(), 1.0, moved.data());
-      w = moved;
+// The nearest point of {g = 0}: down to it by Newton's method along the normals, then along it towards y0. How far to
+// go along it is estimated from the last two steps (Barzilai and Borwein), since it depends on the curvature.
+class NearestPoint {
+ public:
+  NearestPoint(const System& system, double t, const Values& z, const Values& psi)
+      : system_(system), t_(t), z_(z), psi_(psi), euclidean_(system.layout().kind == SystemKind::odae),
+        e_(system.evaluation({Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z})),
+        residual_(system.evaluation({Q::constraint})),
+        projector_(system, system.pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z), euclidean_),
+        b_(at(system.ng())) {}
+
+  bool find(Values& y) {
+    const Values y0 = y;
+    Values tangent, next_tangent, next;
+    if (!descend(y) || !towards(y0, y, tangent)) return false;
+    double length = 1;
+    for (int k = 0; k < 200 && biggest(tangent) > 1e-13 * biggest(y); ++k) {
+      bool moved = false;
+      for (int attempt = 0; attempt < 8 && !moved; ++attempt, length /= moved ? 1 : 4) {
+        next = y;
+        for (std::size_t a = 0; a < y.size(); ++a) next[a] += length * tangent[a];
+        moved = descend(next) && towards(y0, next, next_tangent) && biggest(next_tangent) <= 3 * biggest(tangent);
+      }
+      if (!moved) break;  // as near as it gets
+      double rise = 0, square = 0;
+      for (std::size_t a = 0; a < y.size(); ++a) {
+        const double d = tangent[a] - next_tangent[a];
+        rise += (next[a] - y[a]) * d;
+        square += d * d;
+      }
+      length = rise > 0 ? std::clamp(rise / square, 0.01, 100.0) : 1.0;
+      std::swap(y, next);
+      std::swap(tangent, next_tangent);
     }
-    damping = size > 2 * last ? std::max(damping / 2, 0.05) : std::min(1.0, 2 * damping);
-    double change = 0;
-    for (std::size_t a = 0; a < y.size(); ++a) {
-      const double d = damping * (y0[a] + w[a] - y[a]);
-      y[a] += d;
-      change = std::max(change, std::abs(d));
-    }
-    last = size;
-    if (!std::isfinite(change)) return false;
-    if (change <= 4e-16 * std::max(biggest(y), 1e-300)) return true;
-    if (iteration > 20 && size <= 1e-14 * (1 + biggest(y))) return true;
+    return true;
   }
-  return false;
-}
+
+ private:
+  // y <- y + the least change that makes the linearised g zero, until g = 0; shorter where |g| would not become smaller
+  bool descend(Values& y) {
+    Values step, next;
+    double last = INFINITY;
+    for (int k = 0; k < 100; ++k) {
+      if (!prepare(y)) return false;
+      for (std::size_t a = 0; a < b_.size(); ++a) b_[a] = -(*e_)[Q::constraint][a];
+      least(step);
+      const double size = biggest(step);
+      if (!std::isfinite(size)) return false;
+      const double scale = std::max(biggest(y), 1e-300);
+      const bool at_round_off = size <= 4e-16 * scale || (size <= 1e-13 * scale && size >= 0.5 * last);
+      const double g0 = length_of_constraint(y);
+      double damping = 1;
+      for (;; damping /= 2) {
+        next = y;
+        for (std::size_t a = 0; a < y.size(); ++a) next[a] += damping * step[a];
+        if (size <= 1e-10 * scale || length_of_constraint(next) <= (1 - damping / 4) * g0) break;
+        if (damping < 1e-4) return false;
+      }
+      std::swap(y, next);
+      if (at_round_off) return true;
+      last = size;
+    }
+    return false;
+  }
+
+  double length_of_constraint(const Values& y) {
+    residual_->at(t_, y.data(), z_.data(), psi_.data());
+    double sum = 0;
+    for (std::size_t a = 0; a < b_.size(); ++a) sum = std::hypot(sum, (*residual_)[Q::constraint][a]);
+    return sum;
+  }
+
+  // out = (y0 - y) less its part along the gradients
+  bool towards(const Values& y0, const Values& y, Values& out) {
+    if (!prepare(y)) return false;
+    Values away(y.size()), along;
+    for (std::size_t a = 0; a < y.size(); ++a) away[a] = y0[a] - y[a];
+    std::fill(b_.begin(), b_.end(), 0.0);
+    multiply_add(system_.pattern(Q::constraint_y), (*e_)[Q::constraint_y], away.data(), 1.0, b_.data());
+    least(along);
+    out.resize(y.size());
+    for (std::size_t a = 0; a < y.size(); ++a) out[a] = away[a] - along[a];
+    return std::isfinite(biggest(out));
+  }
+
+  bool prepare(const Values& y) {
+    e_->at(t_, y.data(), z_.data(), psi_.data());
+    return std::isfinite(biggest((*e_)[Q::constraint], b_.size())) &&
+           projector_.factor((*e_)[Q::momentum_z], (*e_)[Q::reaction_psi],
+                             euclidean_ ? (*e_)[Q::constraint_y] : (*e_)[Q::constraint_rate_z]);
+  }
+
+  // out = the change of y of least size with G out = b
+  void least(Values& out) {
+    projector_.solve(b_, out);
+    if (euclidean_) return;
+    Values moved(at(system_.ny()), 0.0);
+    multiply_add(system_.pattern(Q::velocity_z), (*e_)[Q::velocity_z], out.data(), 1.0, moved.data());
+    out = std::move(moved);
+  }
+
+  const System& system_;
+  double t_;
+  const Values &z_, &psi_;
+  bool euclidean_;
+  std::unique_ptr<Evaluation> e_, residual_;
+  Projector projector_;
+  Values b_;
+};
 
 bool project_velocity(const System& system, double t, const Values& y, Values& z, const Values& psi) {
   const bool euclidean = system.layout().kind == SystemKind::odae;
@@ -162,7 +232,7 @@ bool solve_multipliers(const System& system, double t, const Values& y, const Va
   const std::size_t nz = at(system.nz()), m = at(system.npsi());
   const double one = 1;
   Values acceleration(nz, 0.0), x(nz + m);
-  double previous = INFINITY;
+  double previous = INFINITY, scale = 0;
   for (int iteration = 0; iteration < 100; ++iteration) {
     e->at(t, y.data(), z.data(), psi.data());
     if (!saddle.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], 1.0, (*e)[Q::constraint_rate_z])) return false;
@@ -180,7 +250,7 @@ bool solve_multipliers(const System& system, double t, const Values& y, const Va
     for (std::size_t a = 0; a < m; ++a) psi[a] += x[nz + a];
     const double change = biggest(x);
     if (!std::isfinite(change)) return false;
-    const double scale = std::max(biggest(psi), biggest(acceleration));
+    scale = std::max({scale, biggest(psi), biggest(acceleration), change});  // also where the solution is zero
     if (change <= 1e-14 * scale || (change <= 1e-9 * scale && change >= 0.5 * previous)) return true;
     previous = change;
   }
@@ -249,6 +319,7 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
                                     Q::constraint_rate_y});
   const Values psi(at(std::max(system.npsi(), 1)), 0.0);
   e->at(t, y.data(), z.data(), psi.data());
+  const double y_size = biggest(y), z_size = biggest(z);
   const auto row_size = [&](Quantity q, int i, double x) {
     const Pattern& p = system.pattern(q);
     double sum = 0;
@@ -258,11 +329,11 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
   std::vector<StartCheck::Violation> found;
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint][i]);
-    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, biggest(y)), 1e-300))) found.push_back({i, false, g});
+    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, y_size), 1e-300))) found.push_back({i, false, g});
   }
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint_rate][i]);
-    const double scale = row_size(Q::constraint_rate_z, i, biggest(z)) + row_size(Q::constraint_rate_y, i, biggest(y));
+    const double scale = row_size(Q::constraint_rate_z, i, z_size) + row_size(Q::constraint_rate_y, i, y_size);
     if (!(g <= typed_precision * std::max(scale, 1e-300))) found.push_back({i, true, g});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
@@ -371,7 +442,7 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
     refuse_redundant(system, t, y);
     refuse_singular_mass(system, t, y, z, s.psi);
     check.violations = violations(system, t, y, z);
-    check.position_found = project_position(system, t, s.y, z, s.psi);
+    check.position_found = NearestPoint(system, t, z, s.psi).find(s.y);
     check.velocity_found = check.position_found && project_velocity(system, t, s.y, s.z, s.psi);
   } else {
     refuse_singular_mass(system, t, y, z, s.psi);
@@ -428,7 +499,8 @@ State consistent_start(const System& system, double t, const Start& start) {
   }
   if (check.violations.size() > 6) text += fmt::format("\n  and {} more", check.violations.size() - 6);
   if (!found) {
-    text += fmt::format("\n  and no consistent {} was found near the given one: the constraints may contradict each other",
+    text += fmt::format("\n  and no consistent {} was found near the given one: give values that fit better, or see whether the constraints "
+                        "contradict each other",
                         check.position_found ? "velocity" : "position");
   } else {
     text += "\n  The nearest consistent values are" + initial_lines(system, start, check.nearest);

@@ -1,7 +1,7 @@
 // A consistent start for  y' = v, d/dt p = f + r, 0 = g, 0 = g_t + g_y v.
 //
-// Position: the nearest point of {g = 0} in the mass metric,  min (y - y0)^T M (y - y0) / 2,  by
-//   y_{k+1} = y0 + v_z p_z^-1 r_psi lambda  with  g(y_k) + G (y_{k+1} - y_k) = 0   (r_psi = -G^T for ideal constraints).
+// Position: the nearest point of {g = 0} in the mass metric,  min (y - y0)^T M (y - y0) / 2,  where
+//   y - y0 = v_z p_z^-1 r_psi lambda  and  g(y) = 0   (r_psi = -G^T for ideal constraints).
 // Velocity: z <- z + p_z^-1 r_psi mu  with  g_t + G v(z) = 0: the impulse that the constraints themselves can give.
 // Multipliers: from the acceleration level,
 //   0 = d/dt (g_t + G v) = rate_t + rate_y v + rate_z z',   p_z z' = f + r(psi) - p_y v - p_t.

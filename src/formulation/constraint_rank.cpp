@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <Eigen/OrderingMethods>
+#include <Eigen/SparseCholesky>
 #include <Eigen/SparseQR>
 #include <fmt/format.h>
 
@@ -14,6 +15,10 @@ namespace {
 
 // Rows of G are scaled to length one first, so that units do not decide about the rank.
 constexpr double rank_tolerance = 1e-10;
+// Up to this many constraints QR with column pivoting is cheap.
+constexpr int dense_limit = 100;
+// Above, L D L^T of G G^T: a pivot this small is a row that the rows before it explain.
+constexpr double pivot_tolerance = 1e-11;
 
 using Sparse = Eigen::SparseMatrix<double>;
 
@@ -37,18 +42,52 @@ Sparse scaled_transpose(const System& system, double t, const double* y) {
   return transpose;
 }
 
-// Columns of `a`: split into `rank` independent ones and the rest, and the rest expressed by the independent ones.
+// The columns are split into `rank` independent ones and the rest; the rest is expressed by the independent ones.
 template <class Qr>
-void fill(const Qr& qr, const Eigen::MatrixXd& r, ConstraintRank& result) {
+void fill(const Qr& qr, ConstraintRank& result) {
+  const auto& r = qr.matrixR();
   const auto permutation = qr.colsPermutation();
   const Eigen::Index rank = result.rank;
   for (Eigen::Index k = rank; k < result.constraints; ++k) {
     ConstraintRank::Dependence d;
     d.constraint = static_cast<int>(permutation.indices()[k]);
-    const Eigen::VectorXd x = r.topLeftCorner(rank, rank).triangularView<Eigen::Upper>().solve(r.col(k).head(rank));
+    const Eigen::VectorXd b = Eigen::VectorXd(r.col(k)).head(rank);
+    const Eigen::VectorXd x = r.topLeftCorner(rank, rank).template triangularView<Eigen::Upper>().solve(b);
     for (Eigen::Index j = 0; j < rank; ++j)
       if (std::abs(x[j]) > 1e-6) d.on.push_back(static_cast<int>(permutation.indices()[j]));
     std::sort(d.on.begin(), d.on.end());
+    result.dependent.push_back(std::move(d));
+  }
+}
+
+// Are the columns of `a`, each of length one, clearly independent? The pivots of a^T a are the squared distances of each
+// column from the span of those before it. Much faster than QR where the answer is yes; no answer where it is not.
+bool clearly_independent(const Sparse& a) {
+  constexpr double squared_distance = 1e-12;
+  const Sparse gram = a.transpose() * a;
+  const Eigen::SimplicialLDLT<Sparse> ldlt(gram);
+  return ldlt.info() == Eigen::Success && ldlt.vectorD().minCoeff() > squared_distance;
+}
+
+// Many constraints: P G G^T P^T = L D L^T. Where a pivot vanishes, L^T x = e_k gives the combination of rows that does.
+void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
+  Sparse gram = Sparse(transpose.transpose()) * transpose;
+  for (Eigen::Index k = 0; k < gram.rows(); ++k) gram.coeffRef(k, k) += 1e-14;  // keeps the factorisation going
+  gram.makeCompressed();
+  Eigen::SimplicialLDLT<Sparse> ldlt(gram);
+  const Eigen::VectorXd pivots = ldlt.vectorD();
+  for (Eigen::Index k = 0; k < pivots.size(); ++k) {
+    if (pivots[k] > pivot_tolerance) continue;
+    --result.rank;
+    ConstraintRank::Dependence d;
+    d.constraint = ldlt.permutationPinv().indices()[k];
+    if (result.dependent.size() < 8) {  // names for the first few are enough
+      Eigen::VectorXd x = Eigen::VectorXd::Unit(pivots.size(), k);
+      ldlt.matrixU().solveInPlace(x);
+      for (Eigen::Index j = 0; j < x.size(); ++j)
+        if (j != k && std::abs(x[j]) > 1e-6 * x.cwiseAbs().maxCoeff()) d.on.push_back(ldlt.permutationPinv().indices()[j]);
+      std::sort(d.on.begin(), d.on.end());
+    }
     result.dependent.push_back(std::move(d));
   }
 }
@@ -60,20 +99,16 @@ ConstraintRank constraint_rank(const System& system, double t, const double* y) 
   result.constraints = result.rank = system.ng();
   if (system.ng() == 0) return result;
   const Sparse transpose = scaled_transpose(system, t, y);
-  if (system.ng() <= 400) {
+  if (system.ng() > 50 && clearly_independent(transpose)) return result;
+  if (system.ng() <= dense_limit) {
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transpose.rows(), transpose.cols());
     qr.setThreshold(rank_tolerance);
     qr.compute(Eigen::MatrixXd(transpose));
     result.rank = static_cast<int>(qr.rank());
-    if (!result.full()) fill(qr, qr.matrixR(), result);
+    if (!result.full()) fill(qr, result);
     return result;
   }
-  Eigen::SparseQR<Sparse, Eigen::COLAMDOrdering<int>> qr;
-  qr.setPivotThreshold(rank_tolerance);
-  qr.compute(transpose);
-  result.rank = static_cast<int>(qr.rank());
-  for (Eigen::Index k = qr.rank(); k < transpose.cols(); ++k)
-    result.dependent.push_back({static_cast<int>(qr.colsPermutation().indices()[k]), {}});
+  sparse_rank(transpose, result);
   return result;
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
 #include "method/extrapolation.hpp"
 #include "method/spark.hpp"
 #include "method/step_failure.hpp"
@@ -53,8 +56,8 @@ class SeparableRattle final : public Stepper {
   SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
   Extrapolation guess_;
   std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_;
-  double last_h_ = 0, unit_y_ = 0, unit_l_ = 0, unit_z_ = 0;
-  bool have_start_ = false;
+  double last_h_ = 0, unit_y_ = 0, unit_l_ = 0, unit_z_ = 0, noise_ = 1, end_noise_ = 1;
+  bool have_start_ = false, velocity_is_z_;
 };
 
 SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const SolverOptions& options)
@@ -68,6 +71,8 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
       end_small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
                  system_->pattern(Q::constraint_rate_z), options.linear_algebra),
       guess_(static_cast<std::size_t>(2 * m_)) {
+  const SystemKind kind = system_->layout().kind;
+  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
   start_ = system_->evaluation({Q::force, Q::reaction_psi});
   velocity_ = system_->evaluation({Q::velocity});
   position_ = system_->evaluation({Q::constraint});
@@ -115,8 +120,14 @@ void SeparableRattle::half_kick(const double* force, const double* reaction_psi,
 void SeparableRattle::kick_and_drift(const State& state, double h) {
   half_kick(f0_.data(), rpsi0_.data(), l0_.data(), h, state.z.data(), half_z_.data());
   y1_ = state.y;
+  if (velocity_is_z_) {
+    axpy(h, half_z_.data(), ny_, y1_.data());
+    v0_ = half_z_;
+    return;
+  }
   for (const double t : {state.t, state.t + h}) {
     velocity_->at(t, state.y.data(), half_z_.data(), l0_.data());
+    ++counters_.evaluations;
     axpy(h / 2, (*velocity_)[Q::velocity], ny_, y1_.data());
   }
   std::copy_n((*velocity_)[Q::velocity], ny_, v0_.data());
@@ -168,12 +179,13 @@ StepResult SeparableRattle::step(State& state, double h) {
 }
 
 bool SeparableRattle::solve_position(const State& state, double h, Convergence& convergence) {
-  convergence = Convergence(options_.max_iterations);
+  convergence = Convergence(options_.max_iterations, noise_);
   const double t1 = state.t + h;
+  bool renewed = false;
   auto verdict = Convergence::Verdict::go_on;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
-    counters_.evaluations += 3;
+    ++counters_.evaluations;
     kick_and_drift(state, h);
     if (m_ == 0) return std::isfinite(biggest(y1_.data(), ny_));
     position_->at(t1, y1_.data(), half_z_.data(), l0_.data());
@@ -186,19 +198,21 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
     multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h * h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
     verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_y_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
-    if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above)) {
+    if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above) && !renewed) {
+      renewed = true;
       if (!renew_small(t1, y1_.data(), half_z_.data())) return false;
       convergence.matrix_renewed();
     }
   }
   if (verdict != Convergence::Verdict::converged) return false;
+  noise_ = convergence.next_noise();
   // the last increment, without another look at g
   kick_and_drift(state, h);
   return true;
 }
 
 bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergence) {
-  convergence = Convergence(options_.max_iterations);
+  convergence = Convergence(options_.max_iterations, end_noise_);
   ++counters_.evaluations;
   end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
   bool renew = !end_small_.factored();
@@ -226,17 +240,28 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
         larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
     renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
+  end_noise_ = convergence.next_noise();
   return verdict == Convergence::Verdict::converged;
 }
 
 }  // namespace
 
 std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const SolverOptions& options) {
-  if (is_separable(*system)) {
-    const SchurComplement probe(system->pattern(Quantity::momentum_z), system->pattern(Quantity::reaction_psi),
-                                system->pattern(Quantity::constraint_rate_z), options.linear_algebra);
-    if (probe.applicable()) return std::make_unique<SeparableRattle>(std::move(system), options);
-  }
+  options.validate();
+  if (!is_separable(*system)) return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
+  // p_z is constant here: look at it once
+  const Pattern& pattern = system->pattern(Quantity::momentum_z);
+  const auto mass = system->evaluation({Quantity::momentum_z});
+  const std::vector<double> zero(static_cast<std::size_t>(std::max({system->ny(), system->nz(), system->npsi(), 1})), 0.0);
+  mass->at(0, zero.data(), zero.data(), zero.data());
+  BlockInverse inverse(pattern);
+  std::vector<double> values(inverse.pattern().entries());
+  if (inverse.largest() <= SchurComplement::largest_mass_block && !inverse.compute((*mass)[Quantity::momentum_z], values.data()))
+    throw UnsuitableMethod(fmt::format(
+        "rattle needs a regular mass matrix, but nothing resists a change of {} except the constraints; use gauss-lobatto, "
+        "which can treat that",
+        system->layout().z_name(inverse.singular_row())));
+  if (inverse.largest() <= SchurComplement::largest_mass_block) return std::make_unique<SeparableRattle>(std::move(system), options);
   return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
 }
 

@@ -77,7 +77,7 @@ class Spark final : public Stepper {
   Extrapolation guess_;
   double last_h_ = 0;
   bool fresh_ = false;  // was the small matrix made in this step?
-  double acceleration_ = 0;  // size of p_z^-1 f where the small matrix was made
+  double acceleration_ = 0;  // size of p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
   // One step's unknowns: V, Z of the stages, L of all nodes (L_st belongs to block 2), z1; in one array, so that the
@@ -86,7 +86,7 @@ class Spark final : public Stepper {
   std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
-  double unit_y_ = 1, unit_z_ = 1, unit_l_ = 1, unit_end_ = 1;
+  double unit_y_ = 1, unit_z_ = 1, unit_l_ = 1, unit_end_ = 1, noise_ = 1, end_noise_ = 1;
 };
 
 Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options)
@@ -147,7 +147,7 @@ StepResult Spark::step(State& state, double h) {
   std::copy_n((*start_)[Q::momentum], nz_, p0_.data());
   fresh_ = false;
   first_guess(state);
-  if (small_.applicable() && !small_.factored()) refresh_small_matrix(state, h);
+  if (!small_.factored()) refresh_small_matrix(state, h);
   set_units(state, h);
 
   if (StepResult result = solve_stages(state, h); !result) return result;
@@ -209,13 +209,20 @@ void Spark::refresh_small_matrix(const State& state, double h) {
   for (int k = 0; k <= st_; ++k) axpy(c_.btilde[k], l_(k), m_, work_m_.data());
   reference_->at(state.t + h / 2, work_y_.data(), work_.data(), work_m_.data());
   ++counters_.evaluations;
-  ++counters_.factorisations;
   std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
   fresh_ = true;
-  if (!small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z]))
-    return;
-  small_.solve_mass((*reference_)[Q::force], work_.data());
-  acceleration_ = biggest(work_.data(), nz_);
+  const double* force = (*reference_)[Q::force];
+  if (small_.applicable()) {
+    ++counters_.factorisations;
+    if (small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z])) {
+      small_.solve_mass(force, work_.data());
+      acceleration_ = biggest(work_.data(), nz_);
+      return;
+    }
+  }
+  const int entries = static_cast<int>(system_->pattern(Q::momentum_z).entries());
+  const double mass = biggest((*reference_)[Q::momentum_z], entries);
+  acceleration_ = mass > 0 ? biggest(force, nz_) / mass : 0;
 }
 
 // ------------------------------------------------------------------------------------------- block 1: the stages
@@ -229,6 +236,7 @@ StepResult Spark::solve_stages(const State& state, double h) {
     if (small_.factored()) last = simplified_stages(state, h, ok);
     if (ok) {
       full_streak_ = 16;
+      noise_ = last.next_noise();
       return {};
     }
     small_.forget();
@@ -313,7 +321,7 @@ double Spark::measure_stages(double h) const {
 }
 
 Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
-  Convergence convergence(options_.max_iterations);
+  Convergence convergence(options_.max_iterations, noise_);
   const Pattern& gy = system_->pattern(Q::constraint_y);
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& vz = system_->pattern(Q::velocity_z);
@@ -436,6 +444,7 @@ StepResult Spark::solve_end(const State& state, double h) {
   if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
     std::copy_n(z1_.data(), nz_, work_.data());
     last = simplified_end(state.t + h, h, ok);
+    if (ok) end_noise_ = last.next_noise();
     if (!ok) {
       end_small_.forget();
       std::copy_n(work_.data(), nz_, z1_.data());
@@ -448,7 +457,7 @@ StepResult Spark::solve_end(const State& state, double h) {
 }
 
 Convergence Spark::simplified_end(double t1, double h, bool& ok) {
-  Convergence convergence(options_.max_iterations);
+  Convergence convergence(options_.max_iterations, end_noise_);
   const double weight = h * c_.btilde[st_];
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& rate_z = system_->pattern(Q::constraint_rate_z);

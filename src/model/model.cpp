@@ -146,7 +146,7 @@ std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::
   if (!item.is_table()) {
     values = read.list(item);
     if (static_cast<int>(values.size()) != total)
-      item.fail(fmt::format("expected a table such as {{ {} = ... }}, or a list of {} numbers in all; found {}", blocks[0].name,
+      item.fail(fmt::format("expected a table such as {{ {} = ... }}, or a list with all {} numbers; found {}", blocks[0].name,
                             total, values.size()));
     return values;
   }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -77,8 +78,14 @@ std::size_t Item::size() const {
 
 std::vector<std::string> Item::keys() const {
   std::vector<std::string> names;
-  if (const toml::table* table = node->as_table())
-    for (auto&& [name, inner] : *table) names.emplace_back(name.str());
+  const toml::table* table = node->as_table();
+  if (!table) return names;
+  for (auto&& [name, inner] : *table) names.emplace_back(name.str());
+  const auto place = [&](const std::string& name) {  // those from the command line have line 0
+    const auto begin = table->get(name)->source().begin;
+    return std::tuple(begin.line == 0, begin.line, begin.column);
+  };
+  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return names;
 }
 

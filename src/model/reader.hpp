@@ -59,6 +59,7 @@ struct Item {
   Item operator[](const std::string& name) const;
   Item operator[](std::size_t index) const;
   std::size_t size() const;
+  /// A table's keys, in the order of the file.
   std::vector<std::string> keys() const;
   /// Complains about keys other than `known`, naming the nearest.
   void expect_keys(const std::vector<std::string>& known) const;

@@ -169,10 +169,14 @@ struct Simulation::Impl {
       next_record_time = options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
   }
 
-  void advance(double h, double t1) {
+  // One step from t0, which is the present time up to round-off.
+  void advance(double t0, double h) {
     before = state;  // same sizes: nothing is allocated
-    if (const StepResult result = stepper->step(state, h); !result) throw StepFailure(result.reason, before.t);
-    state.t = t1;
+    state.t = t0;
+    if (const StepResult result = stepper->step(state, h); !result) {
+      state = before;
+      throw StepFailure(result.reason, t0);
+    }
     ++steps;
     if (const char* trouble = look()) {
       state = before;
@@ -246,7 +250,7 @@ void Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) throw InputError("start() comes before step()");
   const auto begin = Clock::now();
-  s.advance(s.options.step, s.state.t + s.options.step);
+  s.advance(s.state.t, s.options.step);
   s.record_if_due();
   s.wall_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -268,9 +272,9 @@ void Simulation::until(double end) {
   try {
     for (long k = 0; k < n; ++k) {
       const bool last = k + 1 == n;
-      const double t1 = last ? end : start + static_cast<double>(k + 1) * h;
-      const double rest = end - s.state.t;
-      s.advance(last && std::abs(rest - h) > 1e-9 * h ? rest : h, t1);
+      const double t0 = start + static_cast<double>(k) * h, rest = end - t0;
+      s.advance(t0, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
+      if (last) s.state.t = end;
       s.record_if_due();
       if (s.progress && Clock::now() - reported > std::chrono::milliseconds(100)) {
         reported = Clock::now();

@@ -15,11 +15,13 @@ class Convergence {
  public:
   enum class Verdict { go_on, converged, failed };
 
-  explicit Convergence(int limit) : limit_(limit) {}
+  /// `noise`: how many units of round-off increments of earlier steps could not get below; see stagnated().
+  explicit Convergence(int limit, double noise = 1) : limit_(limit), noise_(noise) {}
 
   /// `size` is the increment in units of round-off.
   Verdict judge(double size) {
     ++count_;
+    size /= noise_;
     if (!std::isfinite(size)) return Verdict::failed;
     const double previous = std::exchange(last_, size);
     if (size <= 1) return Verdict::converged;
@@ -40,13 +42,21 @@ class Convergence {
       if (theta_ >= 1) ++rises_;
     }
     const bool at_rounding = size < rounding_level && since_best_ >= 1;
-    const bool stagnating = size < stagnation_level && since_best_ >= 4 && rises_ >= 2;
+    // A steady growth rises, too, but away from the smallest.
+    const bool stagnating = size < std::min(stagnation_level, 8 * best_) && since_best_ >= 4 && rises_ >= 2;
+    stagnated_ = stagnating;
     if (at_rounding || stagnating) return Verdict::converged;
     return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
 
   /// The iteration matrix was renewed: contractions seen so far say nothing about the next.
   void matrix_renewed() { theta_ = 0; }
+
+  /// The noise for the next step: learnt where increments stagnated, slowly forgotten where they did not.
+  double next_noise() const {
+    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, stagnation_level);
+    return std::max(1.0, 0.98 * noise_);
+  }
 
   int count() const { return count_; }
   /// Last observed contraction, 0 before the second increment.
@@ -64,7 +74,10 @@ class Convergence {
   // A contraction seen once is an estimate, and often a flattering one.
   static constexpr double safety = 30;
 
-  int limit_, count_ = 0, since_best_ = 0, rises_ = 0;
+  int limit_;
+  double noise_;
+  bool stagnated_ = false;
+  int count_ = 0, since_best_ = 0, rises_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0, best_ = std::numeric_limits<double>::infinity();
 };
 

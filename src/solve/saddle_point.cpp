@@ -4,13 +4,6 @@
 
 namespace hinge {
 
-namespace {
-
-// Above this block size an explicit inverse of A costs more than it saves.
-constexpr int largest_mass_block = 64;
-
-}  // namespace
-
 SchurComplement::SchurComplement(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)
     : mass_(a) {
   applicable_ = mass_.largest() <= largest_mass_block;

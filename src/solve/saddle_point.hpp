@@ -18,6 +18,9 @@ namespace hinge {
 
 class SchurComplement {
  public:
+  /// Above this block size an explicit inverse of A costs more than it saves.
+  static constexpr int largest_mass_block = 64;
+
   SchurComplement(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice);
 
   /// False when A does not fall apart into small blocks: then S would be full, and SaddlePoint is the better tool.

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <random>
-#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "expression/graph.hpp"
 
@@ -17,7 +18,7 @@ inline std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 inline std::vector<Node> declare_variables(Graph& graph, int count) {
   std::vector<Node> variables;
-  for (int k = 0; k < count; ++k) variables.push_back(graph.variable("x" + std::to_string(k)));
+  for (int k = 0; k < count; ++k) variables.push_back(graph.variable(fmt::format("x{}", k)));
   return variables;
 }
 
