@@ -52,7 +52,7 @@ class SeparableRattle final : public Stepper {
   std::shared_ptr<const System> system_;
   SolverOptions options_;
   int ny_, nz_, m_;
-  std::unique_ptr<Evaluation> start_, velocity_, position_, end_, reference_;
+  std::unique_ptr<Evaluation> start_, velocity_, position_, end_, rate_, reference_;
   SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
   Extrapolation guess_;
   std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_;
@@ -76,7 +76,8 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   start_ = system_->evaluation({Q::force, Q::reaction_psi});
   velocity_ = system_->evaluation({Q::velocity});
   position_ = system_->evaluation({Q::constraint});
-  end_ = system_->evaluation({Q::force, Q::momentum_z, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  end_ = system_->evaluation({Q::force, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  rate_ = system_->evaluation({Q::constraint_rate});
   reference_ = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
   const auto n = [](int k) { return static_cast<std::size_t>(k); };
   for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
@@ -222,14 +223,14 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     ++counters_.evaluations;
     half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
     if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
-    end_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
     if (renew) {
       ++counters_.factorisations;
       if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) return false;
       convergence.matrix_renewed();
     }
     // (S/2) dL1 = -(g_t + g_y v) / h
-    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*end_)[Q::constraint_rate][a] / h;
+    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
     end_small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l1_.data());
     std::fill(kick_.begin(), kick_.end(), 0.0);

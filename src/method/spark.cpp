@@ -47,6 +47,7 @@ class Spark final : public Stepper {
 
   void evaluate_stages(double t, double h);
   void evaluate_nodes(const State& state, double h, bool derivatives);
+  void evaluate_final_stages(const State& state, double h);
   void stage_residuals(double h);
   void sum_stage_positions(const State& state, double h);
   double measure_stages(double h) const;
@@ -69,7 +70,11 @@ class Spark final : public Stepper {
   int s_, st_, ny_, nz_, m_;
   Eigen::MatrixXd n_inverse_;  // N^-1, N = (Abar Atilde)_{1..st, 0..st-1}
 
-  std::unique_ptr<Evaluation> start_, stage_, first_node_, inner_node_, last_node_, end_, reference_;
+  struct NodeEvaluations {
+    std::unique_ptr<Evaluation> values, with_derivatives;
+  };
+  std::unique_ptr<Evaluation> start_, stage_, end_, end_values_, reference_;
+  NodeEvaluations first_node_, inner_node_, last_node_;
   SchurComplement small_, end_small_;  // of block 1 (made in the middle of a step) and of block 2 (at its end)
   std::vector<double> velocity_z_;  // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
@@ -112,10 +117,12 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
 
   start_ = system_->evaluation({Q::momentum, Q::velocity});
   stage_ = system_->evaluation({Q::velocity, Q::momentum, Q::force});
-  first_node_ = system_->evaluation({Q::reaction, Q::reaction_psi});
-  inner_node_ = system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y});
-  last_node_ = system_->evaluation({Q::constraint, Q::constraint_y});
+  first_node_ = {system_->evaluation({Q::reaction}), system_->evaluation({Q::reaction, Q::reaction_psi})};
+  inner_node_ = {system_->evaluation({Q::reaction, Q::constraint}),
+                 system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y})};
+  last_node_ = {system_->evaluation({Q::constraint}), system_->evaluation({Q::constraint, Q::constraint_y})};
   end_ = system_->evaluation({Q::momentum, Q::momentum_z, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  end_values_ = system_->evaluation({Q::momentum, Q::reaction, Q::constraint_rate});
   reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z, Q::force});
 
   const auto size = [](int n) { return static_cast<std::size_t>(n); };
@@ -281,7 +288,6 @@ void Spark::evaluate_stages(double t, double h) {
 void Spark::evaluate_nodes(const State& state, double h, bool derivatives) {
   if (m_ == 0) {
     std::fill(node_r_.begin(), node_r_.end(), 0.0);
-    first_node_->at(state.t, state.y.data(), state.z.data(), nullptr);
     return;
   }
   const std::size_t gy_size = system_->pattern(Q::constraint_y).entries();
@@ -291,7 +297,8 @@ void Spark::evaluate_nodes(const State& state, double h, bool derivatives) {
     if (k > 0)
       for (int j = 0; j < s_; ++j)
         if (c_.abar(k, j) != 0) axpy(h * c_.abar(k, j), v_(j), ny_, node_y_(k));
-    Evaluation& node = k == 0 ? *first_node_ : k < st_ ? *inner_node_ : *last_node_;
+    const NodeEvaluations& kind = k == 0 ? first_node_ : k < st_ ? inner_node_ : last_node_;
+    Evaluation& node = derivatives ? *kind.with_derivatives : *kind.values;
     node.at(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k));
     if (k < st_) std::copy_n(node[Q::reaction], nz_, r_(k));
     if (k > 0) std::copy_n(node[Q::constraint], m_, node_g_.data() + k * m_);
@@ -330,7 +337,7 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     evaluate_stages(state.t, h);
-    evaluate_nodes(state, h, true);
+    evaluate_nodes(state, h, convergence.count() == 0);  // G and r_psi of the first guess serve all iterations
     stage_residuals(h);
     for (int i = 0; i < s_; ++i) small_.solve_mass(residual_.data() + i * nz_, mass_residual_.data() + i * nz_);
 
@@ -349,10 +356,8 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
       for (int i = 0; i < st_; ++i) axpy(n_inverse_(k, i), node_g_.data() + (i + 1) * m_, m_, dl_(k));
       small_.solve(dl_(k));
       axpy(1.0, dl_(k), m_, l_(k));
-      // r_k is used by block 2: keep it up to date
       std::fill(work_.begin(), work_.end(), 0.0);
       multiply_add(rpsi, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi.entries(), dl_(k), 1.0, work_.data());
-      axpy(1.0, work_.data(), nz_, r_(k));
       // p_z^-1 (h at_ik r_psi dL_k), collected over k in residual_ with the opposite sign
       for (int i = 0; i < s_; ++i) axpy(-h * c_.atilde(i, k), work_.data(), nz_, residual_.data() + i * nz_);
     }
@@ -378,7 +383,15 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
     }
   }
   ok = verdict == Convergence::Verdict::converged;
+  if (ok) evaluate_final_stages(state, h);
   return convergence;
+}
+
+// Forces and reactions at the stages as accepted. Without this, what the last increment changed would be missing from
+// the momentum balance of block 2: tiny, but always in the same direction, and momentum maps would drift.
+void Spark::evaluate_final_stages(const State& state, double h) {
+  evaluate_stages(state.t, h);
+  evaluate_nodes(state, h, false);
 }
 
 Convergence Spark::full_stages(const State& state, double h, bool& ok) {
@@ -423,11 +436,7 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
   }
   ok = verdict == Convergence::Verdict::converged;
-  if (ok) {
-    evaluate_stages(state.t, h);
-    sum_stage_positions(state, h);
-    evaluate_nodes(state, h, false);
-  }
+  if (ok) evaluate_final_stages(state, h);
   return convergence;
 }
 
@@ -466,7 +475,9 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
-    end_->at(t1, y1_.data(), z1_.data(), psi1_.data());
+    const bool derivatives = renew || convergence.count() == 0;
+    Evaluation& now = derivatives ? *end_ : *end_values_;
+    now.at(t1, y1_.data(), z1_.data(), psi1_.data());
     if (renew) {
       ++counters_.factorisations;
       if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) break;
@@ -475,12 +486,12 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
     // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
     double* r = residual_.data();
     for (int a = 0; a < nz_; ++a)
-      r[a] = (*end_)[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * (*end_)[Q::reaction][a];
+      r[a] = now[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * now[Q::reaction][a];
     double* mass_r = mass_residual_.data();
     end_small_.solve_mass(r, mass_r);
     if (m_ > 0) {
       // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
-      for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -(*end_)[Q::constraint_rate][a] / weight;
+      for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -now[Q::constraint_rate][a] / weight;
       multiply_add(rate_z, (*end_)[Q::constraint_rate_z], mass_r, 1 / weight, work_m_.data());
       end_small_.solve(work_m_.data());
       axpy(1.0, work_m_.data(), m_, psi1_.data());
