@@ -50,14 +50,16 @@ void print_structure(const System& system) {
   const auto line = [&](const char* what, Quantity q) {
     const Pattern& p = system.pattern(q);
     std::cout << fmt::format("  {:<26} {} x {}, {} entries{}\n", what, p.rows, p.columns, p.entries(),
-                             p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "");
+                             p.empty()               ? " (zero)"
+                             : system.is_constant(q) ? " (constant)"
+                                                     : "");
   };
   line("mass matrix p_z", Q::momentum_z);
   line("constraint gradient G", Q::constraint_y);
   line("force by position f_y", Q::force_y);
   line("force by velocity f_z", Q::force_z);
   std::cout << fmt::format("  {:<26} {}\n", "reaction",
-                           system.ng() == 0               ? "none"
+                           system.ng() == 0              ? "none"
                            : system.reaction_is_linear() ? "linear in the multipliers"
                                                          : "nonlinear (or affine) in the multipliers");
   std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
@@ -70,8 +72,8 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const System& system = *model.system;
   const Layout& layout = system.layout();
   std::cout << model.title << '\n'
-            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraints\n", kind_name(layout.kind), layout.ny,
-                           layout.nz, system.ng());
+            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraints\n", kind_name(layout.kind),
+                           layout.ny, layout.nz, system.ng());
   print_equations(system);
   print_structure(system);
 
@@ -87,7 +89,8 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
   if (!start.psi.empty()) {
     std::cout << fmt::format("  {:<26}", "initial multipliers");
-    for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k) std::cout << fmt::format(" {:.10g}", start.psi[k]);
+    for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k)
+      std::cout << fmt::format(" {:.10g}", start.psi[k]);
     std::cout << (start.psi.size() > 6 ? " ...\n" : "\n");
   }
   if (system.has_energy()) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "expression/suggest.hpp"
@@ -64,8 +64,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
-    return fmt::format("there is no command '{}'{} the commands are run, check and methods (hinge --help says more)", arguments[0],
-                       file            ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
+    return fmt::format("there is no command '{}'{} the commands are run, check and methods (hinge --help says more)",
+                       arguments[0],
+                       file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
                        : near.empty() ? ";"
                                       : fmt::format(", did you mean '{}'?", near));
   }
@@ -104,7 +105,8 @@ int dispatch(int argc, char** argv) {
   run->add_flag("--quiet", arguments.quiet, "print nothing but errors");
 
   std::string check_model;
-  auto* check = app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
+  auto* check =
+      app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
   check->add_option("MODEL", check_model, "the model file (TOML)")->required();
   check->add_option("--set", sets, "override a key of the model: KEY=VALUE")->allow_extra_args(false);
 

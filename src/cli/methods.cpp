@@ -15,7 +15,8 @@ int list_methods(bool json) {
     const Preserves& p = m.preserves;
     if (json) {
       Json options = Json::array();
-      for (const OptionInfo& o : m.options) options.push_back({{"name", o.name}, {"meaning", o.meaning}, {"default", o.default_value}});
+      for (const OptionInfo& o : m.options)
+        options.push_back({{"name", o.name}, {"meaning", o.meaning}, {"default", o.default_value}});
       list.push_back({{"name", m.name},
                       {"summary", m.summary},
                       {"order", m.order},
@@ -30,7 +31,9 @@ int list_methods(bool json) {
       continue;
     }
     std::string kept;
-    const auto add = [&kept](bool yes, const char* what) { kept += yes ? (kept.empty() ? "" : ", ") + std::string(what) : ""; };
+    const auto add = [&kept](bool yes, const char* what) {
+      kept += yes ? (kept.empty() ? "" : ", ") + std::string(what) : "";
+    };
     add(p.position_level, "g = 0");
     add(p.velocity_level, "g_t + G v = 0");
     add(p.symplectic, "symplectic form");
@@ -44,7 +47,8 @@ int list_methods(bool json) {
   if (json)
     std::cout << list.dump(2) << '\n';
   else
-    std::cout << "Options go into [integrate] of the model, or: hinge run MODEL --method NAME --set integrate.OPTION=VALUE\n";
+    std::cout
+        << "Options go into [integrate] of the model, or: hinge run MODEL --method NAME --set integrate.OPTION=VALUE\n";
   return done;
 }
 

@@ -17,9 +17,7 @@ namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
 
-extern "C" void ask_to_stop(int) {
-  stop_asked = 1;
-}
+extern "C" void ask_to_stop(int) { stop_asked = 1; }
 
 // The first Ctrl-C ends the run at the next step; the second one kills as usual.
 void catch_interrupts() {
@@ -68,7 +66,8 @@ void located(const Model& model, const std::function<void()>& action) {
 int run(const RunArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.overrides);
   if (!(model.end >= model.simulation.start))
-    throw InputError(fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
+    throw InputError(
+        fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
   std::optional<Simulation> made;
   located(model, [&] { made = model.simulation_for(out); });

@@ -1,6 +1,7 @@
 // Numbers from expressions: many outputs in one pass, without allocation.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,7 +18,15 @@ class Evaluator {
   /// A scratch array, ready for evaluate().
   virtual std::vector<double> make_scratch() const = 0;
   /// `inputs[k]` points at the values of block k (null allowed for a block that no output depends on).
-  virtual void evaluate(const double* const* inputs, double* scratch, double* outputs) const = 0;
+  virtual void evaluate(const double* const* inputs, double* scratch) const = 0;
+  /// Where in the scratch array the outputs stand after evaluate(), one after the other.
+  virtual std::size_t first_output() const = 0;
+  virtual std::size_t output_count() const = 0;
+  /// The same, with the outputs copied to an array of the caller's.
+  void evaluate(const double* const* inputs, double* scratch, double* outputs) const {
+    evaluate(inputs, scratch);
+    std::copy_n(scratch + first_output(), output_count(), outputs);
+  }
   /// Arithmetic operations of one pass.
   virtual std::size_t operations() const = 0;
 };

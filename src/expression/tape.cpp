@@ -18,8 +18,9 @@ namespace hinge {
 
 namespace {
 
+// s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own.
 struct Instruction {
-  std::int32_t result, a, b, c;
+  std::int32_t result, a, b;
 };
 
 // Consecutive instructions of one kind.
@@ -40,8 +41,22 @@ class Tape final : public Evaluator {
     std::vector<Node> order = schedule(graph, outputs);
     group_equal_operations(graph, order);
     note_used_blocks();
+    // An output that is computed is computed into its place; inputs and repeated outputs are copied there.
+    first_output_ = slots_;
+    output_count_ = outputs.size();
+    slots_ += static_cast<std::int32_t>(outputs.size());
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      std::int32_t& slot = slot_[static_cast<std::size_t>(outputs[k])];
+      if (slot < 0) slot = first_output_ + static_cast<std::int32_t>(k);
+    }
     assign_slots(graph, order);
-    for (const Node node : outputs) output_slots_.push_back(slot_[static_cast<std::size_t>(node)]);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])], to = first_output_ + static_cast<std::int32_t>(k);
+      if (graph.is_constant(outputs[k]))
+        constant_outputs_.push_back({from, to});
+      else if (from != to)
+        copies_.push_back({from, to});
+    }
     slot_ = {};
     uses_ = {};
   }
@@ -49,12 +64,16 @@ class Tape final : public Evaluator {
   std::vector<double> make_scratch() const override {
     std::vector<double> scratch(static_cast<std::size_t>(slots_), 0.0);
     for (std::size_t k = 0; k < constants_.size(); ++k) scratch[static_cast<std::size_t>(inputs_) + k] = constants_[k];
+    for (const Copy& copy : constant_outputs_)
+      scratch[static_cast<std::size_t>(copy.to)] = scratch[static_cast<std::size_t>(copy.from)];
     return scratch;
   }
 
-  std::size_t operations() const override { return tape_.size(); }
+  std::size_t operations() const override { return operations_; }
+  std::size_t first_output() const override { return static_cast<std::size_t>(first_output_); }
+  std::size_t output_count() const override { return output_count_; }
 
-  void evaluate(const double* const* inputs, double* s, double* outputs) const override {
+  void evaluate(const double* const* inputs, double* s) const override {
     for (std::size_t k = 0; k < blocks_.size(); ++k)
       if (blocks_[k].used && inputs[k])
         std::memcpy(s + blocks_[k].first, inputs[k], static_cast<std::size_t>(blocks_[k].size) * sizeof(double));
@@ -81,14 +100,14 @@ class Tape final : public Evaluator {
           for (; i != end; ++i) s[i->result] = std::sqrt(s[i->a]);
           break;
         case Op::select:
-          for (; i != end; ++i) s[i->result] = s[i->a] != 0 ? s[i->b] : s[i->c];
+          for (; i != end; i += 2) s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
           break;
         default:
           for (; i != end; ++i) s[i->result] = apply_op(run.op, s[i->a], s[i->b]);
           break;
       }
     }
-    for (std::size_t k = 0; k < output_slots_.size(); ++k) outputs[k] = s[output_slots_[k]];
+    for (const Copy& copy : copies_) s[copy.to] = s[copy.from];
   }
 
  private:
@@ -230,17 +249,25 @@ class Tape final : public Evaluator {
       for (int k = 0; k < count; ++k)
         if (--uses_[static_cast<std::size_t>(operands[k])] == 0 && source[k] >= first_temporary)
           free.push_back(source[k]);
-      std::int32_t result = slots_;
-      if (free.empty()) {
+      std::int32_t result = slot_[static_cast<std::size_t>(n)];
+      if (result >= 0) {
+        // an output: its place is settled, and kept by the use that was counted for it
+      } else if (free.empty()) {
+        result = slots_;
         ++slots_;
       } else {
         result = free.back();
         free.pop_back();
       }
       slot_[static_cast<std::size_t>(n)] = result;
-      tape_.push_back({result, source[0], source[1], source[2]});
       if (runs_.empty() || runs_.back().op != e.op) runs_.push_back({e.op, 0});
+      tape_.push_back({result, source[0], source[1]});
       ++runs_.back().count;
+      if (e.op == Op::select) {
+        tape_.push_back({result, source[2], 0});
+        ++runs_.back().count;
+      }
+      ++operations_;
     }
   }
 
@@ -248,8 +275,12 @@ class Tape final : public Evaluator {
   std::vector<double> constants_;
   std::vector<Instruction> tape_;
   std::vector<Run> runs_;
-  std::vector<std::int32_t> output_slots_;
-  std::int32_t inputs_ = 0, slots_ = 0;
+  struct Copy {
+    std::int32_t from, to;
+  };
+  std::vector<Copy> copies_, constant_outputs_;
+  std::size_t operations_ = 0, output_count_ = 0;
+  std::int32_t inputs_ = 0, slots_ = 0, first_output_ = 0;
   std::vector<std::int32_t> slot_, uses_;  // by node, while building
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include "formulation/constraint_rank.hpp"
 #include "hinge/error.hpp"
@@ -97,8 +97,13 @@ class Projector {
 class NearestPoint {
  public:
   NearestPoint(const System& system, double t, const Values& z, const Values& psi)
-      : system_(system), t_(t), z_(z), psi_(psi), euclidean_(system.layout().kind == SystemKind::odae),
-        e_(system.evaluation({Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z})),
+      : system_(system),
+        t_(t),
+        z_(z),
+        psi_(psi),
+        euclidean_(system.layout().kind == SystemKind::odae),
+        e_(system.evaluation(
+            {Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z})),
         residual_(system.evaluation({Q::constraint})),
         projector_(system, system.pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z), euclidean_),
         b_(at(system.ng())) {}
@@ -242,7 +247,8 @@ bool solve_multipliers(const System& system, double t, const Values& y, const Va
     multiply_add(system.pattern(Q::momentum_t), (*e)[Q::momentum_t], &one, -1, x.data());
     std::fill_n(x.data() + nz, m, 0.0);
     multiply_add(system.pattern(Q::constraint_rate_t), (*e)[Q::constraint_rate_t], &one, -1, x.data() + nz);
-    multiply_add(system.pattern(Q::constraint_rate_y), (*e)[Q::constraint_rate_y], (*e)[Q::velocity], -1, x.data() + nz);
+    multiply_add(system.pattern(Q::constraint_rate_y), (*e)[Q::constraint_rate_y], (*e)[Q::velocity], -1,
+                 x.data() + nz);
     multiply_add(system.pattern(Q::constraint_rate_z), (*e)[Q::constraint_rate_z], acceleration.data(), -1,
                  x.data() + nz);
     saddle.solve(x.data());
@@ -274,9 +280,11 @@ Values invert(const System& system, double t, const Values& y, const Values& wan
     if (biggest(r) <= 1e-15 * std::max(biggest(z), 1e-300) || biggest(r) == 0) return z;
     if (iteration > 10 && biggest(r) <= 1e-12 * biggest(z)) return z;
   }
-  throw InputError(fmt::format("the initial {0} does not determine the {1}: the relation between velocity and momentum has no "
-                               "unique solution at the initial position; give the initial {1} instead, or the motion "
-                               "without inertia a mass", what, function == Q::velocity ? "momentum" : "velocity"));
+  throw InputError(
+      fmt::format("the initial {0} does not determine the {1}: the relation between velocity and momentum has no "
+                  "unique solution at the initial position; give the initial {1} instead, or the motion "
+                  "without inertia a mass",
+                  what, function == Q::velocity ? "momentum" : "velocity"));
 }
 
 // As a model file has it, so that it can be copied there: { q1 = [1, 0], q2 = [[1, 0], [2, 0]] }.
@@ -315,8 +323,8 @@ std::string initial_lines(const System& system, const Start& given, const State&
 }
 
 std::vector<StartCheck::Violation> violations(const System& system, double t, const Values& y, const Values& z) {
-  const auto e = system.evaluation({Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z,
-                                    Q::constraint_rate_y});
+  const auto e = system.evaluation(
+      {Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z, Q::constraint_rate_y});
   const Values psi(at(std::max(system.npsi(), 1)), 0.0);
   e->at(t, y.data(), z.data(), psi.data());
   const double y_size = biggest(y), z_size = biggest(z);
@@ -329,7 +337,8 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
   std::vector<StartCheck::Violation> found;
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint][i]);
-    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, y_size), 1e-300))) found.push_back({i, false, g});
+    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, y_size), 1e-300)))
+      found.push_back({i, false, g});
   }
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint_rate][i]);
@@ -345,13 +354,17 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
 // Equations that are no numbers at the start: a root of a negative number, a division by zero.
 void refuse_undefined(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
   const bool energy = system.has_energy();
-  const auto e = energy ? system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force, Q::energy})
-                        : system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force});
+  const auto e =
+      energy ? system.evaluation(
+                   {Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force, Q::energy})
+             : system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force});
   e->at(t, y.data(), z.data(), psi.data());
   const Layout& layout = system.layout();
   const auto fail = [](const std::string& what, double x) {
-    throw InputError(fmt::format("{} is {} at the initial values; start elsewhere, or change the expressions so that they "
-                                 "are defined there", what, std::isnan(x) ? "not a number" : "infinite"));
+    throw InputError(
+        fmt::format("{} is {} at the initial values; start elsewhere, or change the expressions so that they "
+                    "are defined there",
+                    what, std::isnan(x) ? "not a number" : "infinite"));
   };
   const auto look = [&](Quantity q, const auto& name) {
     const Pattern& p = system.pattern(q);
@@ -379,7 +392,8 @@ void refuse_singular_mass(const System& system, double t, const Values& y, const
   const auto mass = make_linear_solver(system.pattern(Q::momentum_z), LinearAlgebra::automatic);
   if (system.layout().kind == SystemKind::odae && mass->factor((*e)[Q::momentum_z]))
     throw InputError(
-        "the reaction cannot keep the constraints: G v_z p_z^-1 r_psi is singular at the initial values; every constraint "
+        "the reaction cannot keep the constraints: G v_z p_z^-1 r_psi is singular at the initial values; every "
+        "constraint "
         "needs a multiplier in r that changes its velocity g_y v");
   // a coordinate whose row of the mass matrix is empty is the likely culprit; else name the smallest pivot's
   std::string culprit;
@@ -392,7 +406,8 @@ void refuse_singular_mass(const System& system, double t, const Values& y, const
   if (culprit.empty() && system.nz() <= 200) {
     Eigen::MatrixXd full = Eigen::MatrixXd::Zero(p.rows, p.rows);
     for (int i = 0; i < p.rows; ++i)
-      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) full(i, p.column[at(k)]) = (*e)[Q::momentum_z][k];
+      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+        full(i, p.column[at(k)]) = (*e)[Q::momentum_z][k];
     Eigen::Index where = 0;
     Eigen::JacobiSVD<Eigen::MatrixXd> svd(full, Eigen::ComputeFullV);
     svd.matrixV().col(p.rows - 1).cwiseAbs().maxCoeff(&where);
@@ -418,9 +433,10 @@ void refuse_redundant(const System& system, double t, const Values& y) {
   throw RedundantConstraints(fmt::format(
       "the constraints are dependent at the initial position (rank {} of {}): {}. {}", rank.rank, rank.constraints,
       rank.describe(system.layout()),
-      contradiction ? "They may contradict each other, since not all of them hold there: remove the wrong one, or start "
-                      "from another position"
-                    : "Remove the redundant one, or start from another position if they are dependent only here"));
+      contradiction
+          ? "They may contradict each other, since not all of them hold there: remove the wrong one, or start "
+            "from another position"
+          : "Remove the redundant one, or start from another position if they are dependent only here"));
 }
 
 Values z_from_velocity(const System& system, double t, const Values& y, const Values& velocity) {
@@ -499,9 +515,11 @@ State consistent_start(const System& system, double t, const Start& start) {
   }
   if (check.violations.size() > 6) text += fmt::format("\n  and {} more", check.violations.size() - 6);
   if (!found) {
-    text += fmt::format("\n  and no consistent {} was found near the given one: give values that fit better, or see whether the constraints "
-                        "contradict each other",
-                        check.position_found ? "velocity" : "position");
+    text += fmt::format(
+        "\n  and no consistent {} was found near the given one: give values that fit better, or see whether the "
+        "constraints "
+        "contradict each other",
+        check.position_found ? "velocity" : "position");
   } else {
     text += "\n  The nearest consistent values are" + initial_lines(system, start, check.nearest);
     text += "\n  Put these into [initial], or set consistent = \"project\" there to use them.";

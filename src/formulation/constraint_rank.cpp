@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <Eigen/Dense>
 #include <Eigen/OrderingMethods>
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseQR>
-#include <fmt/format.h>
 
 namespace hinge {
 
@@ -60,8 +60,8 @@ void fill(const Qr& qr, ConstraintRank& result) {
   }
 }
 
-// Are the columns of `a`, each of length one, clearly independent? The pivots of a^T a are the squared distances of each
-// column from the span of those before it. Much faster than QR where the answer is yes; no answer where it is not.
+// Are the columns of `a`, each of length one, clearly independent? The pivots of a^T a are the squared distances of
+// each column from the span of those before it. Much faster than QR where the answer is yes; no answer where it is not.
 bool clearly_independent(const Sparse& a) {
   constexpr double squared_distance = 1e-12;
   const Sparse gram = a.transpose() * a;
@@ -85,7 +85,8 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
       Eigen::VectorXd x = Eigen::VectorXd::Unit(pivots.size(), k);
       ldlt.matrixU().solveInPlace(x);
       for (Eigen::Index j = 0; j < x.size(); ++j)
-        if (j != k && std::abs(x[j]) > 1e-6 * x.cwiseAbs().maxCoeff()) d.on.push_back(ldlt.permutationPinv().indices()[j]);
+        if (j != k && std::abs(x[j]) > 1e-6 * x.cwiseAbs().maxCoeff())
+          d.on.push_back(ldlt.permutationPinv().indices()[j]);
       std::sort(d.on.begin(), d.on.end());
     }
     result.dependent.push_back(std::move(d));

@@ -184,21 +184,27 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
   const double t1 = state.t + h;
   bool renewed = false;
   auto verdict = Convergence::Verdict::go_on;
+  kick_and_drift(state, h);
+  if (m_ == 0) return std::isfinite(biggest(y1_.data(), ny_));
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
-    kick_and_drift(state, h);
-    if (m_ == 0) return std::isfinite(biggest(y1_.data(), ny_));
     position_->at(t1, y1_.data(), half_z_.data(), l0_.data());
     // (S/2) dL0 = -g(y1) / h^2
     for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*position_)[Q::constraint][a] / (h * h);
     small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l0_.data());
-    // what the increment does to y1, measured in its round-off
+    // dZ = p_z^-1 (h/2) r_psi dL0, and y1 moves by h v_z dZ
     std::fill(kick_.begin(), kick_.end(), 0.0);
-    multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h * h / 2, kick_.data());
+    multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
-    verdict = convergence.judge(larger(biggest(change_.data(), nz_) / unit_y_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+    verdict = convergence.judge(std::abs(h) * larger(biggest(change_.data(), nz_) / unit_y_, biggest(increment_.data(), m_) / unit_l_));
+    if (velocity_is_z_ && verdict == Convergence::Verdict::go_on) {
+      axpy(1.0, change_.data(), nz_, half_z_.data());
+      axpy(h, change_.data(), nz_, y1_.data());
+    } else {
+      kick_and_drift(state, h);  // the sums anew, so that rounding does not add up
+    }
     if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above) && !renewed) {
       renewed = true;
       if (!renew_small(t1, y1_.data(), half_z_.data())) return false;
@@ -207,8 +213,6 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
   }
   if (verdict != Convergence::Verdict::converged) return false;
   noise_ = convergence.next_noise();
-  // the last increment, without another look at g
-  kick_and_drift(state, h);
   return true;
 }
 
@@ -218,11 +222,11 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
   end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
   bool renew = !end_small_.factored();
   auto verdict = Convergence::Verdict::go_on;
+  half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
+  if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
-    half_kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h, half_z_.data(), z1_.data());
-    if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
     rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
     if (renew) {
       ++counters_.factorisations;

@@ -58,15 +58,17 @@ bool keys_are_too_deep(std::string_view text, long& line) {
 
 toml::table parse_toml(const std::string& text, const std::string& name) {
   if (long line = 1; keys_are_too_deep(text, line))
-    throw InputError(fmt::format("{}:{}: a key with more than {} parts; a model's keys have two or three, as in "
-                                 "initial.position.q", name, line, deepest_key));
+    throw InputError(
+        fmt::format("{}:{}: a key with more than {} parts; a model's keys have two or three, as in "
+                    "initial.position.q",
+                    name, line, deepest_key));
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& e) {
-    throw InputError(fmt::format("{}:{}:{}: this is not TOML: {}\n  A model is a text file with lines such as step = 0.01 "
-                                 "and kinetic = \"m/2*dot(q',q')\"; hinge --help shows one.",
-                                 name, e.source().begin.line, e.source().begin.column,
-                                 printable(std::string(e.description()))));
+    throw InputError(
+        fmt::format("{}:{}:{}: this is not TOML: {}\n  A model is a text file with lines such as step = 0.01 "
+                    "and kinetic = \"m/2*dot(q',q')\"; hinge --help shows one.",
+                    name, e.source().begin.line, e.source().begin.column, printable(std::string(e.description()))));
   }
 }
 
@@ -115,7 +117,8 @@ bool mentions(const std::string& text, const std::string& word) {
 }
 
 // A misspelt parameter in --set would otherwise be a new one that nothing uses.
-void refuse_unused_parameters(const toml::table& root, const std::string& text, const std::vector<Override>& overrides) {
+void refuse_unused_parameters(const toml::table& root, const std::string& text,
+                              const std::vector<Override>& overrides) {
   const std::string section = "parameters.";
   const toml::table* given = root["parameters"].as_table();
   for (const Override& o : overrides) {
@@ -146,8 +149,8 @@ std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::
   if (!item.is_table()) {
     values = read.list(item);
     if (static_cast<int>(values.size()) != total)
-      item.fail(fmt::format("expected a table such as {{ {} = ... }}, or a list with all {} numbers; found {}", blocks[0].name,
-                            total, values.size()));
+      item.fail(fmt::format("expected a table such as {{ {} = ... }}, or a list with all {} numbers; found {}",
+                            blocks[0].name, total, values.size()));
     return values;
   }
   std::vector<std::string> known;
@@ -214,7 +217,9 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
     return as_numbers(item, read_state(item, blocks, others, all, read, graph), graph);
   };
   const Item position = section[odae ? "y" : "position"];
-  if (!position) section.fail(odae ? "'y' is missing, as in y = { y = [1, 0] }" : "'position' is missing, as in position = { q = [1, 0] }");
+  if (!position)
+    section.fail(odae ? "'y' is missing, as in y = { y = [1, 0] }"
+                      : "'position' is missing, as in position = { q = [1, 0] }");
   model.start.position = numbers(position, layout.y, {}, true);
   if (odae) {
     if (!section["z"]) section.fail("'z' is missing, as in z = { z = [1, 0] }");
@@ -228,7 +233,8 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
     model.start.momentum = layout.kind == SystemKind::hamiltonian
                                ? numbers(section["momentum"], layout.z, names_of(layout.y, ""), false)
                                : numbers(section["momentum"], velocity_blocks(layout), {}, false);
-  if (const Item psi = section[odae ? "psi" : "multiplier"]) model.start.multiplier = numbers(psi, layout.psi, {}, true);
+  if (const Item psi = section[odae ? "psi" : "multiplier"])
+    model.start.multiplier = numbers(psi, layout.psi, {}, true);
   if (const Item consistent = section["consistent"]) {
     const std::string word = consistent.expect_string("\"check\" or \"project\"");
     if (word != "check" && word != "project")
@@ -246,7 +252,10 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   for (const std::string& key : section.keys()) {
     const bool at_y = key == "position" || key == "y";
     const bool at_psi = key == "multiplier" || key == "psi";
-    const Blocks blocks = at_y ? layout.y : at_psi ? layout.psi : key == "velocity" ? velocity_blocks(layout) : layout.z;
+    const Blocks blocks = at_y                ? layout.y
+                          : at_psi            ? layout.psi
+                          : key == "velocity" ? velocity_blocks(layout)
+                                              : layout.z;
     const std::vector<Node> nodes = read_state(section[key], blocks, names_of(layout.y, ""), true, read, *graph);
     Vector v;
     for (const Node n : nodes) v.push_back({graph, n});
@@ -288,22 +297,24 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   if (section["end"]) {
     model.end = read.number(section["end"]);
     if (model.end < o.start)
-      section["end"].fail(fmt::format("the end, {:g}, lies before the start, {:g}; choose a later end", model.end, o.start));
+      section["end"].fail(
+          fmt::format("the end, {:g}, lies before the start, {:g}; choose a later end", model.end, o.start));
     const double steps = (model.end - o.start) / o.step;
     if (section["step"] && !(steps <= most_steps))
-      section["step"].fail(fmt::format("{:g} steps of {:g} from {:g} to {:g} are too many; choose a longer step", steps, o.step,
-                                       o.start, model.end));
+      section["step"].fail(fmt::format("{:g} steps of {:g} from {:g} to {:g} are too many; choose a longer step", steps,
+                                       o.step, o.start, model.end));
   }
   if (section["tolerance"])
     section["tolerance"].fail("the methods of this version take a fixed step; give step = ... instead");
   if (section["newton"])
-    o.solver.newton = read_choice<SolverOptions::Newton>(section["newton"], {{"automatic", SolverOptions::Newton::automatic},
-                                                                            {"simplified", SolverOptions::Newton::simplified},
-                                                                            {"full", SolverOptions::Newton::full}});
+    o.solver.newton =
+        read_choice<SolverOptions::Newton>(section["newton"], {{"automatic", SolverOptions::Newton::automatic},
+                                                               {"simplified", SolverOptions::Newton::simplified},
+                                                               {"full", SolverOptions::Newton::full}});
   if (section["linear_algebra"])
-    o.solver.linear_algebra = read_choice<LinearAlgebra>(section["linear_algebra"], {{"automatic", LinearAlgebra::automatic},
-                                                                                     {"dense", LinearAlgebra::dense},
-                                                                                     {"sparse", LinearAlgebra::sparse}});
+    o.solver.linear_algebra = read_choice<LinearAlgebra>(
+        section["linear_algebra"],
+        {{"automatic", LinearAlgebra::automatic}, {"dense", LinearAlgebra::dense}, {"sparse", LinearAlgebra::sparse}});
   if (const Item item = section["max_iterations"]) {
     o.solver.max_iterations = read.integer(item);
     item.located([&] { o.solver.validate(); });
@@ -315,7 +326,8 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     const Item item = section[key];
     if (const auto* flag = item.node->as_boolean())
       model.method_options[key] = flag->get();
-    else if (item.is_string() && !std::isdigit(static_cast<unsigned char>(item.text()[0])) && !scope.names.count(item.text()))
+    else if (item.is_string() && !std::isdigit(static_cast<unsigned char>(item.text()[0])) &&
+             !scope.names.count(item.text()))
       model.method_options[key] = item.text();
     else
       model.method_options[key] = read.number(item);
@@ -326,7 +338,8 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
       if (info.name != model.method) continue;
       std::erase_if(model.method_options, [&](const auto& option) {
         return !section.source->overridden.count("integrate." + option.first) &&
-               std::none_of(info.options.begin(), info.options.end(), [&](const auto& known) { return known.name == option.first; });
+               std::none_of(info.options.begin(), info.options.end(),
+                            [&](const auto& known) { return known.name == option.first; });
       });
     }
   }
@@ -364,11 +377,15 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (section["every"]) {
     model.simulation.every = read.integer(section["every"]);
-    if (model.simulation.every < 1) section["every"].fail(fmt::format("every = {}; it must be at least 1, which records every step", model.simulation.every));
+    if (model.simulation.every < 1)
+      section["every"].fail(
+          fmt::format("every = {}; it must be at least 1, which records every step", model.simulation.every));
   }
   if (section["interval"]) {
     model.simulation.interval = read.number(section["interval"]);
-    if (!(model.simulation.interval > 0)) section["interval"].fail(fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
+    if (!(model.simulation.interval > 0))
+      section["interval"].fail(
+          fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
   }
   if (section["file"]) model.output_file = section["file"].expect_string("a file name");
   const Item quantities = section["quantities"];
@@ -414,18 +431,21 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
 
 Model load_model(const std::string& path, const std::vector<Override>& overrides) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw InputError(fmt::format("'{}' is a folder; give the model file in it", path));
+  if (std::filesystem::is_directory(path, ignored))
+    throw InputError(fmt::format("'{}' is a folder; give the model file in it", path));
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(fmt::format("cannot read '{}': {}; check the name of the model file", path, std::strerror(errno)));
+  if (!in)
+    throw InputError(fmt::format("cannot read '{}': {}; check the name of the model file", path, std::strerror(errno)));
   std::string text;
   std::vector<char> piece(1 << 16);
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
     if (text.size() > largest_file)
-      throw InputError(fmt::format(
-          "'{}' is larger than {} MB; a model file is a few lines of equations (large systems are written with families, "
-          "{{ for = \"i\", ... }}, and sum())",
-          path, largest_file / 1'000'000));
+      throw InputError(
+          fmt::format("'{}' is larger than {} MB; a model file is a few lines of equations (large systems are written "
+                      "with families, "
+                      "{{ for = \"i\", ... }}, and sum())",
+                      path, largest_file / 1'000'000));
   }
   return parse_model(text, path, overrides);
 }

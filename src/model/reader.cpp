@@ -35,10 +35,10 @@ std::string shortened(const std::string& key) {
 }  // namespace
 
 bool is_reserved(const std::string& name) {
-  static const std::set<std::string> words = {"t",    "pi",   "sin",   "cos",  "tan",  "asin", "acos", "atan",
-                                              "atan2", "sinh", "cosh",  "tanh", "exp",  "log",  "sqrt", "abs",
-                                              "sign", "min",  "max",   "pow",  "hypot", "if",   "and",  "or",
-                                              "not",  "dot",  "cross", "norm", "sum"};
+  static const std::set<std::string> words = {"t",     "pi",   "sin",   "cos",  "tan",   "asin", "acos", "atan",
+                                              "atan2", "sinh", "cosh",  "tanh", "exp",   "log",  "sqrt", "abs",
+                                              "sign",  "min",  "max",   "pow",  "hypot", "if",   "and",  "or",
+                                              "not",   "dot",  "cross", "norm", "sum"};
   return words.count(name) > 0;
 }
 
@@ -182,7 +182,8 @@ void ValueReader::family(const Item& item, int default_to, const std::vector<std
   const bool variable = hidden && !std::all_of(known_name->second.entries.begin(), known_name->second.entries.end(),
                                                [&](Node n) { return scope_.graph->is_constant(n); });
   if (is_reserved(index) || variable)
-    item["for"].fail(fmt::format("'{}' already means something in expressions; choose another index, as in for = \"i\"", index));
+    item["for"].fail(
+        fmt::format("'{}' already means something in expressions; choose another index, as in for = \"i\"", index));
   const Value before = hidden ? known_name->second : Value{};
   Value& bound = scope_.names[index];
   for (int i = from; i <= to; ++i) {
@@ -208,8 +209,10 @@ std::vector<Node> ValueReader::block(const Item& item, const std::vector<int>& s
         item.fail(fmt::format("index {} is out of range: there are {} vectors, 0 to {}", i, shape[0], shape[0] - 1));
       const Value v = value(item["value"]);
       if (v.shape != std::vector<int>{shape[1]})
-        item["value"].fail(fmt::format("expected {}, but this is {}", describe_shape({shape[1]}), describe_shape(v.shape)));
-      std::copy(v.entries.begin(), v.entries.end(), nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i) * width));
+        item["value"].fail(
+            fmt::format("expected {}, but this is {}", describe_shape({shape[1]}), describe_shape(v.shape)));
+      std::copy(v.entries.begin(), v.entries.end(),
+                nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i) * width));
     });
     for (Node& n : nodes)
       if (n == no_node) n = scope_.graph->constant(0);

@@ -26,9 +26,11 @@ Vector as_vector(const std::vector<Node>& nodes, const std::shared_ptr<Graph>& g
 }
 
 void claim_name(const Item& item, const std::string& name, const Scope& scope) {
-  const bool letters = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
-                       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!letters) item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
+  const bool letters =
+      !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!letters)
+    item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
   if (is_reserved(name))
     item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
   if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice; choose another name", name));
@@ -41,7 +43,8 @@ std::string mentioned(const Item& item, const std::vector<std::string>& names) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size() && part(text[end])) ++end;
-    if (std::find(names.begin(), names.end(), text.substr(at, end - at)) != names.end()) return text.substr(at, end - at);
+    if (std::find(names.begin(), names.end(), text.substr(at, end - at)) != names.end())
+      return text.substr(at, end - at);
     at = end + 1;
   }
   if (item.is_array()) {
@@ -52,8 +55,8 @@ std::string mentioned(const Item& item, const std::vector<std::string>& names) {
 }
 
 // None of the items `open` can be read: says which one is wrong in itself, or that they need each other.
-[[noreturn]] void explain_unreadable(const Item& section, const std::vector<std::string>& open, const std::string& trouble,
-                                     const ValueReader& read) {
+[[noreturn]] void explain_unreadable(const Item& section, const std::vector<std::string>& open,
+                                     const std::string& trouble, const ValueReader& read) {
   for (const std::string& name : open)
     if (mentioned(section[name], open).empty()) read.value(section[name]);  // throws
   std::vector<std::string> chain;
@@ -65,7 +68,8 @@ std::string mentioned(const Item& item, const std::vector<std::string>& names) {
     }
     std::string path;
     for (auto at = first; at != chain.end(); ++at) path += *at + " -> ";
-    section[name].fail(fmt::format("'{0}' is defined by itself ({1}{0}); give one of these a value of its own", name, path));
+    section[name].fail(
+        fmt::format("'{0}' is defined by itself ({1}{0}); give one of these a value of its own", name, path));
   }
   throw LocatedError(trouble);
 }
@@ -104,12 +108,14 @@ Declaration read_declaration(const Item& item, const Scope& scope) {
   Declaration d;
   std::size_t at = text.find('[');
   d.name = text.substr(0, at);
-  d.name.erase(std::remove_if(d.name.begin(), d.name.end(), [](unsigned char c) { return std::isspace(c); }), d.name.end());
+  d.name.erase(std::remove_if(d.name.begin(), d.name.end(), [](unsigned char c) { return std::isspace(c); }),
+               d.name.end());
   claim_name(item, d.name, scope);
   constexpr double most_coordinates = 1e7;
   double total = 1;
   while (at != std::string::npos && at < text.size()) {
-    if (text[at] != '[') item.fail(fmt::format("cannot read the declaration \"{}\"; write \"q[3]\" or \"q[N][3]\"", text));
+    if (text[at] != '[')
+      item.fail(fmt::format("cannot read the declaration \"{}\"; write \"q[3]\" or \"q[N][3]\"", text));
     int depth = 0;
     std::size_t end = at;
     for (; end < text.size(); ++end) {
@@ -122,11 +128,13 @@ Declaration read_declaration(const Item& item, const Scope& scope) {
       item.fail(fmt::format("the size in \"{}\" is {:g}; it must be a whole number, at least 1", text, extent));
     total *= extent;
     if (total > most_coordinates)
-      item.fail(fmt::format("\"{}\" stands for {:g} numbers; at most {:g} are possible", text, total, most_coordinates));
+      item.fail(
+          fmt::format("\"{}\" stands for {:g} numbers; at most {:g} are possible", text, total, most_coordinates));
     d.shape.push_back(static_cast<int>(extent));
     at = end + 1;
   }
-  if (d.shape.size() > 2) item.fail(fmt::format("\"{}\" has too many indices; an array of vectors q[N][3] is the most", text));
+  if (d.shape.size() > 2)
+    item.fail(fmt::format("\"{}\" has too many indices; an array of vectors q[N][3] is the most", text));
   return d;
 }
 
@@ -164,8 +172,10 @@ void read_constraints(const Item& section, const char* key, const ValueReader& r
     const Value v = read.value(item);
     for (std::size_t j = 0; j < v.entries.size(); ++j) {
       if (graph->is_constant(v.entries[j]))
-        item.fail(fmt::format("this constraint is the number {:g}; a constraint is an expression of the coordinates that "
-                              "shall be zero", graph->value(v.entries[j])));
+        item.fail(
+            fmt::format("this constraint is the number {:g}; a constraint is an expression of the coordinates that "
+                        "shall be zero",
+                        graph->value(v.entries[j])));
       std::string name = label + (v.scalar() ? "" : fmt::format(" component {}", j));
       if (item.is_string()) name += " " + quoted(item.text());
       builder.constrain({graph, v.entries[j]}, name);
@@ -213,8 +223,10 @@ std::vector<Node> read_per_coordinate(const Item& item, const std::vector<Declar
     int total = 0;
     for (const Declaration& d : coordinates) total += Block{d.name, d.shape, 0}.size();
     if (static_cast<int>(nodes.size()) != total)
-      item.fail(fmt::format("this needs {} expressions, one for each number in the coordinates, or a table keyed by "
-                            "coordinate; found {}", total, nodes.size()));
+      item.fail(
+          fmt::format("this needs {} expressions, one for each number in the coordinates, or a table keyed by "
+                      "coordinate; found {}",
+                      total, nodes.size()));
   }
   return nodes;
 }
@@ -227,8 +239,9 @@ std::function<Node(Node)> make_rate(Graph& graph, Node t, std::vector<Node> q, s
     if (const auto at = direct.find(n); at != direct.end()) return at->second;
     const std::vector<char> moving = dependence(graph, v);
     if (moving[static_cast<std::size_t>(n)])
-      throw InputError("the time derivative of an expression with velocities would be an acceleration; only t and the "
-                       "coordinates can be differentiated");
+      throw InputError(
+          "the time derivative of an expression with velocities would be an acceleration; only t and the "
+          "coordinates can be differentiated");
     return time_derivative(graph, std::span(&n, 1), t, q, v)[0];
   };
 }
@@ -257,8 +270,9 @@ Scope& adopt(const SystemBuilder& builder, const Scope& parameters, SystemSectio
 
 void refuse_unilateral(const Item& section) {
   if (section["unilateral"])
-    section["unilateral"].fail("unilateral constraints are not available in this version; bilateral ones go into "
-                               "'constraints'");
+    section["unilateral"].fail(
+        "unilateral constraints are not available in this version; bilateral ones go into "
+        "'constraints'");
 }
 
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
@@ -269,7 +283,8 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  const auto coordinates =
+      read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
   std::vector<Node> velocities;
   for (const Declaration& d : coordinates) {
     const Vector q = builder->coordinates(d.name, d.shape);
@@ -294,7 +309,8 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
       section["lagrangian"].fail("give either 'lagrangian' or 'kinetic' and 'potential', not both");
     builder->lagrangian(expression("lagrangian"));
   } else {
-    if (!section["kinetic"]) section.fail("'kinetic' is missing, as in kinetic = \"m/2*dot(q',q')\" (or give 'lagrangian')");
+    if (!section["kinetic"])
+      section.fail("'kinetic' is missing, as in kinetic = \"m/2*dot(q',q')\" (or give 'lagrangian')");
     builder->kinetic(expression("kinetic"));
     if (section["potential"]) builder->potential(expression("potential"));
   }
@@ -334,7 +350,8 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  const auto coordinates =
+      read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
   std::vector<Node> velocities;
   for (const Declaration& d : coordinates) {
     const Vector q = builder->coordinates(d.name, d.shape);
@@ -349,8 +366,9 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const int n = static_cast<int>(velocities.size());
   const bool one = n == 1 && matrix.scalar();
   if (!one && matrix.shape != std::vector<int>{n} && matrix.shape != std::vector<int>{n, n})
-    mass.fail(fmt::format("expected a matrix of {0} rows and {0} columns, or its diagonal with {0} entries; this is {1}", n,
-                          describe_shape(matrix.shape)));
+    mass.fail(
+        fmt::format("expected a matrix of {0} rows and {0} columns, or its diagonal with {0} entries; this is {1}", n,
+                    describe_shape(matrix.shape)));
   builder->mass(as_vector(matrix.entries, graph));
   const Item force = need(section, "force", "force = [\"-k*x\", 0]");
   builder->force(as_vector(read_per_coordinate(force, coordinates, read, *graph), graph));
@@ -380,8 +398,8 @@ void read_odae(const Item& section, const Item& define, const Scope& parameters,
   const auto list = [&](const char* key, const char* partner, std::size_t wanted) {
     const std::vector<Node> nodes = read.list(section[key]);
     if (nodes.size() != wanted)
-      section[key].fail(fmt::format("this needs {} expressions, one for each number in {}; found {}", wanted, partner,
-                                    nodes.size()));
+      section[key].fail(
+          fmt::format("this needs {} expressions, one for each number in {}; found {}", wanted, partner, nodes.size()));
     return as_vector(nodes, graph);
   };
   need(section, "v", "v = [\"z[0]\", \"z[1]\"]");
@@ -430,15 +448,19 @@ SystemSection read_system(const Item& root) {
   for (const std::string& name : system_sections())
     if (root[name]) present.push_back(name);
   if (present.empty())
-    root.fail("there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical] or [odae] "
-              "is needed");
+    root.fail(
+        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical] or [odae] "
+        "is needed");
   if (present.size() > 1)
-    root[present[1]].fail(fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
+    root[present[1]].fail(
+        fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
   const std::string kind = present[0];
   const Item section = root[kind];
   if (kind == "dae" || kind == "multibody")
-    section.fail(fmt::format("[{}] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical] "
-                             "and [odae]", kind));
+    section.fail(
+        fmt::format("[{}] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical] "
+                    "and [odae]",
+                    kind));
   if (!section.is_table()) section.fail(fmt::format("expected a section [{}]", kind));
 
   // Parameters are numbers, worked out before there is a system; then moved into the system's own graph.

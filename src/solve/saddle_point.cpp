@@ -26,6 +26,10 @@ bool SchurComplement::factor(const double* a, const double* b, const double* c) 
 }
 
 void SchurComplement::solve_mass(const double* x, double* out) const {
+  if (mass_.largest() == 1) {
+    for (std::size_t i = 0; i < inverse_.size(); ++i) out[i] = inverse_[i] * x[i];
+    return;
+  }
   std::fill_n(out, mass_.pattern().rows, 0.0);
   multiply_add(mass_.pattern(), inverse_.data(), x, 1.0, out);
 }

@@ -40,24 +40,21 @@ class TapeEvaluation final : public Evaluation {
  public:
   TapeEvaluation(std::unique_ptr<Evaluator> evaluator, std::span<const std::pair<Quantity, std::size_t>> parts)
       : evaluator_(std::move(evaluator)), scratch_(evaluator_->make_scratch()) {
-    std::size_t total = 0;
-    for (const auto& part : parts) total += part.second;
-    buffer_.resize(total + 1);
-    total = 0;
+    const double* value = scratch_.data() + evaluator_->first_output();
     for (const auto& [quantity, size] : parts) {
-      value_[static_cast<std::size_t>(quantity)] = buffer_.data() + total;
-      total += size;
+      value_[static_cast<std::size_t>(quantity)] = value;
+      value += size;
     }
   }
 
   void at(double t, const double* y, const double* z, const double* psi) override {
     const double* const inputs[] = {&t, y, z, psi};
-    evaluator_->evaluate(inputs, scratch_.data(), buffer_.data());
+    evaluator_->evaluate(inputs, scratch_.data());
   }
 
  private:
   std::unique_ptr<Evaluator> evaluator_;
-  std::vector<double> scratch_, buffer_;
+  std::vector<double> scratch_;
 };
 
 void expect_size(const char* what, std::size_t actual, int wanted) {

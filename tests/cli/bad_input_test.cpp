@@ -72,10 +72,12 @@ TEST(BadInput, UnknownMethodsAndOptionsAreNamedWithTheNearest) {
   refuses(pendulum, "gauss-lobatto", "gaus-lobatto",
           {"m.toml:13: integrate.method", "no method 'gaus-lobatto'", "did you mean 'gauss-lobatto'?"});
   refuses(pendulum, "gauss-lobatto", "euler", {"no method 'euler'", "gauss-lobatto, rattle", "hinge methods"});
-  refuses(pendulum, "\"gauss-lobatto\"", "3", {"m.toml:13: integrate.method", "the name of a method", "found a number"});
+  refuses(pendulum, "\"gauss-lobatto\"", "3",
+          {"m.toml:13: integrate.method", "the name of a method", "found a number"});
   refuses(pendulum, "step =", "stage = 3\nstep =", {"m.toml:14: integrate.stage", "no option 'stage'", "'stages'?"});
   refuses(pendulum, "step =", "order = 3\nstep =", {"m.toml:14: integrate.order", "no option 'order'", "stages"});
-  refuses(pendulum, "\"gauss-lobatto\"", "\"rattle\"\nstages = 2", {"m.toml:14: integrate.stages", "no option 'stages'"});
+  refuses(pendulum, "\"gauss-lobatto\"", "\"rattle\"\nstages = 2",
+          {"m.toml:14: integrate.stages", "no option 'stages'"});
   refuses(pendulum, "step =", "newton = \"ful\"\nstep =", {"integrate.newton", "did you mean \"full\"?", "simplified"});
   refuses(pendulum, "step =", "linear_algebra = \"x\"\nstep =", {"integrate.linear_algebra", "unknown", "\"sparse\""});
   refuses(pendulum, "step =", "tolerance = 1e-6\nstep =", {"integrate.tolerance", "fixed step", "step ="});
@@ -83,7 +85,8 @@ TEST(BadInput, UnknownMethodsAndOptionsAreNamedWithTheNearest) {
 
 TEST(BadInput, StagesAreAWholeNumberFromOneToTwelve) {
   for (const std::string value : {"13", "0", "-1", "1000000"})
-    refuses(pendulum, "step =", "stages = " + value + "\nstep =", {"m.toml:14: integrate.stages", "1 to 12 stages", value});
+    refuses(pendulum,
+            "step =", "stages = " + value + "\nstep =", {"m.toml:14: integrate.stages", "1 to 12 stages", value});
   for (const std::string value : {"1.5", "\"x\"", "true", "1e300", "\"\""})
     refuses(pendulum, "step =", "stages = " + value + "\nstep =", {"m.toml:14: integrate.stages", "whole number"});
   refuses(pendulum, "step =", "stages = [2]\nstep =", {"integrate.stages", "expected a number", "found a list"});
@@ -102,7 +105,8 @@ TEST(BadInput, UnknownNamesInExpressionsAreShownWithTheNearest) {
 }
 
 TEST(BadInput, UnbalancedParenthesesAreShown) {
-  refuses(pendulum, "9.81*m*q[1]", "9.81*(m*q[1]", {"m.toml:8: lagrangian.potential", "never closed", "add", "\n       ^"});
+  refuses(pendulum, "9.81*m*q[1]", "9.81*(m*q[1]",
+          {"m.toml:8: lagrangian.potential", "never closed", "add", "\n       ^"});
   refuses(pendulum, "9.81*m*q[1]", "9.81*m)*q[1]", {"closes nothing", "remove it or add", "\n        ^"});
   refuses(pendulum, "9.81*m*q[1]", "9.81*m*q[1", {"'[' is never closed", "add the missing ']'"});
   refuses(pendulum, "9.81*m*q[1]", "9.81*m*q[1)", {"lagrangian.potential"});
@@ -122,20 +126,26 @@ TEST(BadInput, WrongShapesAreDescribed) {
   refuses(pendulum, "dot(q',q')", "dot(q',[1,2,3])", {"lagrangian.kinetic", "equal length", "2 and 3"});
   refuses(pendulum, "\"9.81*m*q[1]\"", "\"q\"", {"lagrangian.potential", "expected a number", "vector of length 2"});
   refuses(pendulum, "q[1]\"\n", "q[2]\"\n", {"lagrangian.potential", "index 2 is out of range", "0 to 1"});
-  refuses(pendulum, "[integrate]", "velocity = { q = [1] }\n[integrate]", {"m.toml:12: initial.velocity.q", "length 2"});
+  refuses(pendulum, "[integrate]", "velocity = { q = [1] }\n[integrate]",
+          {"m.toml:12: initial.velocity.q", "length 2"});
   refuses(pendulum, "[integrate]", "multiplier = [1, 2]\n[integrate]", {"initial.multiplier", "found 2"});
-  refuses(chain, "{ for = \"i\", value = \"[i+1, 0, 0]\" }", "[[1,0,0],[2,0,0]]", {"initial.position.q", "array of 4", "array of 2"});
-  refuses(chain, "\"[i+1, 0, 0]\"", "\"[i+1, 0]\"", {"initial.position.q.value", "expected a vector of length 3", "length 2"});
-  refuses(chain, "{ for = \"i\", value = \"[i+1, 0, 0]\" }", "[[1,0,0],[2,0]]", {"initial.position.q[1]", "length 2", "length 3"});
+  refuses(chain, "{ for = \"i\", value = \"[i+1, 0, 0]\" }", "[[1,0,0],[2,0,0]]",
+          {"initial.position.q", "array of 4", "array of 2"});
+  refuses(chain, "\"[i+1, 0, 0]\"", "\"[i+1, 0]\"",
+          {"initial.position.q.value", "expected a vector of length 3", "length 2"});
+  refuses(chain, "{ for = \"i\", value = \"[i+1, 0, 0]\" }", "[[1,0,0],[2,0]]",
+          {"initial.position.q[1]", "length 2", "length 3"});
   for (const std::string mass : {"[[2, 0]]", "[[2, 0], [0, 1], [0, 0]]", "3", "[1, 2, 3]"})
-    refuses(mechanism, "[[2, 0], [0, 1]]", mass, {"m.toml:3: mechanical.mass", "2 rows and 2 columns, or its diagonal"});
+    refuses(mechanism, "[[2, 0], [0, 1]]", mass,
+            {"m.toml:3: mechanical.mass", "2 rows and 2 columns, or its diagonal"});
   refuses(mechanism, "[[2, 0], [0, 1]]", "[[2, 0], [0]]", {"m.toml:3: mechanical.mass[1]", "length 1", "length 2"});
   refuses(mechanism, "[0, \"-9.81\"]", "[0]", {"m.toml:4: mechanical.force", "needs 2 expressions", "found 1"});
   refuses(rotor, "\"p[2]\"", "\"p[3]\"", {"hamiltonian", "2 coordinates but 3 momenta", "pairs"});
   refuses(odae, "v = [\"b[0]\", \"b[1]\"]", "v = [\"b[0]\"]", {"m.toml:5: odae.v", "needs 2 expressions", "found 1"});
   refuses(odae, "f = [0, -1]", "f = [0, -1, 0]", {"m.toml:6: odae.f", "needs 2 expressions", "found 3"});
   refuses(odae, "\"force\"]", "\"force\", \"other\"]", {"odae", "2 multipliers for 1 constraints"});
-  refuses(pendulum, "potential =", "force = [1, 2, 3]\npotential =", {"lagrangian.force", "needs 2 expressions", "found 3"});
+  refuses(pendulum,
+          "potential =", "force = [1, 2, 3]\npotential =", {"lagrangian.force", "needs 2 expressions", "found 3"});
 }
 
 TEST(BadInput, MissingPartsAreNamedWithAnExample) {
@@ -144,7 +154,8 @@ TEST(BadInput, MissingPartsAreNamedWithAnExample) {
     return text.substr(0, begin) + text.substr(text.find(after, begin));
   };
   refuses(without(pendulum, "[lagrangian]", "[initial]"), {"m.toml", "no system", "[lagrangian], [hamiltonian]"});
-  refuses(without(pendulum, "[initial]", "[integrate]"), {"m.toml", "no section [initial]", "position = { q = [1, 0] }"});
+  refuses(without(pendulum, "[initial]", "[integrate]"),
+          {"m.toml", "no section [initial]", "position = { q = [1, 0] }"});
   refuses(without(pendulum, "[integrate]", "[output]"), {"m.toml: integrate", "no end", "add end = 10", "--end"});
   refuses(without(pendulum, "step =", "end ="), {"m.toml: integrate", "no step", "add step = 0.01", "--step"});
   refuses(without(pendulum, "end =", "[output]"), {"m.toml: integrate", "no end time", "add end = 10", "--end"});
@@ -213,34 +224,43 @@ TEST(BadInput, ParametersAreNumbers) {
 }
 
 TEST(BadInput, ParametersThatNeedEachOtherAreShownAsACircle) {
-  refuses(pendulum, "m = 2.0", "a = \"b\"\nb = \"a\"\nm = 1", {"m.toml:3: parameters.a", "(a -> b -> a)", "value of its own"});
+  refuses(pendulum, "m = 2.0", "a = \"b\"\nb = \"a\"\nm = 1",
+          {"m.toml:3: parameters.a", "(a -> b -> a)", "value of its own"});
   refuses(pendulum, "m = 2.0", "m = \"m + 1\"", {"m.toml:3: parameters.m", "defined by itself", "(m -> m)"});
   refuses(pendulum, "m = 2.0", "m = \"a\"\na = [\"b\", 1]\nb = \"a[0]\"", {"parameters.a", "(a -> b -> a)"});
-  refuses(pendulum, "[initial]", "[define]\na = \"2*b\"\nb = \"c/2\"\nc = \"a\"\n[initial]", {"define.a", "(a -> b -> c -> a)"});
+  refuses(pendulum, "[initial]", "[define]\na = \"2*b\"\nb = \"c/2\"\nc = \"a\"\n[initial]",
+          {"define.a", "(a -> b -> c -> a)"});
   // not a circle: the one that is wrong in itself is the one that is named
   refuses(pendulum, "m = 2.0", "m = \"2*a\"\na = \"3*unknown\"", {"m.toml:4: parameters.a", "unknown name 'unknown'"});
 }
 
 TEST(BadInput, NotANumberAndInfinityAreRefusedAnywhere) {
   for (const std::string value : {"nan", "inf", "-inf"}) {
-    for (const auto& [from, to, place] :
-         {std::tuple{"m = 2.0", "m = ", "m.toml:3: parameters.m"}, {"step = 0.01", "step = ", "m.toml:14: integrate.step"},
-          {"end = 0.05", "end = ", "m.toml:15: integrate.end"}, {"end = 0.05", "end = 1\nstart = ", "m.toml:16: integrate.start"},
-          {"\"9.81*m*q[1]\"", "", "m.toml:8: lagrangian.potential"}, {"[output]", "[output]\ninterval = ", "output.interval"}})
+    for (const auto& [from, to, place] : {std::tuple{"m = 2.0", "m = ", "m.toml:3: parameters.m"},
+                                          {"step = 0.01", "step = ", "m.toml:14: integrate.step"},
+                                          {"end = 0.05", "end = ", "m.toml:15: integrate.end"},
+                                          {"end = 0.05", "end = 1\nstart = ", "m.toml:16: integrate.start"},
+                                          {"\"9.81*m*q[1]\"", "", "m.toml:8: lagrangian.potential"},
+                                          {"[output]", "[output]\ninterval = ", "output.interval"}})
       refuses(pendulum, from, to + value, {place, "not finite", "give an ordinary number"});
     refuses(pendulum, "[1, 0]", "[1, " + value + "]", {"m.toml:11: initial.position.q[1]", "not finite"});
-    refuses(pendulum, "[integrate]", "velocity = { q = [0, " + value + "] }\n[integrate]", {"initial.velocity.q[1]", "not finite"});
-    refuses(pendulum, "[integrate]", "momentum = { q = [0, " + value + "] }\n[integrate]", {"initial.momentum.q[1]", "not finite"});
-    refuses(pendulum, "[integrate]", "multiplier = [" + value + "]\n[integrate]", {"initial.multiplier[0]", "not finite"});
+    refuses(pendulum, "[integrate]", "velocity = { q = [0, " + value + "] }\n[integrate]",
+            {"initial.velocity.q[1]", "not finite"});
+    refuses(pendulum, "[integrate]", "momentum = { q = [0, " + value + "] }\n[integrate]",
+            {"initial.momentum.q[1]", "not finite"});
+    refuses(pendulum, "[integrate]", "multiplier = [" + value + "]\n[integrate]",
+            {"initial.multiplier[0]", "not finite"});
   }
   refuses(pendulum, "m = 2.0", "m = \"exp(1000)\"", {"parameters.m", "is infinite", "check the numbers"});
   refuses(pendulum, "m = 2.0", "m = \"sqrt(1 - 2)\"", {"parameters.m", "not a real number", "check the numbers"});
   refuses(pendulum, "m = 2.0", "m = \"1/0\"", {"parameters.m", "division by zero"});
   refuses(pendulum, "[1, 0]", "[\"log(0)\", 0]", {"initial.position.q[0]", "infinite"});
   // hidden in the equations: they are no numbers at the initial values
-  refuses(pendulum, "9.81*m*q[1]", "log(-q[0])", {"m.toml: the energy is not a number at the initial values", "start elsewhere"});
+  refuses(pendulum, "9.81*m*q[1]", "log(-q[0])",
+          {"m.toml: the energy is not a number at the initial values", "start elsewhere"});
   refuses(pendulum, "9.81*m*q[1]", "1/q[1]", {"m.toml: the force that changes q'[1] is infinite", "start elsewhere"});
-  refuses(pendulum, "(dot(q,q) - l^2)/2", "log(-q[0])", {"constraint 0 \"log(-q[0])\" is not a number", "start elsewhere"});
+  refuses(pendulum, "(dot(q,q) - l^2)/2", "log(-q[0])",
+          {"constraint 0 \"log(-q[0])\" is not a number", "start elsewhere"});
   refuses(pendulum, "dot(q',q')", "dot(q',q')/q[1]", {"is not a number at the initial values", "start elsewhere"});
 }
 
@@ -256,11 +276,14 @@ TEST(BadInput, TimesRunForwardInPositiveSteps) {
 
 TEST(BadInput, OutputChoicesAreChecked) {
   for (const std::string every : {"0", "-1"})
-    refuses(pendulum, "[output]", "[output]\nevery = " + every, {"m.toml:17: output.every", "every = " + every, "at least 1"});
+    refuses(pendulum, "[output]", "[output]\nevery = " + every,
+            {"m.toml:17: output.every", "every = " + every, "at least 1"});
   refuses(pendulum, "[output]", "[output]\nevery = 1.5", {"output.every", "whole number", "1.5"});
   for (const std::string interval : {"-1", "0"})
-    refuses(pendulum, "[output]", "[output]\ninterval = " + interval, {"m.toml:17: output.interval", "must be a positive time"});
-  refuses(pendulum, "[output]", "[output]\nevery = 1\ninterval = 0.1", {"output.interval", "'every' or 'interval', not both"});
+    refuses(pendulum, "[output]", "[output]\ninterval = " + interval,
+            {"m.toml:17: output.interval", "must be a positive time"});
+  refuses(pendulum, "[output]", "[output]\nevery = 1\ninterval = 0.1",
+          {"output.interval", "'every' or 'interval', not both"});
   refuses(pendulum, "{ height = \"q[1]\" }", "3", {"output.quantities", "expected a table, as in"});
   refuses(pendulum, "{ height = \"q[1]\" }", "{ a = \"q''\" }", {"output.quantities.a", "acceleration"});
 }
@@ -268,26 +291,32 @@ TEST(BadInput, OutputChoicesAreChecked) {
 TEST(BadInput, FamiliesAreChecked) {
   refuses(chain, "for = \"i\", from", "from", {"m.toml:7: lagrangian.constraints[1]", "needs for = \"i\""});
   refuses(chain, "to = \"N-1\", ", "", {"m.toml:7: lagrangian.constraints[1]", "needs to = ..."});
-  refuses(chain, "constraint = \"(dot(q[i]", "constrain = \"(dot(q[i]", {"constraints[1].constrain", "did you mean 'constraint'?"});
-  refuses(chain, "to = \"N-1\"", "to = \"N\"", {"lagrangian.constraints[1].constraint", "index 4 is out of range", "0 to 3"});
+  refuses(chain, "constraint = \"(dot(q[i]", "constrain = \"(dot(q[i]",
+          {"constraints[1].constrain", "did you mean 'constraint'?"});
+  refuses(chain, "to = \"N-1\"", "to = \"N\"",
+          {"lagrangian.constraints[1].constraint", "index 4 is out of range", "0 to 3"});
   refuses(chain, "from = 1", "from = 0", {"lagrangian.constraints[1].constraint", "index -1 is out of range"});
   refuses(chain, "to = \"N-1\"", "to = 1e9", {"lagrangian.constraints[1]", "at most ten million"});
   refuses(chain, "to = \"N-1\"", "to = 2.5", {"lagrangian.constraints[1].to", "whole number"});
   refuses(chain, "to = \"N-1\"", "to = \"M-1\"", {"lagrangian.constraints[1].to", "unknown name 'M'"});
   for (const std::string index : {"q", "sin", "t"})
-    refuses(chain, "for = \"i\", from", "for = \"" + index + "\", from", {"constraints[1].for", "already means something", "for = \"i\""});
+    refuses(chain, "for = \"i\", from", "for = \"" + index + "\", from",
+            {"constraints[1].for", "already means something", "for = \"i\""});
   refuses(chain, "for = \"i\", from", "for = \"3\", from", {"constraints[1].for", "cannot be the name of an index"});
   refuses(chain, "value =", "vaule =", {"initial.position.q.vaule", "did you mean 'value'?"});
-  refuses(chain, "for = \"i\", value", "for = \"i\", to = 4, value", {"initial.position.q", "index 4 is out of range", "0 to 3"});
+  refuses(chain, "for = \"i\", value", "for = \"i\", to = 4, value",
+          {"initial.position.q", "index 4 is out of range", "0 to 3"});
   refuses(chain, "[i+1, 0, 0]", "[t, 0, 0]", {"initial.position", "cannot depend on t or coordinates"});
 }
 
 TEST(BadInput, VelocityAndMomentumAreAlternatives) {
   refuses(pendulum, "[integrate]", "velocity = { q = [0, 1] }\nmomentum = { q = [0, 2] }\n[integrate]",
           {"m.toml:13: initial.momentum", "velocity or the initial momentum, not both"});
-  refuses(rotor, "{ p = [0, 1] }", "{ p = [0, 1], q = [0, 1] }", {"m.toml:8: initial.momentum.q", "given already", "keep one"});
+  refuses(rotor, "{ p = [0, 1] }", "{ p = [0, 1], q = [0, 1] }",
+          {"m.toml:8: initial.momentum.q", "given already", "keep one"});
   refuses(odae, "z = { b", "velocity = { b", {"initial.velocity", "unknown key", "y, z"});
-  refuses(pendulum, "[integrate]", "consistent = \"yes\"\n[integrate]", {"initial.consistent", "\"check\" or \"project\""});
+  refuses(pendulum, "[integrate]", "consistent = \"yes\"\n[integrate]",
+          {"initial.consistent", "\"check\" or \"project\""});
 }
 
 // The values that the message suggests, put into the model, are accepted.
@@ -299,30 +328,36 @@ void suggestion_is_accepted(const std::string& text, const Words& words) {
   const auto end = refused.err.find("  Put these");
   ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << refused.err;
   const std::string lines = refused.err.substr(begin + 11, end - begin - 11);
-  const std::string fixed = std::regex_replace(text, std::regex("\\[initial\\][^\\[]*(\\[[^\\[]*)*\\[integrate\\]"), "[initial]\n" + lines + "[integrate]");
+  const std::string fixed = std::regex_replace(text, std::regex("\\[initial\\][^\\[]*(\\[[^\\[]*)*\\[integrate\\]"),
+                                               "[initial]\n" + lines + "[integrate]");
   const Answer accepted = hinge(folder, {"run", folder.write("fixed.toml", fixed), "--quiet"});
   EXPECT_EQ(accepted.status, 0) << accepted.err << "\n" << fixed;
 }
 
 TEST(BadInput, InconsistentStartsAreMeasuredAndTheSuggestedValuesAreAccepted) {
-  suggestion_is_accepted(with(pendulum, "[1, 0]", "[1.1, 0.3]"),
-                         {"m.toml: initial", "constraint 0 \"(dot(q,q) - l^2)/2\"", "position level by 0.15", "\"project\""});
+  suggestion_is_accepted(
+      with(pendulum, "[1, 0]", "[1.1, 0.3]"),
+      {"m.toml: initial", "constraint 0 \"(dot(q,q) - l^2)/2\"", "position level by 0.15", "\"project\""});
   suggestion_is_accepted(with(pendulum, "[integrate]", "velocity = { q = [1, 1] }\n[integrate]"),
                          {"m.toml: initial", "velocity level by 1", "velocity = { q = [0, 1] }"});
   suggestion_is_accepted(with(pendulum, "[integrate]", "momentum = { q = [1, 1] }\n[integrate]"),
                          {"velocity level by 0.5", "momentum = { q = [0, 1] }"});
-  suggestion_is_accepted(with(with(pendulum, "[1, 0]", "[0.3, 0.2]"), "[integrate]", "velocity = { q = [1, 1] }\n[integrate]"),
-                         {"position level by 0.435", "velocity level by 0.5"});
-  suggestion_is_accepted(with(chain, "[i+1, 0, 0]", "[(i+1)*1.1, 0.1*i^2, 0]"),
-                         {"constraint 0 ", "constraint 1 (i = 1) \"", "constraint 1 (i = 3) \"", "position = { q = [["});
-  suggestion_is_accepted(with(rotor, "[0, 1] }", "[0.25, 1] }"), {"velocity level by 0.5", "momentum = { p = [0, 1] }"});
+  suggestion_is_accepted(
+      with(with(pendulum, "[1, 0]", "[0.3, 0.2]"), "[integrate]", "velocity = { q = [1, 1] }\n[integrate]"),
+      {"position level by 0.435", "velocity level by 0.5"});
+  suggestion_is_accepted(
+      with(chain, "[i+1, 0, 0]", "[(i+1)*1.1, 0.1*i^2, 0]"),
+      {"constraint 0 ", "constraint 1 (i = 1) \"", "constraint 1 (i = 3) \"", "position = { q = [["});
+  suggestion_is_accepted(with(rotor, "[0, 1] }", "[0.25, 1] }"),
+                         {"velocity level by 0.5", "momentum = { p = [0, 1] }"});
   suggestion_is_accepted(with(rotor, "momentum = { p = [0, 1] }", "velocity = { q = [0.25, 1] }"),
                          {"velocity level by 0.5", "velocity = { q = [0, 1] }"});
   suggestion_is_accepted(with(mechanism, "[1, 0]", "[0.7, 0.6]"), {"position level by 0.15", "position = { x = ["});
   suggestion_is_accepted(with(with(odae, "[1, 0]", "[1, 0.1]"), "[0, 0]", "[0.1, 0]"),
                          {"position level by 0.01", "velocity level by 0.2", "y = { a = [", "z = { b = ["});
   // moving constraint: the velocity level is g_t + G v
-  suggestion_is_accepted(with(pendulum, "(dot(q,q) - l^2)/2", "q[1] - sin(3*t)"), {"velocity level by 3", "velocity = { q = [0, 3] }"});
+  suggestion_is_accepted(with(pendulum, "(dot(q,q) - l^2)/2", "q[1] - sin(3*t)"),
+                         {"velocity level by 3", "velocity = { q = [0, 3] }"});
 }
 
 TEST(BadInput, SuggestionsForLargeSystemsStayShort) {
@@ -332,7 +367,8 @@ TEST(BadInput, SuggestionsForLargeSystemsStayShort) {
 
 TEST(BadInput, ContradictoryConstraintsAreNamed) {
   refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"(dot(q,q) - 2*l^2)/2\"",
-          {"m.toml: lagrangian.constraints", "rank 1 of 2", "constraint 1 \"(dot(q,q) - 2*l^2)/2\"", "contradict", "remove"});
+          {"m.toml: lagrangian.constraints", "rank 1 of 2", "constraint 1 \"(dot(q,q) - 2*l^2)/2\"", "contradict",
+           "remove"});
   refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0] - 5\"", {"rank 1 of 2", "constraint 1 \"q[0] - 5\"", "contradict"});
   // independent where one starts, and still without any solution
   refuses(with(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0] - 5\""), {"inconsistent", "contradict each other"},
@@ -342,14 +378,16 @@ TEST(BadInput, ContradictoryConstraintsAreNamed) {
 
 TEST(BadInput, RedundantConstraintsAreNamed) {
   refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"dot(q,q) - l^2\"",
-          {"m.toml: lagrangian.constraints", "rank 1 of 2", "constraint 1 \"dot(q,q) - l^2\" is a combination of constraint 0",
-           "Remove the redundant one"});
-  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0] - 1\"", {"rank 1 of 2", "constraint 1 \"q[0] - 1\"", "another position"});
+          {"m.toml: lagrangian.constraints", "rank 1 of 2",
+           "constraint 1 \"dot(q,q) - l^2\" is a combination of constraint 0", "Remove the redundant one"});
+  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0] - 1\"",
+          {"rank 1 of 2", "constraint 1 \"q[0] - 1\"", "another position"});
   refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[1]\", \"q[1] + q[0] - 1\"", {"rank 2 of 3", "is a combination of"});
   refuses(chain, "constraints = [", "constraints = [\"q[2][1]\", \"2*q[2][1]\", ",
           {"rank 5 of 6", "constraint 1 \"2*q[2][1]\" is a combination of constraint 0 \"q[2][1]\""});
   refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"t\"", {"constraint 1 \"t\" has no direction of its own"});
-  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"l - 1\"", {"m.toml:9: lagrangian.constraints[1]", "is the number 0", "expression of the coordinates"});
+  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"l - 1\"",
+          {"m.toml:9: lagrangian.constraints[1]", "is the number 0", "expression of the coordinates"});
 }
 
 TEST(BadInput, SingularMassIsTracedToAMotion) {
@@ -363,18 +401,24 @@ TEST(BadInput, SingularMassIsTracedToAMotion) {
   refuses(pendulum, "m/2*dot(q',q')", "m/2*q[0]'^2", also("m.toml: lagrangian", "nothing resists a change of q'[1]"));
   refuses(pendulum, "m/2*dot(q',q')", "0", also("m.toml: lagrangian", "nothing resists"));
   refuses(pendulum, "m/2*dot(q',q')", "q[0]'", also("m.toml: lagrangian", "nothing resists"));
-  refuses(with(pendulum, "\"q[2]\"", "\"q[2]\", \"w\""), also("m.toml: lagrangian", "a change of w'"), {"--set", "initial.position.w=0"});
+  refuses(with(pendulum, "\"q[2]\"", "\"q[2]\", \"w\""), also("m.toml: lagrangian", "a change of w'"),
+          {"--set", "initial.position.w=0"});
   refuses(mechanism, "[[2, 0], [0, 1]]", "[[2, 0], [0, 0]]", also("m.toml: mechanical", "a change of x'[1]"));
   refuses(with(pendulum, "constraints = [\"(dot(q,q) - l^2)/2\"]\n", ""), also("m.toml: lagrangian", "nothing resists"),
           {"--set", "lagrangian.kinetic=\"(q[0]' + q[1]')^2\""});
-  refuses(odae, "r = [\"-2*a[0]*force\", \"-2*a[1]*force\"]", "r = [0, \"force\"]", {"m.toml", "reaction cannot keep the constraints"});
-  refuses(with(rotor, "momentum = { p = [0, 1] }\n", ""), {"m.toml", "does not determine the momentum", "give the initial momentum"},
+  refuses(odae, "r = [\"-2*a[0]*force\", \"-2*a[1]*force\"]", "r = [0, \"force\"]",
+          {"m.toml", "reaction cannot keep the constraints"});
+  refuses(with(rotor, "momentum = { p = [0, 1] }\n", ""),
+          {"m.toml", "does not determine the momentum", "give the initial momentum"},
           {"--set", "hamiltonian.hamiltonian=\"p[0]^2/2 + q[1]\""});
 }
 
 TEST(BadInput, ConstraintsAreOnPositionsOnly) {
-  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0]'\"", {"m.toml:5: lagrangian", "constraint 1 \"q[0]'\"", "depends on a velocity", "functions of t and the coordinates"});
-  refuses(rotor, "dot(q,q) - 1", "dot(q,p)", {"hamiltonian", "constraint 0 \"dot(q,p)\"", "depends on a velocity or momentum"});
+  refuses(pendulum, "l^2)/2\"", "l^2)/2\", \"q[0]'\"",
+          {"m.toml:5: lagrangian", "constraint 1 \"q[0]'\"", "depends on a velocity",
+           "functions of t and the coordinates"});
+  refuses(rotor, "dot(q,q) - 1", "dot(q,p)",
+          {"hamiltonian", "constraint 0 \"dot(q,p)\"", "depends on a velocity or momentum"});
   refuses(rotor, "dot(p,p)/2", "dot(q',q')/2", {"hamiltonian.hamiltonian", "no velocities"});
   refuses(mechanism, "[[2, 0]", "[[\"x[0]'\", 0]", {"mechanical", "mass matrix depends on a velocity"});
 }
@@ -398,8 +442,9 @@ TEST(BadInput, OutputFilesThatCannotBeWrittenAreRefused) {
   refuses_out("folder.csv", {"cannot write", "folder.csv", "irectory"});
   refuses(pendulum, "[output]", "[output]\nfile = 3", {"m.toml:17: output.file", "a file name"});
   const Folder folder;  // and from the model file
-  expect_refusal(folder, hinge(folder, {"run", folder.write("m.toml", with(pendulum, "[output]", "[output]\nfile = \"a.txt\""))}),
-                 {"cannot write 'a.txt'", "ending"});
+  expect_refusal(
+      folder, hinge(folder, {"run", folder.write("m.toml", with(pendulum, "[output]", "[output]\nfile = \"a.txt\""))}),
+      {"cannot write 'a.txt'", "ending"});
 }
 
 TEST(BadInput, SettingsOnTheCommandLineAreCheckedLikeTheFile) {
@@ -407,7 +452,8 @@ TEST(BadInput, SettingsOnTheCommandLineAreCheckedLikeTheFile) {
   refuses_options({"--set", "=3"}, {"--set takes key=value", "--set parameters.m1=2"});
   for (const std::string key : {".a", "parameters..m", "parameters."})
     refuses_options({"--set", key + "=3"}, {"--set " + key, "empty part", "--set parameters.m1=2"});
-  refuses_options({"--set", "parameters.m.x=3"}, {"--set parameters.m.x", "is not a section", "set parameters.m itself"});
+  refuses_options({"--set", "parameters.m.x=3"},
+                  {"--set parameters.m.x", "is not a section", "set parameters.m itself"});
   refuses_options({"--set", "parameters.mass=3"}, {"--set parameters.mass", "no parameter 'mass'", "it has: l, m"});
   refuses_options({"--set", "parameters.L=3"}, {"--set parameters.L", "did you mean 'l'?"});
   refuses_options({"--set", "parameter.m=3"}, {"parameter", "unknown key", "did you mean 'parameters'?"});
@@ -436,7 +482,8 @@ TEST(BadInput, ShortOptionsAreNamedInTheirOwnWords) {
   refuses_options({"--end", "1e300"}, {"too many", "longer step"});
   refuses_options({"--method", "ratle"}, {"hinge: --method", "no method 'ratle'", "did you mean 'rattle'?"});
   refuses_options({"--method", ""}, {"hinge: --method", "no method ''", "gauss-lobatto"});
-  refuses_options({"--method", "rattle", "--set", "integrate.stages=3"}, {"--set integrate.stages", "no option 'stages'"});
+  refuses_options({"--method", "rattle", "--set", "integrate.stages=3"},
+                  {"--set integrate.stages", "no option 'stages'"});
 }
 
 TEST(BadInput, CommandLinesThatMeanNothingAreExplained) {
@@ -457,8 +504,10 @@ TEST(BadInput, FilesThatAreNoModelAreRefused) {
   const Folder folder;
   std::filesystem::create_directory(folder.file("folder.toml"));
   for (const std::string command : {"run", "check"}) {
-    expect_refusal(folder, hinge(folder, {command, folder.file("missing.toml")}), {"cannot read", "missing.toml", "No such file", "check the name"});
-    expect_refusal(folder, hinge(folder, {command, folder.file("folder.toml")}), {"folder.toml' is a folder", "give the model file"});
+    expect_refusal(folder, hinge(folder, {command, folder.file("missing.toml")}),
+                   {"cannot read", "missing.toml", "No such file", "check the name"});
+    expect_refusal(folder, hinge(folder, {command, folder.file("folder.toml")}),
+                   {"folder.toml' is a folder", "give the model file"});
     expect_refusal(folder, hinge(folder, {command, ""}), {"cannot read ''", "check the name"});
   }
   refuses("", {"m.toml: there is no system", "[lagrangian]"});
@@ -489,7 +538,8 @@ TEST(BadInput, BinaryGarbageIsRefused) {
   }
   refuses(std::string(3, '\0'), {"m.toml:1:", "this is not TOML"});
   refuses(pendulum + std::string(2, '\0'), {"m.toml:18:", "this is not TOML"});
-  refuses(with(pendulum, "9.81*m", "9.81*\\u0000m"), {"m.toml:8: lagrangian.potential", "U+0000 is not part of the language"});
+  refuses(with(pendulum, "9.81*m", "9.81*\\u0000m"),
+          {"m.toml:8: lagrangian.potential", "U+0000 is not part of the language"});
   refuses(with(pendulum, "\"Pendulum\"", "\"\xff\xfe\""), {"m.toml:1:", "utf-8"});
   refuses("\xff\xfe[\0l\0", {"m.toml:1:", "this is not TOML"});
 }
@@ -501,7 +551,8 @@ TEST(BadInput, RandomDamageToAModelNeverCrashes) {
     std::string text = k % 2 ? pendulum : chain;
     for (int n = 0; n < 3; ++n) {
       const std::size_t at = random() % text.size();
-      const char* const pieces[] = {"(", ")", "[", "]", "\"", "'", "=", "{", "}", "9", "-", "q", ".", ",", "\n", "^", "/"};
+      const char* const pieces[] = {"(", ")", "[", "]", "\"", "'",  "=", "{", "}",
+                                    "9", "-", "q", ".", ",",  "\n", "^", "/"};
       if (random() % 2)
         text.erase(at, 1 + random() % 4);
       else
@@ -521,14 +572,15 @@ TEST(BadInput, HugeFilesAreRefusedAtOnce) {
 TEST(BadInput, DeepNestingIsRefused) {
   const int n = 100'000;
   const auto potential = [](const std::string& expression) { return with(pendulum, "9.81*m*q[1]", expression); };
-  for (const std::string& text : {repeat("(", n) + "q[1]" + repeat(")", n), repeat("sin(", n) + "q[1]" + repeat(")", n),
-                                  repeat("-", n) + "q[1]", repeat("not ", n) + "q[1]", repeat("q[1]^", n) + "1",
-                                  repeat("[", n) + "1" + repeat("]", n)})
+  for (const std::string& text :
+       {repeat("(", n) + "q[1]" + repeat(")", n), repeat("sin(", n) + "q[1]" + repeat(")", n), repeat("-", n) + "q[1]",
+        repeat("not ", n) + "q[1]", repeat("q[1]^", n) + "1", repeat("[", n) + "1" + repeat("]", n)})
     refuses(potential(text), {"m.toml:8: lagrangian.potential", "nested more than", "name parts of the expression"});
   refuses(potential(repeat("(", n) + "q[1]"), {"lagrangian.potential", "never closed"});
   refuses(potential("q" + repeat("[0]", n)), {"lagrangian.potential", "cannot be indexed"});
   refuses(with(pendulum, "[1, 0]", repeat("[", n) + repeat("]", n)), {"m.toml:11:", "nested"});
-  refuses(with(pendulum, "[1, 0]", repeat("[", 200) + "1" + repeat("]", 200)), {"m.toml:11: initial.position.q[0]", "nested too deeply"});
+  refuses(with(pendulum, "[1, 0]", repeat("[", 200) + "1" + repeat("]", 200)),
+          {"m.toml:11: initial.position.q[0]", "nested too deeply"});
   refuses(with(pendulum, "[1, 0]", repeat("{ a = ", n) + "1" + repeat("}", n)), {"m.toml:11:", "nested"});
   refuses("\n[" + repeat("a.", n) + "a]\n", {"m.toml:2:", "more than 100 parts", "initial.position.q"});
   refuses(repeat("a . ", n) + "a = 1\n", {"m.toml:1:", "more than 100 parts"});
@@ -539,9 +591,11 @@ TEST(BadInput, DeepNestingIsRefused) {
 TEST(BadInput, LongLinesAreReadAndQuotedInPart) {
   const std::string terms = repeat(" + 0*q[0]", 110'000);  // 1 MB in one line
   const Folder folder;
-  const Answer good = hinge(folder, {"run", folder.write("m.toml", with(pendulum, "9.81*m*q[1]", "q[1]" + terms)), "--quiet"});
+  const Answer good =
+      hinge(folder, {"run", folder.write("m.toml", with(pendulum, "9.81*m*q[1]", "q[1]" + terms)), "--quiet"});
   EXPECT_EQ(good.status, 0) << good.err;
-  refuses(with(pendulum, "9.81*m*q[1]", "q[1]" + terms + " + unknown"), {"m.toml:8: lagrangian.potential", "unknown name 'unknown'", "..."});
+  refuses(with(pendulum, "9.81*m*q[1]", "q[1]" + terms + " + unknown"),
+          {"m.toml:8: lagrangian.potential", "unknown name 'unknown'", "..."});
   refuses(with(pendulum, "9.81*m*q[1]", repeat("z", 1'000'000)), {"unknown name 'zzzz", "..."});
   refuses(repeat("z", 1'000'000) + " = 3\n" + pendulum, {"m.toml:1: zzzz", "...: unknown key"});
 }
@@ -550,7 +604,8 @@ TEST(BadInput, LongLinesAreReadAndQuotedInPart) {
 TEST(BadInput, ManyDotsOutsideKeysAreAllRight) {
   const Folder folder;
   const std::string dots = repeat(".", 300);
-  std::string text = with(pendulum, "\"Pendulum\"", "\"\"\"\n" + dots + " \\\" \" '\n" + dots + "\"\"\" # it's " + dots + " \"");
+  std::string text =
+      with(pendulum, "\"Pendulum\"", "\"\"\"\n" + dots + " \\\" \" '\n" + dots + "\"\"\" # it's " + dots + " \"");
   text += "# " + dots + "\n'b' = '" + dots + "'\n";
   const Answer answer = hinge(folder, {"run", folder.write("m.toml", text), "--quiet"});
   EXPECT_EQ(answer.status, 2);

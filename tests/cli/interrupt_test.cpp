@@ -16,7 +16,8 @@ class LongRun {
  public:
   explicit LongRun(const std::string& file, std::vector<std::string> options = {}) {
     out = folder.file(file);
-    std::vector<std::string> arguments{"run", folder.write("m.toml", pendulum), "--step", "0.001", "--end", "1e9", "--out", out};
+    std::vector<std::string> arguments{
+        "run", folder.write("m.toml", pendulum), "--step", "0.001", "--end", "1e9", "--out", out};
     arguments.insert(arguments.end(), options.begin(), options.end());
     program = std::make_unique<Program>(folder, arguments);
   }
@@ -77,7 +78,8 @@ TEST(Interrupt, KilledRunLeavesAReadableHdf5File) {
   expect_rows(trajectory, 100);
 }
 
-void expect_clean_stop(const std::string& file, int signal, const std::vector<std::string>& options, const std::string& printed) {
+void expect_clean_stop(const std::string& file, int signal, const std::vector<std::string>& options,
+                       const std::string& printed) {
   LongRun run(file, options);
   ASSERT_TRUE(run.wait_for(100'000));
   run.program->send(signal);
@@ -90,7 +92,9 @@ void expect_clean_stop(const std::string& file, int signal, const std::vector<st
 }
 
 TEST(Interrupt, ControlCEndsTheRunProperly) { expect_clean_stop("out.csv", SIGINT, {}, "Final state"); }
-TEST(Interrupt, TerminationEndsTheRunProperly) { expect_clean_stop("out.csv", SIGTERM, {"--json"}, "\"status\": \"stopped\""); }
+TEST(Interrupt, TerminationEndsTheRunProperly) {
+  expect_clean_stop("out.csv", SIGTERM, {"--json"}, "\"status\": \"stopped\"");
+}
 TEST(Interrupt, ControlCClosesHdf5) {
   if (!hdf5_available()) GTEST_SKIP() << "built without HDF5";
   expect_clean_stop("out.h5", SIGINT, {}, "stopped at t = ");

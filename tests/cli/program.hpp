@@ -87,7 +87,8 @@ class Program {
     int status = 0;
     while (waitpid(process_, &status, 0) < 0) continue;
     process_ = 0;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), folder_.read(".stdout"), folder_.read(".stderr")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), folder_.read(".stdout"),
+            folder_.read(".stderr")};
   }
 
  private:

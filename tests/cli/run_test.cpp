@@ -39,7 +39,8 @@ std::vector<double> recorded_times(const std::string& model, Words options = {})
   const Trajectory trajectory = read_trajectory(folder.file("out.csv"));
   EXPECT_EQ(trajectory.status, "finished");
   std::vector<double> times;
-  for (std::size_t k = 0; k < trajectory.rows(); ++k) times.push_back(trajectory.values[k * trajectory.header.columns.size()]);
+  for (std::size_t k = 0; k < trajectory.rows(); ++k)
+    times.push_back(trajectory.values[k * trajectory.header.columns.size()]);
   return times;
 }
 
@@ -104,14 +105,16 @@ TEST(Run, JsonSpeaksTheWordsOfTheSystem) {
 }
 
 TEST(Run, JsonNestsArraysOfVectors) {
-  const Json j = run_json(chain + "[output]\nquantities = { tip = \"q[N-1]\", ends = \"[dot(q[0],q[0]), 1]\", all = \"2*q\" }\n");
+  const Json j =
+      run_json(chain + "[output]\nquantities = { tip = \"q[N-1]\", ends = \"[dot(q[0],q[0]), 1]\", all = \"2*q\" }\n");
   ASSERT_EQ(j["final"]["position"]["q"].size(), 4U);
   for (const Json& point : j["final"]["position"]["q"]) EXPECT_EQ(point.size(), 3U);
   EXPECT_EQ(j["final"]["quantities"]["tip"], j["final"]["position"]["q"][3]);
   EXPECT_EQ(j["final"]["quantities"]["ends"][1], 1.0);
   EXPECT_EQ(j["final"]["quantities"]["all"][2].size(), 3U);
-  const Json scalar = run_json("[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n[initial]\nposition = { x = 1 }\n"
-                               "[integrate]\nstep = 0.1\nend = 1\n");
+  const Json scalar = run_json(
+      "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n[initial]\nposition = { x = 1 }\n"
+      "[integrate]\nstep = 0.1\nend = 1\n");
   EXPECT_EQ(scalar["final"]["position"]["x"], 1.0);
   EXPECT_EQ(scalar["final"]["multiplier"], Json::array());
   EXPECT_EQ(scalar["title"], "m");  // the file's name
@@ -131,11 +134,15 @@ TEST(Run, SettingsOverrideAnyKey) {
   EXPECT_EQ(run_json(pendulum, {"--set", "integrate.stages=3"})["method"]["order"], 6);
   EXPECT_EQ(run_json(pendulum, {"--set", "integrate.step=0.025", "--set", "integrate.end=0.1"})["time"]["steps"], 4);
   EXPECT_EQ(run_json(pendulum, {"--set", "initial.position.q=[0, -1]"})["final"]["position"]["q"], (Json{0.0, -1.0}));
-  EXPECT_EQ(run_json(pendulum, {"--set", "initial.velocity={ q = [0, 1] }", "--end", "0"})["final"]["velocity"]["q"], (Json{0.0, 1.0}));
-  EXPECT_EQ(run_json(pendulum, {"--set", "output.quantities.width=q[0]", "--end", "0"})["final"]["quantities"]["width"], 1.0);
+  EXPECT_EQ(run_json(pendulum, {"--set", "initial.velocity={ q = [0, 1] }", "--end", "0"})["final"]["velocity"]["q"],
+            (Json{0.0, 1.0}));
+  EXPECT_EQ(run_json(pendulum, {"--set", "output.quantities.width=q[0]", "--end", "0"})["final"]["quantities"]["width"],
+            1.0);
   EXPECT_EQ(run_json(pendulum, {"--set", "lagrangian.potential=\"0\""})["final"]["position"]["q"], (Json{1.0, 0.0}));
   // a parameter that only another setting uses
-  EXPECT_EQ(run_json(pendulum, {"--set", "parameters.k=3", "--set", "output.quantities.three=k"})["final"]["quantities"]["three"], 3.0);
+  EXPECT_EQ(run_json(pendulum,
+                     {"--set", "parameters.k=3", "--set", "output.quantities.three=k"})["final"]["quantities"]["three"],
+            3.0);
   // the last one wins
   EXPECT_EQ(run_json(pendulum, {"--step", "0.01", "--set", "integrate.step=0.025"})["time"]["steps"], 5);
 }
@@ -144,7 +151,8 @@ TEST(Run, MethodOnTheCommandLineLeavesOptionsOfTheOldOneBehind) {
   const Json j = run_json(with(pendulum, "step =", "stages = 3\nstep ="), {"--method", "rattle"});
   EXPECT_EQ(j["method"]["name"], "rattle");
   EXPECT_EQ(j["method"]["order"], 2);
-  const Json back = run_json(with(pendulum, "\"gauss-lobatto\"", "\"rattle\""), {"--method", "gauss-lobatto", "--set", "integrate.stages=1"});
+  const Json back = run_json(with(pendulum, "\"gauss-lobatto\"", "\"rattle\""),
+                             {"--method", "gauss-lobatto", "--set", "integrate.stages=1"});
   EXPECT_EQ(back["method"]["order"], 2);
   EXPECT_EQ(back["method"]["name"], "gauss-lobatto");
 }
@@ -186,7 +194,8 @@ TEST(Run, RecordsFirstAndLastRowAndThoseAskedFor) {
   expect_times(recorded_times(dense, {"--end", "0.03"}), {0, 0.01, 0.02, 0.03});
   const std::string tenth = with(pendulum, "[output]", "[output]\ninterval = 0.1");
   EXPECT_EQ(recorded_times(tenth, {"--end", "10"}).size(), 101U);
-  const std::string later = with(with(pendulum, "[output]", "[output]\ninterval = 0.02"), "end = 0.05", "start = 7\nend = 7.05");
+  const std::string later =
+      with(with(pendulum, "[output]", "[output]\ninterval = 0.02"), "end = 0.05", "start = 7\nend = 7.05");
   expect_times(recorded_times(later), {7, 7.02, 7.04, 7.05});
 }
 
@@ -195,7 +204,8 @@ TEST(Run, RecordedFileSaysWhatItHolds) {
     if (ending == "h5" && !hdf5_available()) continue;
     const Folder folder;
     const std::string file = folder.file("out." + ending);
-    const std::string text = with(chain, "N = 4", "N = 2") + "[output]\nquantities = { tip = \"q[1]\", height = \"q[1][2]\" }\n";
+    const std::string text =
+        with(chain, "N = 4", "N = 2") + "[output]\nquantities = { tip = \"q[1]\", height = \"q[1][2]\" }\n";
     const Answer answer = run(folder, text, {"--out", file, "--json"});
     ASSERT_EQ(answer.status, 0) << answer.err;
     const Json j = Json::parse(answer.out);
@@ -204,8 +214,9 @@ TEST(Run, RecordedFileSaysWhatItHolds) {
     EXPECT_EQ(trajectory.status, "finished");
     EXPECT_EQ(trajectory.header.model, text);
     EXPECT_EQ(trajectory.header.columns,
-              (Words{"t", "q[0][0]", "q[0][1]", "q[0][2]", "q[1][0]", "q[1][1]", "q[1][2]", "q'[0][0]", "q'[0][1]", "q'[0][2]",
-                     "q'[1][0]", "q'[1][1]", "q'[1][2]", "psi[0]", "psi[1]", "energy", "tip[0]", "tip[1]", "tip[2]", "height"}));
+              (Words{"t",        "q[0][0]",  "q[0][1]",  "q[0][2]",  "q[1][0]",  "q[1][1]",  "q[1][2]",
+                     "q'[0][0]", "q'[0][1]", "q'[0][2]", "q'[1][0]", "q'[1][1]", "q'[1][2]", "psi[0]",
+                     "psi[1]",   "energy",   "tip[0]",   "tip[1]",   "tip[2]",   "height"}));
     ASSERT_EQ(trajectory.rows(), 6U);
     const std::size_t last = 5 * trajectory.header.columns.size();
     EXPECT_EQ(trajectory.values[last], 0.05);
@@ -245,9 +256,10 @@ TEST(Run, TableTellsStatePreservationAndCost) {
   const Answer answer = run(folder, pendulum, {"--out", folder.file("out.csv")});
   EXPECT_EQ(answer.status, 0);
   EXPECT_EQ(answer.err, "");
-  for (const std::string part : {"Pendulum\n", "gauss-lobatto, 2 stages, order 4", "step 0.01", "t = 0 to 0.05", "Final state", "position",
-                                 "velocity", "multiplier", "height", "Preserved", "|g|", "|g_t + G v|", "|H - H0|", "Cost",
-                                 "5 steps", "Newton iterations", "6 rows recorded in"})
+  for (const std::string part :
+       {"Pendulum\n", "gauss-lobatto, 2 stages, order 4", "step 0.01", "t = 0 to 0.05", "Final state", "position",
+        "velocity", "multiplier", "height", "Preserved", "|g|", "|g_t + G v|", "|H - H0|", "Cost", "5 steps",
+        "Newton iterations", "6 rows recorded in"})
     EXPECT_NE(answer.out.find(part), std::string::npos) << part << " is not in\n" << answer.out;
   EXPECT_EQ(answer.out.find("nan"), std::string::npos);
   const Answer momenta = run(folder, rotor);
@@ -258,7 +270,8 @@ TEST(Run, TableTellsStatePreservationAndCost) {
 }
 
 TEST(Run, ProjectUsesTheNearestConsistentValues) {
-  const std::string text = with(with(pendulum, "[1, 0]", "[2, 0]"), "[integrate]", "velocity = { q = [1, 1] }\nconsistent = \"project\"\n[integrate]");
+  const std::string text = with(with(pendulum, "[1, 0]", "[2, 0]"), "[integrate]",
+                                "velocity = { q = [1, 1] }\nconsistent = \"project\"\n[integrate]");
   const Json j = run_json(text, {"--end", "0"});
   EXPECT_NEAR(j["final"]["position"]["q"][0], 1.0, 1e-15);
   EXPECT_NEAR(j["final"]["velocity"]["q"][0], 0.0, 1e-15);
@@ -283,7 +296,8 @@ void expect_failure(const std::string& text, const std::string& reason, double a
   const Trajectory trajectory = read_trajectory(folder.file("out.csv"));
   EXPECT_EQ(trajectory.status.rfind("failed: ", 0), 0U) << trajectory.status;
   EXPECT_EQ(trajectory.rows(), j["time"]["steps"].get<std::size_t>() + 1);  // all complete steps, and the start
-  EXPECT_TRUE(std::all_of(trajectory.values.begin(), trajectory.values.end(), [](double x) { return std::isfinite(x); }));
+  EXPECT_TRUE(
+      std::all_of(trajectory.values.begin(), trajectory.values.end(), [](double x) { return std::isfinite(x); }));
   EXPECT_EQ(trajectory.values[(trajectory.rows() - 1) * trajectory.header.columns.size()], t);
   const Answer table = run(folder, text);
   EXPECT_EQ(table.status, 1);
@@ -310,7 +324,8 @@ TEST(Run, FailureOfTheEnergyKeepsWhatWasComputed) {
 }
 
 TEST(Run, LoopThatLocksKeepsWhatWasComputed) {
-  // a slider that is pulled by a rod of length 1 from a crank of length 1, at a prescribed speed: at t = 2 it is stretched
+  // a slider that is pulled by a rod of length 1 from a crank of length 1, at a prescribed speed: at t = 2 it is
+  // stretched
   const std::string stretched = R"toml([lagrangian]
 coordinates = ["a[2]"]
 kinetic = "dot(a',a')/2"
@@ -331,7 +346,8 @@ TEST(Program, VersionAndHelpAreAnswered) {
   const Answer version = hinge(folder, {"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(version.out.rfind("hinge " + ::hinge::version(), 0), 0U) << version.out;
-  for (const Words& arguments : {Words{"--help"}, Words{"run", "--help"}, Words{"check", "--help"}, Words{"methods", "--help"}}) {
+  for (const Words& arguments :
+       {Words{"--help"}, Words{"run", "--help"}, Words{"check", "--help"}, Words{"methods", "--help"}}) {
     const Answer answer = hinge(folder, arguments);
     EXPECT_EQ(answer.status, 0);
     EXPECT_EQ(answer.err, "");
@@ -377,8 +393,8 @@ TEST(Check, TellsStructureWithoutIntegrating) {
   const Folder folder;
   const Answer answer = hinge(folder, {"check", folder.write("m.toml", pendulum), "--set", "parameters.m=1"});
   EXPECT_EQ(answer.status, 0) << answer.err;
-  for (const std::string part : {"Lagrangian", "2 coordinates", "1 constraints", "rank of G", "1 of 1", "degrees of freedom", "index",
-                                 "3 as written", "consistent", "gauss-lobatto"})
+  for (const std::string part : {"Lagrangian", "2 coordinates", "1 constraints", "rank of G", "1 of 1",
+                                 "degrees of freedom", "index", "3 as written", "consistent", "gauss-lobatto"})
     EXPECT_NE(answer.out.find(part), std::string::npos) << part << " is not in\n" << answer.out;
   EXPECT_EQ(hinge(folder, {"check", folder.write("m.toml", with(pendulum, "[1, 0]", "[1, 1]"))}).status, 2);
   EXPECT_EQ(hinge(folder, {"check", folder.write("m.toml", with(pendulum, "9.81*m", "log(-q[0])*m"))}).status, 2);

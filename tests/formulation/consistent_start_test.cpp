@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include "formulation/constraint_rank.hpp"
 #include "hinge/hinge.hpp"
@@ -29,7 +29,9 @@ Eigen::MatrixXd matrix(const System& system, Quantity q, const State& s) {
   return m;
 }
 
-Eigen::VectorXd vector(const Values& x) { return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size())); }
+Eigen::VectorXd vector(const Values& x) {
+  return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+}
 
 /// How far `x` is from the range of G^T, relative to x: zero if x + G^T lambda = 0 for some lambda.
 double outside_range(const Eigen::MatrixXd& g, const Eigen::VectorXd& x) {
@@ -37,8 +39,12 @@ double outside_range(const Eigen::MatrixXd& g, const Eigen::VectorXd& x) {
   return (x - g.transpose() * lambda).norm() / x.norm();
 }
 
-double violation(const System& system, const State& s) { return matrix(system, Q::constraint, s).cwiseAbs().maxCoeff(); }
-double rate_violation(const System& system, const State& s) { return matrix(system, Q::constraint_rate, s).cwiseAbs().maxCoeff(); }
+double violation(const System& system, const State& s) {
+  return matrix(system, Q::constraint, s).cwiseAbs().maxCoeff();
+}
+double rate_violation(const System& system, const State& s) {
+  return matrix(system, Q::constraint_rate, s).cwiseAbs().maxCoeff();
+}
 
 /// Two masses on rods, in space; `heavy` tells them apart.
 std::shared_ptr<const System> two_rods(double heavy) {
@@ -58,7 +64,8 @@ TEST(ConsistentStart, PositionIsTheNearestInTheMassMetric) {
       EXPECT_LT(violation(*system, s), 1e-15);  // measured 5e-16
       // stationary: M (y - y0) + G^T lambda = 0
       const Eigen::VectorXd pull = matrix(*system, Q::momentum_z, s) * (vector(s.y) - vector(y0));
-      EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), pull), 1e-10);  // measured 1.3e-11, with a mass of 0.01
+      EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), pull),
+                1e-10);  // measured 1.3e-11, with a mass of 0.01
       // and in the Euclidean metric it is not, unless the masses are equal
       if (heavy != 1.0) {
         EXPECT_GT(outside_range(matrix(*system, Q::constraint_y, s), vector(s.y) - vector(y0)), 1e-3);
@@ -100,7 +107,7 @@ TEST(ConsistentStart, FarAwayStartsOfAChainAreBroughtBack) {
   for (int i = 0; i < n; ++i) y0.insert(y0.end(), {0.8 * (i + 1), 0.2 * std::sin(i)});
   const auto system = l.build();
   const State s = consistent_start(*system, 0, {.position = y0, .consistent = Consistency::project});
-  EXPECT_LT(violation(*system, s), 1e-14);                                                               // measured 2e-15
+  EXPECT_LT(violation(*system, s), 1e-14);                                                        // measured 2e-15
   EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), vector(s.y) - vector(y0)), 1e-6);  // measured 4e-9
 }
 
@@ -108,7 +115,8 @@ TEST(ConsistentStart, VelocityIsTheNearestInTheMassMetric) {
   for (const double heavy : {1.0, 0.01, 100.0}) {
     const auto system = two_rods(heavy);
     const Values z0{0.3, 1.0, 0.2, -1.0, 2.0, 0.7};
-    const State s = consistent_start(*system, 0, {.position = {1, 0, 0, 1, 2, 0}, .velocity = z0, .consistent = Consistency::project});
+    const State s = consistent_start(
+        *system, 0, {.position = {1, 0, 0, 1, 2, 0}, .velocity = z0, .consistent = Consistency::project});
     EXPECT_EQ(s.y, (Values{1, 0, 0, 1, 2, 0}));
     EXPECT_LT(rate_violation(*system, s), 1e-15);  // measured 0
     const Eigen::VectorXd pull = matrix(*system, Q::momentum_z, s) * (vector(s.z) - vector(z0));
@@ -125,7 +133,8 @@ TEST(ConsistentStart, OdaeIsProjectedInTheEuclideanMetric) {
   odae.r({-2.0 * y[0] * psi[0], -y[1] * psi[0]});
   odae.constrain((dot(y, y) - 1.0) / 2.0);
   const auto system = odae.build();
-  const State s = consistent_start(*system, 0, {.position = {3, 4}, .velocity = {1, 1}, .consistent = Consistency::project});
+  const State s =
+      consistent_start(*system, 0, {.position = {3, 4}, .velocity = {1, 1}, .consistent = Consistency::project});
   EXPECT_NEAR(s.y[0], 0.6, 1e-15);
   EXPECT_NEAR(s.y[1], 0.8, 1e-15);
   EXPECT_NEAR(s.z[0], 1 - 1.4 * 0.6, 1e-15);
@@ -139,7 +148,8 @@ TEST(ConsistentStart, MovingConstraintsGiveTheVelocityLevelTheirOwnSpeed) {
   l.constrain(q[0] - 2.0 * q[1] - sin(3.0 * l.t()));  // g_t = -3 cos 3t
   const auto system = l.build();
   const double t = 0.25;
-  const State s = consistent_start(*system, t, {.position = {std::sin(0.75), 0}, .velocity = {0, 0}, .consistent = Consistency::project});
+  const State s = consistent_start(
+      *system, t, {.position = {std::sin(0.75), 0}, .velocity = {0, 0}, .consistent = Consistency::project});
   EXPECT_NEAR(s.z[0] - 2 * s.z[1], 3 * std::cos(0.75), 1e-15);
   EXPECT_NEAR(s.z[1] / s.z[0], -2.0 / 4.0, 1e-15);  // M z = -G^T mu
   const StartCheck check = check_start(*system, t, {std::sin(0.75), 0}, {0, 0}, {});
@@ -152,7 +162,8 @@ TEST(ConsistentStart, MovingConstraintsGiveTheVelocityLevelTheirOwnSpeed) {
 
 TEST(ConsistentStart, RoundingOfTypedValuesIsPolishedSilently) {
   const auto system = two_rods(3);
-  const State s = consistent_start(*system, 0, {.position = {0.7071067812, 0.7071067812, 0, 0.7071067812, 2.7071067812, 0}});
+  const State s =
+      consistent_start(*system, 0, {.position = {0.7071067812, 0.7071067812, 0, 0.7071067812, 2.7071067812, 0}});
   EXPECT_LT(violation(*system, s), 1e-15);
   EXPECT_NEAR(s.y[0], std::sqrt(0.5), 1e-10);
   EXPECT_THROW(consistent_start(*system, 0, {.position = {0.7072, 0.7071, 0, 0.7071, 2.7071, 0}}), InconsistentStart);
@@ -196,7 +207,8 @@ TEST(ConsistentStart, VelocityAndMomentumAreTwoWordsForOneState) {
   const State rest = consistent_start(*h.build(), 0, {.position = {2, 3}});  // velocity zero, not momentum zero
   EXPECT_NEAR(rest.z[0], -3, 1e-14);
   EXPECT_NEAR(rest.z[1], 2, 1e-14);
-  EXPECT_THROW(consistent_start(*h.build(), 0, {.position = {2, 3}, .velocity = {5, 7}, .momentum = {1, 1}}), InputError);
+  EXPECT_THROW(consistent_start(*h.build(), 0, {.position = {2, 3}, .velocity = {5, 7}, .momentum = {1, 1}}),
+               InputError);
 }
 
 TEST(InitialMultipliers, ChargeOnASphere) {
@@ -227,7 +239,9 @@ TEST(InitialMultipliers, NothingPullsAtRest) {
 }
 
 TEST(InitialMultipliers, ReactionsNonlinearInTheMultiplier) {
-  const auto s1 = [](const Vector& y, const Vector&, const Expression& psi) { return Vector{y[0] * y[1] * psi * psi, -sqrt(y[0]) * psi}; };
+  const auto s1 = [](const Vector& y, const Vector&, const Expression& psi) {
+    return Vector{y[0] * y[1] * psi * psi, -sqrt(y[0]) * psi};
+  };
   const auto e1 = [](const Vector& y, const Vector& z, const Expression& psi) {
     return Vector{y[1] * z[0] * psi * psi, -sqrt(y[0]) * z[0] * z[1] * z[1] * psi};
   };

@@ -25,9 +25,10 @@ Report run(const std::string& text, const std::vector<Override>& overrides = {})
 
 /// The value of an expression in the parameters.
 Values value(const std::string& parameters, const std::string& expression) {
-  const Report report = run("[parameters]\n" + parameters + "\n[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n" +
-                            "[initial]\nposition = { x = 0 }\n[integrate]\nstep = 1\nend = 0\n[output]\nquantities = { result = \"" +
-                            expression + "\" }\n");
+  const Report report =
+      run("[parameters]\n" + parameters + "\n[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n" +
+          "[initial]\nposition = { x = 0 }\n[integrate]\nstep = 1\nend = 0\n[output]\nquantities = { result = \"" +
+          expression + "\" }\n");
   return report.quantities[0].value;
 }
 
@@ -73,7 +74,8 @@ velocity = { q = [0, "1/2"] }
 )toml";
 
 TEST(Model, DefinedNamesStandForExpressions) {
-  const Report report = run(pendulum + times + "[output]\nquantities = { h = \"height\", v2 = \"speed2\", rise = \"height'\" }\n");
+  const Report report =
+      run(pendulum + times + "[output]\nquantities = { h = \"height\", v2 = \"speed2\", rise = \"height'\" }\n");
   EXPECT_EQ(report.quantities[0].name, "h");  // in the order of the file
   EXPECT_EQ(report.quantities[0].value[0], report.final.y[1]);
   EXPECT_NEAR(report.quantities[1].value[0], std::pow(report.velocity[0], 2) + std::pow(report.velocity[1], 2), 1e-15);
@@ -207,7 +209,9 @@ velocity = { q = { for = "i", to = 1, value = "[0, i]" } }
   EXPECT_EQ(model.system->layout().constraints[2].rfind("1 (k = 2)", 0), 0U);
   const auto e = model.system->evaluation({Quantity::force});
   e->at(0, model.start.position.data(), model.start.velocity.data(), nullptr);
-  EXPECT_EQ(Values((*e)[Quantity::force], (*e)[Quantity::force] + model.system->pattern(Quantity::force).entries()).back(), -30);
+  EXPECT_EQ(
+      Values((*e)[Quantity::force], (*e)[Quantity::force] + model.system->pattern(Quantity::force).entries()).back(),
+      -30);
   const std::string plain = R"toml([lagrangian]
 coordinates = ["q[3][2]"]
 kinetic = "(dot(q[0]',q[0]') + dot(q[1]',q[1]') + dot(q[2]',q[2]'))/2"
@@ -219,7 +223,8 @@ velocity = { q = [[0, 0], [0, 1], [0, 0]] }
 )toml" + times;
   const Report a = run(text), b = run(plain);
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(a.final.y[k], b.final.y[k], 1e-12);  // measured 1e-15
-  EXPECT_EQ(run(text, {{"parameters.N", "1"}, {"initial.velocity", "{}"}}).final.y.size(), 2U);                    // the family is empty then
+  EXPECT_EQ(run(text, {{"parameters.N", "1"}, {"initial.velocity", "{}"}}).final.y.size(),
+            2U);  // the family is empty then
 }
 
 TEST(Model, MassMatricesMayHoldExpressions) {
@@ -240,12 +245,15 @@ velocity = { a = 1 }
   EXPECT_NEAR((*e)[Quantity::momentum][0], 3.09 + 0.12, 1e-15);
   EXPECT_NEAR((*e)[Quantity::momentum][1], 0.06 + 8, 1e-15);
   // that force is what a free body with this mass matrix has: the kinetic energy stays
-  const Report report = run(text, {{"output.quantities.energy2", "(m+a^2)*a'^2 + 2*a*b*a'*b' + (m+1)*b'^2"}, {"integrate.stages", "4"}});
+  const Report report =
+      run(text, {{"output.quantities.energy2", "(m+a^2)*a'^2 + 2*a*b*a'*b' + (m+1)*b'^2"}, {"integrate.stages", "4"}});
   EXPECT_NEAR(report.quantities[0].value[0], 3.09, 1e-11);  // measured 1e-13
 }
 
 TEST(Model, InitialValuesMayBeVelocityOrMomentum) {
-  const std::string head = "[lagrangian]\ncoordinates = [\"x\", \"y\"]\nkinetic = \"x'^2 + 3*y'^2/2\"\n[initial]\nposition = { x = 1, y = 2 }\n";
+  const std::string head =
+      "[lagrangian]\ncoordinates = [\"x\", \"y\"]\nkinetic = \"x'^2 + 3*y'^2/2\"\n[initial]\nposition = { x = 1, y = 2 "
+      "}\n";
   EXPECT_EQ(parse_model(head, "test.toml").start.velocity, Values{});
   EXPECT_EQ(run(head + times).final.z, (Values{0, 0}));
   EXPECT_EQ(parse_model(head + "velocity = { y = \"1 + 1\" }", "test.toml").start.velocity, (Values{0, 2}));
@@ -272,11 +280,14 @@ quantities = { v = "q'", power = "(q[0]*q[1])'" }
   EXPECT_EQ(report.quantities[0].value, report.velocity);
   EXPECT_NEAR(report.velocity[0], report.final.z[0] + report.final.y[1], 1e-15);
   EXPECT_NEAR(report.velocity[1], report.final.z[1] / 4, 1e-15);
-  EXPECT_NEAR(report.quantities[1].value[0], report.velocity[0] * report.final.y[1] + report.final.y[0] * report.velocity[1], 1e-14);
+  EXPECT_NEAR(report.quantities[1].value[0],
+              report.velocity[0] * report.final.y[1] + report.final.y[0] * report.velocity[1], 1e-14);
 }
 
 TEST(Model, QuantitiesMayUseMultipliersAndTime) {
-  const Report report = run(pendulum + times + "[output]\nquantities = { pull = \"psi[0]*norm(q)\", clock = \"t\", both = \"[t, psi[0]]\" }\n");
+  const Report report =
+      run(pendulum + times +
+          "[output]\nquantities = { pull = \"psi[0]*norm(q)\", clock = \"t\", both = \"[t, psi[0]]\" }\n");
   EXPECT_NEAR(report.quantities[0].value[0], report.final.psi[0], 1e-12);
   EXPECT_EQ(report.quantities[1].value[0], 0.2);
   EXPECT_EQ(report.quantities[2].value, (Values{0.2, report.final.psi[0]}));
@@ -295,7 +306,8 @@ position = { x = 1 }
 [exact]
 position = { x = "cos(w*t)" }
 velocity = { x = "-w*sin(w*t)" }
-)toml" + times, "test.toml");
+)toml" + times,
+                                  "test.toml");
   ASSERT_EQ(model.exact.size(), 2U);
   EXPECT_EQ(model.exact[0].name, "position");
   EXPECT_EQ(model.exact[1].name, "velocity");
@@ -332,7 +344,8 @@ max_iterations = 7
 [output]
 interval = "m/4"
 file = "swing.csv"
-)toml", "swing.toml");
+)toml",
+                                   "swing.toml");
   EXPECT_EQ(chosen.method, "rattle");
   EXPECT_EQ(chosen.end, 3);
   EXPECT_EQ(chosen.simulation.start, 1);
@@ -362,7 +375,9 @@ velocity = { q = [1, 0] }
 
 TEST(Model, ErrorsSayWhereTheyAre) {
   EXPECT_EQ(message(pendulum), "accepted");
-  EXPECT_EQ(message("[lagrangian]\ncoordinates = [\"q\"]\nkinetic = \"r'\"\n").rfind("test.toml:3: lagrangian.kinetic: unknown name 'r'", 0), 0U);
+  EXPECT_EQ(message("[lagrangian]\ncoordinates = [\"q\"]\nkinetic = \"r'\"\n")
+                .rfind("test.toml:3: lagrangian.kinetic: unknown name 'r'", 0),
+            0U);
   EXPECT_EQ(message("").rfind("test.toml: there is no system", 0), 0U);
   try {
     parse_model(pendulum, "test.toml", {{"parameters.m", "x y"}, {"integrate.step", "0", "--step"}});

@@ -77,6 +77,19 @@ TEST(Convergence, StagnationAtRoundOffIsConvergence) {
     }
 }
 
+TEST(Convergence, StagnationIsRememberedAsNoiseAndSlowlyForgotten) {
+  const auto noisy = [](int k) { return 1e12 * std::pow(0.01, k) + (k % 2 ? 900 : 700); };
+  Convergence first(50);
+  EXPECT_EQ(run(first, noisy), Verdict::converged);
+  const double noise = first.next_noise();
+  EXPECT_GT(noise, 900);
+  Convergence second(50, noise);
+  EXPECT_EQ(run(second, noisy), Verdict::converged);
+  EXPECT_LT(second.count(), first.count());
+  EXPECT_LT(second.next_noise(), noise);
+  EXPECT_EQ(Convergence(50).next_noise(), 1);
+}
+
 TEST(Convergence, LargeStagnationIsFailure) {
   Convergence c(30);
   EXPECT_EQ(run(c, [](int) { return 1e8; }), Verdict::failed);

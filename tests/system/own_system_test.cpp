@@ -84,8 +84,8 @@ class DifferentiatedPendulum final : public OwnPendulum {
     switch (q) {
       case Q::velocity_y:
       case Q::momentum_y:
-      case Q::force_y:
-      case Q::reaction_z: return set({0, 0, 0, 0});
+      case Q::force_y: return set({0, 0, 0, 0});
+      case Q::reaction_z: return true;  // has no entries
       case Q::velocity_z: return set({1, 0, 0, 1});
       case Q::momentum_z: return set({mass, 0, 0, mass});
       case Q::momentum_t: return set({0, 0});
@@ -182,7 +182,7 @@ TEST(OwnSystem, DefaultsAreAFreeParticleOfMassOne) {
   EXPECT_LT(derivative_defect(own, x), 1e-12);                                             // measured 2e-16
 }
 
-TEST(OwnSystem, PatternsAreFullByDefault) {
+TEST(OwnSystem, PatternsAreFullByDefaultButOfTheReactionByZ) {
   Layout layout;
   layout.ny = 4;
   layout.nz = 3;
@@ -202,9 +202,12 @@ TEST(OwnSystem, PatternsAreFullByDefault) {
   EXPECT_EQ(shape(Q::constraint_rate_z), std::pair(2, 3));
   EXPECT_EQ(shape(Q::constraint_rate_t), std::pair(2, 1));
   EXPECT_EQ(own.pattern(Q::constraint_y).entries(), 8u);
+  EXPECT_EQ(shape(Q::reaction_z), std::pair(3, 3));
+  EXPECT_TRUE(own.pattern(Q::reaction_z).empty());
 }
 
-/// Everything different from the defaults: v is not z, numbers of y and z differ, r is nonlinear in psi, g_y sparse.
+/// Everything different from the defaults: v is not z, numbers of y and z differ, r is nonlinear in psi and depends on
+/// z, g_y is sparse.
 class OddSystem final : public System {
  public:
   static Layout make_layout() {
@@ -216,7 +219,9 @@ class OddSystem final : public System {
     return layout;
   }
   OddSystem() : System(make_layout()) {}
-  const Pattern& pattern(Q q) const override { return q == Q::constraint_y ? sparse_ : System::pattern(q); }
+  const Pattern& pattern(Q q) const override {
+    return q == Q::constraint_y ? sparse_ : q == Q::reaction_z ? full_ : System::pattern(q);
+  }
 
  protected:
   void velocity(double t, const double* y, const double* z, double* out) const override {
@@ -239,7 +244,7 @@ class OddSystem final : public System {
   void constraint(double t, const double* y, double* out) const override { *out = y[0] * y[2] * y[2] - std::cos(t); }
 
  private:
-  Pattern sparse_{1, 3, {0, 2}, {0, 2}};
+  Pattern sparse_{1, 3, {0, 2}, {0, 2}}, full_ = Pattern::dense(2, 2);
 };
 
 TEST(OwnSystem, DerivativesOfAnyFunctionsAgreeWithDifferences) {
