@@ -21,6 +21,8 @@ using Values = std::vector<double>;
 // Violations below this, relative to |y| (or |z|) and the size of the constraint's gradient, are rounding of typed
 // values and are polished away silently.
 constexpr double typed_precision = 1e-9;
+// And below this absolutely: where y or z vanish, what is left of a cancellation.
+constexpr double rounding = 1e-15;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -211,18 +213,28 @@ bool project_velocity(const System& system, double t, const Values& y, Values& z
   const bool euclidean = system.layout().kind == SystemKind::odae;
   const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   Projector projector(system, system.pattern(Q::constraint_rate_z), euclidean);
-  Values b(at(system.ng())), dz;
-  double previous = INFINITY;
-  for (int iteration = 0; iteration < 50; ++iteration) {
+  Values b(at(system.ng())), dz(z.size(), 0.0);
+  const double given = biggest(z);
+  double least = INFINITY, previous = INFINITY, damping = 1;
+  for (int iteration = 0; iteration < 100; ++iteration) {
     e->at(t, y.data(), z.data(), psi.data());
     for (std::size_t a = 0; a < b.size(); ++a) b[a] = -(*e)[Q::constraint_rate][a];
-    if (!std::isfinite(biggest(b))) return false;
+    const double rate = biggest(b);
+    // Newton that made it worse goes back half of its way
+    if (iteration > 0 && !(rate <= 2 * least) && damping > 1e-6) {
+      damping /= 2;
+      for (std::size_t a = 0; a < z.size(); ++a) z[a] -= damping * dz[a];
+      continue;
+    }
+    if (!std::isfinite(rate)) return false;
+    damping = 1;
+    least = std::min(least, rate);
     if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], (*e)[Q::constraint_rate_z])) return false;
     projector.solve(b, dz);
     for (std::size_t a = 0; a < z.size(); ++a) z[a] += dz[a];
-    const double change = biggest(dz);
+    const double change = biggest(dz), scale = std::max({biggest(z), given, 1e-300});
     if (!std::isfinite(change)) return false;
-    if (change <= 4e-16 * std::max(biggest(z), 1e-300) || (iteration > 2 && change >= 0.5 * previous)) return true;
+    if (change <= 4e-16 * scale || (change <= 1e-11 * scale && change >= 0.5 * previous)) return true;
     previous = change;
   }
   return false;
@@ -337,13 +349,14 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
   std::vector<StartCheck::Violation> found;
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint][i]);
-    if (!(g <= typed_precision * std::max(row_size(Q::constraint_y, i, y_size), 1e-300)))
+    if (!(g <= row_size(Q::constraint_y, i, typed_precision * y_size + rounding)))
       found.push_back({i, false, g});
   }
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint_rate][i]);
-    const double scale = row_size(Q::constraint_rate_z, i, z_size) + row_size(Q::constraint_rate_y, i, y_size);
-    if (!(g <= typed_precision * std::max(scale, 1e-300))) found.push_back({i, true, g});
+    const double tolerated = row_size(Q::constraint_rate_z, i, typed_precision * z_size + rounding) +
+                             row_size(Q::constraint_rate_y, i, typed_precision * y_size);
+    if (!(g <= tolerated)) found.push_back({i, true, g});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.velocity_level != b.velocity_level ? b.velocity_level : a.amount > b.amount;

@@ -37,11 +37,13 @@ class SeparableRattle final : public Stepper {
     small_.forget();
     end_small_.forget();
     guess_.reset();
+    noise_ = end_noise_ = 1;
   }
 
  private:
   using Q = Quantity;
-  void set_units(const State& state, double h);
+  void set_units(double h, const State& state);
+  double velocity_size(const double* dz);
   bool renew_small(double t1, const double* y1, const double* z);
   void kick_and_drift(const State& state, double h);
   bool solve_position(const State& state, double h, Convergence& convergence);
@@ -55,8 +57,8 @@ class SeparableRattle final : public Stepper {
   std::unique_ptr<Evaluation> start_, velocity_, position_, end_, rate_, reference_;
   SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
   Extrapolation guess_;
-  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_;
-  double last_h_ = 0, unit_y_ = 0, unit_l_ = 0, unit_z_ = 0, noise_ = 1, end_noise_ = 1;
+  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_, velocity_z_, velocity_change_;
+  double last_h_ = 0, unit_y_ = 0, unit_v_ = 0, noise_ = 1, end_noise_ = 1;
   bool have_start_ = false, velocity_is_z_;
 };
 
@@ -78,7 +80,9 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   position_ = system_->evaluation({Q::constraint});
   end_ = system_->evaluation({Q::force, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   rate_ = system_->evaluation({Q::constraint_rate});
-  reference_ = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
+  reference_ = system_->evaluation({Q::momentum_z, Q::constraint_rate_z, Q::velocity_z});
+  velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
+  velocity_change_.resize(static_cast<std::size_t>(ny_));
   const auto n = [](int k) { return static_cast<std::size_t>(k); };
   for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
   for (auto* v : {&y1_, &v0_}) v->resize(n(ny_));
@@ -87,17 +91,23 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   rpsi0_.resize(system_->pattern(Q::reaction_psi).entries());
 }
 
-// As in the general SPARK step: y to eps |y|, h L to eps |y| / h, z1 to eps |z|.
-void SeparableRattle::set_units(const State& state, double h) {
+// As in the general SPARK step: increments are judged by what they do, y to eps |y| and v at the end to eps |v|.
+void SeparableRattle::set_units(double h, const State& state) {
+  constexpr double tiny = 1e-200;
   const double size_h = std::abs(h);
   small_.solve_mass(f0_.data(), change_.data());
-  const double a = biggest(change_.data(), nz_), v = biggest(v0_.data(), ny_);
-  const double z = biggest(state.z.data(), nz_) + size_h * a;
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * a));
-  const double tiny = 1e-200;
-  unit_y_ = epsilon * std::max(y, tiny);
-  unit_z_ = 2 * epsilon * std::max({z, v, tiny});
-  unit_l_ = 4 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
+  const double a = velocity_size(change_.data());
+  const double v = biggest(v0_.data(), ny_) + (std::isfinite(a) ? size_h * a : 0);
+  unit_y_ = epsilon * std::max({biggest(state.y.data(), ny_), size_h * v, tiny});
+  unit_v_ = 2 * epsilon * std::max(v, tiny);
+}
+
+// |v_z dz|, with v_z as it was at the last renewal of the small matrix
+double SeparableRattle::velocity_size(const double* dz) {
+  if (velocity_is_z_) return biggest(dz, nz_);
+  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
+  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
+  return biggest(velocity_change_.data(), ny_);
 }
 
 // S = g_y v_z (y1) p_z^-1 r_psi (y0), the exact Newton matrix of the position level
@@ -105,6 +115,7 @@ bool SeparableRattle::renew_small(double t1, const double* y1, const double* z) 
   reference_->at(t1, y1, z, l0_.data());
   ++counters_.factorisations;
   ++counters_.evaluations;
+  std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
   return small_.factor((*reference_)[Q::momentum_z], rpsi0_.data(), (*reference_)[Q::constraint_rate_z]);
 }
 
@@ -147,7 +158,7 @@ StepResult SeparableRattle::step(State& state, double h) {
     std::copy_n((*velocity_)[Q::velocity], ny_, v0_.data());
   }
   if (!small_.factored()) renew_small(state.t, state.y.data(), state.z.data());
-  set_units(state, h);
+  set_units(h, state);
   if (guess_.ready()) {
     guess_.predict(multipliers_.data());
     std::copy_n(multipliers_.data(), m_, l0_.data());
@@ -198,7 +209,7 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
     std::fill(kick_.begin(), kick_.end(), 0.0);
     multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
-    verdict = convergence.judge(std::abs(h) * larger(biggest(change_.data(), nz_) / unit_y_, biggest(increment_.data(), m_) / unit_l_));
+    verdict = convergence.judge(std::abs(h) * velocity_size(change_.data()) / unit_y_);
     if (velocity_is_z_ && verdict == Convergence::Verdict::go_on) {
       axpy(1.0, change_.data(), nz_, half_z_.data());
       axpy(h, change_.data(), nz_, y1_.data());
@@ -229,6 +240,7 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     ++counters_.evaluations;
     rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
     if (renew) {
+      if (convergence.count() > 0 && !velocity_is_z_) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
       ++counters_.factorisations;
       if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) return false;
       convergence.matrix_renewed();
@@ -241,8 +253,7 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     multiply_add(system_->pattern(Q::reaction_psi), (*end_)[Q::reaction_psi], increment_.data(), h / 2, kick_.data());
     small_.solve_mass(kick_.data(), change_.data());
     axpy(1.0, change_.data(), nz_, z1_.data());
-    verdict = convergence.judge(
-        larger(biggest(change_.data(), nz_) / unit_z_, std::abs(h) * biggest(increment_.data(), m_) / unit_l_));
+    verdict = convergence.judge(velocity_size(change_.data()) / unit_v_);
     renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
   end_noise_ = convergence.next_noise();

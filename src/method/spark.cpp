@@ -31,17 +31,23 @@ class Spark final : public Stepper {
     guess_.reset();
     small_.forget();
     end_small_.forget();
+    acceleration_ = 0;
+    noise_ = end_noise_ = 1;
+    full_steps_left_ = 0;
+    full_streak_ = 16;
   }
 
  private:
   using Q = Quantity;
 
   void first_guess(const State& state);
+  void note_acceleration(double a);
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
   Convergence simplified_stages(const State& state, double h, bool& ok);
   Convergence full_stages(const State& state, double h, bool& ok);
   StepResult solve_end(const State& state, double h);
+  double measure_end(const double* dz, double multiplier_effect);
   Convergence simplified_end(double t1, double h, bool& ok);
   Convergence full_end(double t1, double h, bool& ok);
 
@@ -50,8 +56,9 @@ class Spark final : public Stepper {
   void evaluate_final_stages(const State& state, double h);
   void stage_residuals(double h);
   void sum_stage_positions(const State& state, double h);
-  double measure_stages(double h) const;
+  double measure_stages(double multiplier_effect);
   void set_units(const State& state, double h);
+  double velocity_size(const double* dz);
 
   double* y_(int i) { return stage_y_.data() + i * ny_; }
   double* z_(int i) { return stage_z_.data() + i * nz_; }
@@ -82,7 +89,7 @@ class Spark final : public Stepper {
   Extrapolation guess_;
   double last_h_ = 0;
   bool fresh_ = false;  // was the small matrix made in this step?
-  double acceleration_ = 0;  // size of p_z^-1 f where it was last looked at
+  double acceleration_ = 0;  // size of v_z p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
   // One step's unknowns: V, Z of the stages, L of all nodes (L_st belongs to block 2), z1; in one array, so that the
@@ -91,7 +98,8 @@ class Spark final : public Stepper {
   std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
-  double unit_y_ = 1, unit_z_ = 1, unit_l_ = 1, unit_end_ = 1, noise_ = 1, end_noise_ = 1;
+  double unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1, noise_ = 1, end_noise_ = 1;
+  bool velocity_is_z_ = false;
 };
 
 Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options)
@@ -113,6 +121,8 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
     throw UnsuitableMethod(fmt::format(
         "{} needs a reaction r(t, y, psi) that does not depend on the velocity or momentum; this system's does",
         c_.name));
+  const SystemKind kind = system_->layout().kind;
+  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
   n_inverse_ = (c_.abar * c_.atilde).block(1, 0, st_, st_).inverse();
 
   start_ = system_->evaluation({Q::momentum, Q::velocity});
@@ -140,7 +150,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   for (auto* v : {&y1_, &work_y_}) v->resize(size(ny_));
   psi1_.resize(size(m_));
   work_m_.resize(size(m_));
-  newton_.resize(size(nz_ + m_));
+  newton_.resize(size(std::max(nz_ + m_, ny_)));
 }
 
 StepResult Spark::step(State& state, double h) {
@@ -174,18 +184,30 @@ StepResult Spark::step(State& state, double h) {
   return {};
 }
 
-// Round-off of each unknown: y to eps |y|, Z and h L to eps |y| / h, z1 to eps |z|. What a force does within the step
-// counts as well, so that a system at rest has a scale.
+// Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend on
+// units of mass or on how constraints are scaled: y to eps |y|, stage velocities to eps |y| / h, velocities at the end to
+// eps |v|. What a force does within the step counts as well, so that a system at rest has a scale. Components of z that
+// no velocity sees are judged by themselves.
 void Spark::set_units(const State& state, double h) {
+  constexpr double tiny = 1e-200;
   const double size_h = std::abs(h);
-  const double v = biggest((*start_)[Q::velocity], ny_);
-  const double z = biggest(state.z.data(), nz_) + size_h * acceleration_;
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * (v + size_h * acceleration_));
-  const double tiny = 1e-200;
+  const double v = biggest((*start_)[Q::velocity], ny_) + size_h * acceleration_;
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * v);
+  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
+  const double z = biggest(state.z.data(), nz_) + (vz > 0 ? v / vz : 0);
   unit_y_ = epsilon * std::max(y, tiny);
-  unit_z_ = epsilon * std::max(z + y / size_h, tiny);
-  unit_l_ = 4 * epsilon * std::max(size_h * biggest(state.psi.data(), m_) + y / size_h, tiny);
-  unit_end_ = 2 * epsilon * std::max({z, v, tiny});
+  unit_v_ = epsilon * std::max(v + y / size_h, tiny);
+  unit_z_ = epsilon * std::max(z + (vz > 0 ? y / size_h / vz : 0), tiny);
+  unit_end_v_ = 2 * epsilon * std::max(v, tiny);
+  unit_end_z_ = 2 * epsilon * std::max(z, tiny);
+}
+
+// |v_z dz|
+double Spark::velocity_size(const double* dz) {
+  if (velocity_is_z_) return biggest(dz, nz_);
+  std::fill(work_y_.begin(), work_y_.end(), 0.0);
+  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, work_y_.data());
+  return biggest(work_y_.data(), ny_);
 }
 
 void Spark::first_guess(const State& state) {
@@ -223,13 +245,18 @@ void Spark::refresh_small_matrix(const State& state, double h) {
     ++counters_.factorisations;
     if (small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z])) {
       small_.solve_mass(force, work_.data());
-      acceleration_ = biggest(work_.data(), nz_);
+      note_acceleration(velocity_size(work_.data()));
       return;
     }
   }
   const int entries = static_cast<int>(system_->pattern(Q::momentum_z).entries());
   const double mass = biggest((*reference_)[Q::momentum_z], entries);
-  acceleration_ = mass > 0 ? biggest(force, nz_) / mass : 0;
+  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
+  note_acceleration(mass > 0 ? biggest(force, nz_) * vz / mass : 0);
+}
+
+void Spark::note_acceleration(double a) {
+  if (std::isfinite(a)) acceleration_ = a;
 }
 
 // ------------------------------------------------------------------------------------------- block 1: the stages
@@ -321,10 +348,12 @@ void Spark::stage_residuals(double h) {
   }
 }
 
-double Spark::measure_stages(double h) const {
-  double size = biggest(increment_z_.data(), s_ * nz_) / unit_z_;
-  size = larger(size, biggest(position_change_.data(), s_ * ny_) / unit_y_);
-  return larger(size, std::abs(h) * biggest(increment_l_.data(), st_ * m_) / unit_l_);
+// The last increments in units of round-off; `multiplier_effect` is |v_z p_z^-1 r_psi h dL|.
+double Spark::measure_stages(double multiplier_effect) {
+  double size = biggest(position_change_.data(), s_ * ny_) / unit_y_;
+  for (int i = 0; i < s_; ++i) size = larger(size, velocity_size(dz_(i)) / unit_v_);
+  if (!velocity_is_z_) size = larger(size, biggest(increment_z_.data(), s_ * nz_) / unit_z_);
+  return larger(size, multiplier_effect / (4 * unit_v_));
 }
 
 Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
@@ -351,6 +380,7 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
       for (int a = 0; a < m_; ++a) g[a] *= -1 / (h * h);
       multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), work_y_.data(), 1 / h, g);
     }
+    double effect = 0;
     for (int k = 0; k < st_ && m_ > 0; ++k) {
       std::fill_n(dl_(k), m_, 0.0);
       for (int i = 0; i < st_; ++i) axpy(n_inverse_(k, i), node_g_.data() + (i + 1) * m_, m_, dl_(k));
@@ -358,6 +388,8 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
       axpy(1.0, dl_(k), m_, l_(k));
       std::fill(work_.begin(), work_.end(), 0.0);
       multiply_add(rpsi, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi.entries(), dl_(k), 1.0, work_.data());
+      small_.solve_mass(work_.data(), newton_.data());
+      effect = larger(effect, std::abs(h) * velocity_size(newton_.data()));
       // p_z^-1 (h at_ik r_psi dL_k), collected over k in residual_ with the opposite sign
       for (int i = 0; i < s_; ++i) axpy(-h * c_.atilde(i, k), work_.data(), nz_, residual_.data() + i * nz_);
     }
@@ -371,7 +403,7 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
     }
     sum_stage_positions(state, h);
     for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
-    verdict = convergence.judge(measure_stages(h));
+    verdict = convergence.judge(measure_stages(effect));
     if (verdict != Convergence::Verdict::go_on) break;
     if (convergence.slower_than(renew_above) && !fresh_) {
       refresh_small_matrix(state, h);
@@ -432,7 +464,7 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
     axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
     axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
-    verdict = convergence.judge(measure_stages(h));
+    verdict = convergence.judge(measure_stages(0));  // exact Newton: multipliers converge with the rest
     factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
   }
   ok = verdict == Convergence::Verdict::converged;
@@ -451,18 +483,24 @@ StepResult Spark::solve_end(const State& state, double h) {
   bool ok = false;
   Convergence last(0);
   if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
-    std::copy_n(z1_.data(), nz_, work_.data());
+    std::copy_n(z1_.data(), nz_, increment_z_.data());
     last = simplified_end(state.t + h, h, ok);
     if (ok) end_noise_ = last.next_noise();
     if (!ok) {
       end_small_.forget();
-      std::copy_n(work_.data(), nz_, z1_.data());
+      std::copy_n(increment_z_.data(), nz_, z1_.data());
       std::copy_n(l_(st_), m_, psi1_.data());
     }
   }
   if (!ok) last = full_end(state.t + h, h, ok);
   if (ok) return {};
   return explain_failure(*system_, state, h, "the velocity level at the end of the step", last);
+}
+
+double Spark::measure_end(const double* dz, double multiplier_effect) {
+  double size = velocity_size(dz) / unit_end_v_;
+  if (!velocity_is_z_) size = larger(size, biggest(dz, nz_) / unit_end_z_);
+  return larger(size, multiplier_effect / (8 * unit_end_v_));
 }
 
 Convergence Spark::simplified_end(double t1, double h, bool& ok) {
@@ -488,6 +526,7 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
     for (int a = 0; a < nz_; ++a)
       r[a] = now[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * now[Q::reaction][a];
     double* mass_r = mass_residual_.data();
+    double effect = 0;
     end_small_.solve_mass(r, mass_r);
     if (m_ > 0) {
       // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
@@ -495,11 +534,15 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
       multiply_add(rate_z, (*end_)[Q::constraint_rate_z], mass_r, 1 / weight, work_m_.data());
       end_small_.solve(work_m_.data());
       axpy(1.0, work_m_.data(), m_, psi1_.data());
-      multiply_add(rpsi, (*end_)[Q::reaction_psi], work_m_.data(), -weight, r);
+      std::fill(work_.begin(), work_.end(), 0.0);
+      multiply_add(rpsi, (*end_)[Q::reaction_psi], work_m_.data(), weight, work_.data());
+      end_small_.solve_mass(work_.data(), newton_.data());
+      effect = velocity_size(newton_.data());
+      axpy(-1.0, work_.data(), nz_, r);
       end_small_.solve_mass(r, mass_r);
     }
     axpy(-1.0, mass_r, nz_, z1_.data());
-    verdict = convergence.judge(larger(biggest(mass_r, nz_) / unit_end_, std::abs(h) * biggest(work_m_.data(), m_) / unit_l_));
+    verdict = convergence.judge(measure_end(mass_r, effect));
     renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
   ok = verdict == Convergence::Verdict::converged;
@@ -532,7 +575,7 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
     saddle_->solve(newton_.data());
     axpy(1.0, newton_.data(), nz_, z1_.data());
     axpy(1 / h, newton_.data() + nz_, m_, psi1_.data());
-    verdict = convergence.judge(larger(biggest(newton_.data(), nz_) / unit_end_, biggest(newton_.data() + nz_, m_) / unit_l_));
+    verdict = convergence.judge(measure_end(newton_.data(), 0));
   }
   ok = verdict == Convergence::Verdict::converged;
   return convergence;

@@ -181,6 +181,7 @@ struct Simulation::Impl {
     if (const char* trouble = look()) {
       state = before;
       --steps;
+      stepper->reset();
       throw StepFailure(fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
                                     "equations may have left its domain (the root or logarithm of a negative number, a "
                                     "division by zero), or the step is too long", before.t, h, trouble), before.t);

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace hinge {
@@ -15,7 +15,7 @@ class Convergence {
  public:
   enum class Verdict { go_on, converged, failed };
 
-  /// `noise`: how many units of round-off increments of earlier steps could not get below; see stagnated().
+  /// `noise`: how many units of round-off increments of earlier steps could not get below; see next_noise().
   explicit Convergence(int limit, double noise = 1) : limit_(limit), noise_(noise) {}
 
   /// `size` is the increment in units of round-off.
@@ -33,19 +33,18 @@ class Convergence {
       const double theta = std::max(theta_, before);
       if (before > 0 && theta < 1 && safety * theta / (1 - theta) * size <= 1) return Verdict::converged;
     }
-    // Stagnation: increments that go up and down without getting smaller are rounding, not error.
-    if (size < 0.5 * best_) {
-      best_ = size;
-      since_best_ = rises_ = 0;
-    } else {
-      ++since_best_;
-      if (theta_ >= 1) ++rises_;
+    // Stagnation: increments that go up and down within a narrow band are rounding, not error. A steady decrease has no
+    // rises, a steady growth leaves the band.
+    recent_[static_cast<std::size_t>(count_) % recent_.size()] = size;
+    rises_ = theta_ >= 1 ? rises_ + 1 : rises_;
+    bool stagnating = false;
+    if (count_ >= static_cast<int>(recent_.size())) {
+      const auto [low, high] = std::minmax_element(recent_.begin(), recent_.end());
+      stagnating = *high < 32 * *low && rises_ >= 2;
     }
-    const bool at_rounding = size < rounding_level && since_best_ >= 1;
-    // A steady growth rises, too, but away from the smallest.
-    const bool stagnating = size < std::min(stagnation_level, 8 * best_) && since_best_ >= 4 && rises_ >= 2;
-    stagnated_ = stagnating;
-    if (at_rounding || stagnating) return Verdict::converged;
+    const bool at_rounding = count_ > 1 && size < rounding_level && (theta_ > 0.5 || rises_ > 0);
+    stagnated_ = stagnating && size * noise_ < stagnation_level;
+    if (at_rounding || stagnated_) return Verdict::converged;
     return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
 
@@ -54,8 +53,8 @@ class Convergence {
 
   /// The noise for the next step: learnt where increments stagnated, slowly forgotten where they did not.
   double next_noise() const {
-    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, stagnation_level);
-    return std::max(1.0, 0.98 * noise_);
+    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, 0.01 * stagnation_level);
+    return std::max(1.0, 0.95 * noise_);
   }
 
   int count() const { return count_; }
@@ -77,8 +76,9 @@ class Convergence {
   int limit_;
   double noise_;
   bool stagnated_ = false;
-  int count_ = 0, since_best_ = 0, rises_ = 0;
-  double last_ = 0, theta_ = 0, first_ = 0, best_ = std::numeric_limits<double>::infinity();
+  int count_ = 0, rises_ = 0;
+  double last_ = 0, theta_ = 0, first_ = 0;
+  std::array<double, 5> recent_{};
 };
 
 }  // namespace hinge

@@ -42,6 +42,10 @@ void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::spa
           names[k]));
 }
 
+void reaction_is_a_force(Graph& graph, Equations& eq) {
+  for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
+}
+
 SystemBuilder::SystemBuilder() : graph_(std::make_shared<Graph>()) { t_ = {graph_, graph_->variable("t")}; }
 
 Expression SystemBuilder::t() const { return t_; }
@@ -171,6 +175,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
     layout.psi = psi_blocks_;
     layout.npsi = npsi_;
     eq.r = nodes_of(reaction_, graph);
+    if (psi_.empty()) reaction_is_a_force(graph, eq);
   }
   eq.energy = graph.subtract(dot_product(graph, eq.p, eq.z), l);
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
@@ -321,6 +326,7 @@ std::shared_ptr<const System> Odae::assemble() const {
   eq.r = r_.empty() ? std::vector<Node>(z_.size(), graph.constant(0)) : nodes_of(r_, graph);
   eq.g = nodes_of(constraints_, graph);
   refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  if (psi_.empty() && eq.r.size() == eq.f.size()) reaction_is_a_force(graph, eq);
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 

@@ -18,6 +18,9 @@ std::vector<Node> ideal_reaction(Graph& graph, std::span<const Node> g, std::spa
 /// Multiplier nodes psi[0..count) and their layout block.
 std::vector<Node> declare_multipliers(Graph& graph, std::size_t count, Layout& layout);
 
+/// Without multipliers a reaction is a force like any other: f <- f + r, r <- 0.
+void reaction_is_a_force(Graph& graph, Equations& eq);
+
 void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::span<const Node> z,
                            const std::vector<std::string>& names);
 

@@ -186,7 +186,8 @@ class FunctionEvaluation final : public Evaluation {
   void derivative_column(Quantity function, Argument argument, std::size_t j, const Point& x, std::size_t rows) {
     const double* base = argument == Argument::y ? x.y : argument == Argument::z ? x.z : x.psi;
     const double centre = argument == Argument::t ? x.t : base[j];
-    const double d = 5e-3 * std::max(1.0, std::abs(centre));
+    // Functions are taken to vary on the scale 1 (angles, times); only very large arguments need more for rounding.
+    const double d = 5e-3 * std::max(1.0, 1e-3 * std::abs(centre));
     const auto size = static_cast<std::size_t>(argument == Argument::y   ? system_.ny()
                                                : argument == Argument::z ? system_.nz()
                                                                          : system_.npsi());
