@@ -62,11 +62,11 @@ class Stepper {
 
 /// What a method keeps; printed by `hinge methods` and tested for every method by the property harness.
 struct Preserves {
-  bool position_level = false;   ///< g = 0 to round-off
-  bool velocity_level = false;   ///< g_t + g_y v = 0 to round-off
-  bool symplectic = false;       ///< for Hamiltonian and Lagrangian systems
-  bool symmetric = false;        ///< a step of -h undoes a step of h
-  bool momentum_maps = false;    ///< linear and angular momenta of a symmetric system
+  bool position_level = false;  ///< g = 0 to round-off
+  bool velocity_level = false;  ///< g_t + g_y v = 0 to round-off
+  bool symplectic = false;      ///< for Hamiltonian and Lagrangian systems
+  bool symmetric = false;       ///< a step of -h undoes a step of h
+  bool momentum_maps = false;   ///< linear and angular momenta of a symmetric system
 };
 
 using OptionValue = std::variant<double, std::string, bool>;
@@ -80,7 +80,7 @@ struct OptionInfo {
 struct MethodInfo {
   std::string name;
   std::string summary;
-  std::string order;          ///< as a formula in the options: "2 s"
+  std::string order;  ///< as a formula in the options: "2 s"
   Preserves preserves;
   std::vector<OptionInfo> options;
   std::string reference;

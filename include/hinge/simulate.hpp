@@ -33,18 +33,19 @@ struct Start {
 
 struct SimulationOptions {
   double step = 0;
-  double start = 0;       ///< time at the start
-  int every = 1;          ///< record every n-th step (the first and the last state always)
-  double interval = 0;    ///< or: record the first step at or after each multiple of this time
+  double start = 0;     ///< time at the start
+  int every = 1;        ///< record every n-th step (the first and the last state always)
+  double interval = 0;  ///< or: record the first step at or after each multiple of this time
   SolverOptions solver{};
   void validate() const;
 };
 
 /// Where recorded rows go, and what the file says about itself.
 struct Output {
-  std::string path;                                         ///< .csv, .h5 or .hdf5
+  std::string path;  ///< .csv, .h5 or .hdf5
   std::string title;
-  std::string model;                                        ///< text of the model file
+  std::string model{};     ///< text of the model file
+  std::string settings{};  ///< what was set on top of it: "parameters.m1=2 integrate.step=0.1"
 };
 
 enum class RunStatus { finished, stopped, failed };

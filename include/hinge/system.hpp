@@ -25,27 +25,27 @@ namespace hinge {
 
 /// Everything a solver may ask a System for. A suffix is a partial derivative.
 enum class Quantity : std::uint8_t {
-  velocity,            // v
-  momentum,            // p
-  force,               // f
-  reaction,            // r
-  constraint,          // g
-  constraint_rate,     // g_t + g_y v
-  energy,              // H, where there is one
-  velocity_y,          //
-  velocity_z,          //
-  momentum_y,          //
-  momentum_z,          //
-  momentum_t,          //
-  force_y,             //
-  force_z,             //
-  reaction_y,          //
-  reaction_z,          //
-  reaction_psi,        //
-  constraint_y,        // G
-  constraint_rate_y,   //
-  constraint_rate_z,   // G v_z
-  constraint_rate_t,   //
+  velocity,           // v
+  momentum,           // p
+  force,              // f
+  reaction,           // r
+  constraint,         // g
+  constraint_rate,    // g_t + g_y v
+  energy,             // H, where there is one
+  velocity_y,         //
+  velocity_z,         //
+  momentum_y,         //
+  momentum_z,         //
+  momentum_t,         //
+  force_y,            //
+  force_z,            //
+  reaction_y,         //
+  reaction_z,         //
+  reaction_psi,       //
+  constraint_y,       // G
+  constraint_rate_y,  //
+  constraint_rate_z,  // G v_z
+  constraint_rate_t,  //
 };
 inline constexpr int quantity_count = 21;
 
@@ -150,7 +150,7 @@ class System {
 };
 
 // ---------------------------------------------------------------------------------------------------------------
-// Systems from expressions. Each is filled in, then used; using it builds the System, which does not change after.
+// Systems from expressions. Each is filled in, then used; using it builds the System.
 
 /// What Lagrangian, Hamiltonian, Mechanical and Odae have in common.
 class SystemBuilder {
@@ -160,8 +160,8 @@ class SystemBuilder {
   Expression t() const;
   /// One constraint g = 0; `name` is used in messages.
   void constrain(const Expression& g, std::string name = "");
-  /// The finished, immutable system.
-  std::shared_ptr<const System> build() const;
+  /// The finished system, as the builder stands now; it does not change when the builder does.
+  std::shared_ptr<const System> build() const { return assemble(); }
 
  protected:
   SystemBuilder();
@@ -173,9 +173,6 @@ class SystemBuilder {
   Expression t_;
   std::vector<Expression> constraints_;
   std::vector<std::string> constraint_names_;
-
- private:
-  mutable std::shared_ptr<const System> built_;
 };
 
 /// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi.

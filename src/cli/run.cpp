@@ -84,7 +84,7 @@ int run(const RunArguments& arguments) {
     simulation.until(model.end);
   } catch (const StepFailure& failure) {
     progress.clear();
-    print(simulation.report(), arguments, model.method);
+    if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);
     std::cerr << fmt::format("hinge: {}\n", failure.what());
     std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
                              simulation.state().t,

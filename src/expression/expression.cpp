@@ -36,7 +36,8 @@ Expression make(Op op, const Expression& a, const Expression& b = {}, const Expr
 
 void same_length(const Vector& a, const Vector& b, const char* what) {
   if (a.size() != b.size())
-    throw InputError(fmt::format("{} of vectors of length {} and {}; the lengths must agree", what, a.size(), b.size()));
+    throw InputError(
+        fmt::format("{} of vectors of length {} and {}; the lengths must agree", what, a.size(), b.size()));
 }
 
 template <class Function>

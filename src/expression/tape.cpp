@@ -51,7 +51,8 @@ class Tape final : public Evaluator {
     }
     assign_slots(graph, order);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])], to = first_output_ + static_cast<std::int32_t>(k);
+      const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])],
+                         to = first_output_ + static_cast<std::int32_t>(k);
       if (graph.is_constant(outputs[k]))
         constant_outputs_.push_back({from, to});
       else if (from != to)
@@ -143,7 +144,8 @@ class Tape final : public Evaluator {
       const std::size_t count = std::min(window, order.size() - first);
       members.assign(order.begin() + static_cast<std::ptrdiff_t>(first),
                      order.begin() + static_cast<std::ptrdiff_t>(first + count));
-      for (std::size_t k = 0; k < count; ++k) place[static_cast<std::size_t>(members[k])] = static_cast<std::int32_t>(k);
+      for (std::size_t k = 0; k < count; ++k)
+        place[static_cast<std::size_t>(members[k])] = static_cast<std::int32_t>(k);
       waits.assign(count, 0);
       users.clear();
       for (std::size_t k = 0; k < count; ++k) {
@@ -166,7 +168,8 @@ class Tape final : public Evaluator {
           for (auto u = std::lower_bound(users.begin(), users.end(), std::pair(k, std::int32_t{0}));
                u != users.end() && u->first == k; ++u)
             if (--waits[static_cast<std::size_t>(u->second)] == 0)
-              ready[static_cast<std::size_t>(graph[members[static_cast<std::size_t>(u->second)]].op)].push_back(u->second);
+              ready[static_cast<std::size_t>(graph[members[static_cast<std::size_t>(u->second)]].op)].push_back(
+                  u->second);
         }
         now.clear();
       }

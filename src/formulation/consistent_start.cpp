@@ -349,8 +349,7 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
   std::vector<StartCheck::Violation> found;
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint][i]);
-    if (!(g <= row_size(Q::constraint_y, i, typed_precision * y_size + rounding)))
-      found.push_back({i, false, g});
+    if (!(g <= row_size(Q::constraint_y, i, typed_precision * y_size + rounding))) found.push_back({i, false, g});
   }
   for (int i = 0; i < system.ng(); ++i) {
     const double g = std::abs((*e)[Q::constraint_rate][i]);

@@ -57,7 +57,8 @@ class SeparableRattle final : public Stepper {
   std::unique_ptr<Evaluation> start_, velocity_, position_, end_, rate_, reference_;
   SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
   Extrapolation guess_;
-  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_, velocity_z_, velocity_change_;
+  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_,
+      velocity_z_, velocity_change_;
   double last_h_ = 0, unit_y_ = 0, unit_v_ = 0, noise_ = 1, end_noise_ = 1;
   bool have_start_ = false, velocity_is_z_;
 };
@@ -202,7 +203,8 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
     ++counters_.evaluations;
     position_->at(t1, y1_.data(), half_z_.data(), l0_.data());
     // (S/2) dL0 = -g(y1) / h^2
-    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*position_)[Q::constraint][a] / (h * h);
+    for (int a = 0; a < m_; ++a)
+      increment_[static_cast<std::size_t>(a)] = -2 * (*position_)[Q::constraint][a] / (h * h);
     small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l0_.data());
     // dZ = p_z^-1 (h/2) r_psi dL0, and y1 moves by h v_z dZ
@@ -242,7 +244,8 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     if (renew) {
       if (convergence.count() > 0 && !velocity_is_z_) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
       ++counters_.factorisations;
-      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) return false;
+      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]))
+        return false;
       convergence.matrix_renewed();
     }
     // (S/2) dL1 = -(g_t + g_y v) / h
@@ -268,16 +271,20 @@ std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const
   // p_z is constant here: look at it once
   const Pattern& pattern = system->pattern(Quantity::momentum_z);
   const auto mass = system->evaluation({Quantity::momentum_z});
-  const std::vector<double> zero(static_cast<std::size_t>(std::max({system->ny(), system->nz(), system->npsi(), 1})), 0.0);
+  const std::vector<double> zero(static_cast<std::size_t>(std::max({system->ny(), system->nz(), system->npsi(), 1})),
+                                 0.0);
   mass->at(0, zero.data(), zero.data(), zero.data());
   BlockInverse inverse(pattern);
   std::vector<double> values(inverse.pattern().entries());
-  if (inverse.largest() <= SchurComplement::largest_mass_block && !inverse.compute((*mass)[Quantity::momentum_z], values.data()))
-    throw UnsuitableMethod(fmt::format(
-        "rattle needs a regular mass matrix, but nothing resists a change of {} except the constraints; use gauss-lobatto, "
-        "which can treat that",
-        system->layout().z_name(inverse.singular_row())));
-  if (inverse.largest() <= SchurComplement::largest_mass_block) return std::make_unique<SeparableRattle>(std::move(system), options);
+  if (inverse.largest() <= SchurComplement::largest_mass_block &&
+      !inverse.compute((*mass)[Quantity::momentum_z], values.data()))
+    throw UnsuitableMethod(
+        fmt::format("rattle needs a regular mass matrix, but nothing resists a change of {} except the constraints; "
+                    "use gauss-lobatto, "
+                    "which can treat that",
+                    system->layout().z_name(inverse.singular_row())));
+  if (inverse.largest() <= SchurComplement::largest_mass_block)
+    return std::make_unique<SeparableRattle>(std::move(system), options);
   return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
 }
 

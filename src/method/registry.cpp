@@ -32,12 +32,10 @@ MethodInfo gauss_lobatto_info() {
 }
 
 MethodInfo rattle_info() {
-  return {"rattle",
-          "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
-          "2",
-          everything,
-          {},
-          "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+  return {
+      "rattle", "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
+      "2",      everything,
+      {},       "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
 struct Entry {
@@ -79,9 +77,7 @@ MethodChoice gauss_lobatto(int stages) {
           }};
 }
 
-MethodChoice rattle() {
-  return {rattle_info(), 2, "rattle, order 2", make_rattle};
-}
+MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle}; }
 
 std::vector<MethodInfo> methods() {
   std::vector<MethodInfo> list;

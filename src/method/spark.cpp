@@ -83,12 +83,12 @@ class Spark final : public Stepper {
   std::unique_ptr<Evaluation> start_, stage_, end_, end_values_, reference_;
   NodeEvaluations first_node_, inner_node_, last_node_;
   SchurComplement small_, end_small_;  // of block 1 (made in the middle of a step) and of block 2 (at its end)
-  std::vector<double> velocity_z_;  // v_z where the small matrix was made
+  std::vector<double> velocity_z_;     // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
   std::unique_ptr<SaddlePoint> saddle_;
   Extrapolation guess_;
   double last_h_ = 0;
-  bool fresh_ = false;  // was the small matrix made in this step?
+  bool fresh_ = false;       // was the small matrix made in this step?
   double acceleration_ = 0;  // size of v_z p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
@@ -131,14 +131,16 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   inner_node_ = {system_->evaluation({Q::reaction, Q::constraint}),
                  system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y})};
   last_node_ = {system_->evaluation({Q::constraint}), system_->evaluation({Q::constraint, Q::constraint_y})};
-  end_ = system_->evaluation({Q::momentum, Q::momentum_z, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
+  end_ = system_->evaluation(
+      {Q::momentum, Q::momentum_z, Q::reaction, Q::reaction_psi, Q::constraint_rate, Q::constraint_rate_z});
   end_values_ = system_->evaluation({Q::momentum, Q::reaction, Q::constraint_rate});
   reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z, Q::force});
 
   const auto size = [](int n) { return static_cast<std::size_t>(n); };
   unknowns_.resize(size(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_));
   for (auto* v : {&stage_y_, &stage_v_, &position_change_}) v->resize(size(s_ * ny_));
-  for (auto* v : {&stage_z_, &stage_f_, &stage_p_, &increment_z_, &residual_, &mass_residual_}) v->resize(size(s_ * nz_));
+  for (auto* v : {&stage_z_, &stage_f_, &stage_p_, &increment_z_, &residual_, &mass_residual_})
+    v->resize(size(s_ * nz_));
   node_positions_.resize(size((st_ + 1) * ny_));
   node_r_.resize(size((st_ + 1) * nz_));
   multiplier_.resize(size((st_ + 1) * m_));
@@ -184,10 +186,10 @@ StepResult Spark::step(State& state, double h) {
   return {};
 }
 
-// Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend on
-// units of mass or on how constraints are scaled: y to eps |y|, stage velocities to eps |y| / h, velocities at the end to
-// eps |v|. What a force does within the step counts as well, so that a system at rest has a scale. Components of z that
-// no velocity sees are judged by themselves.
+// Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend
+// on units of mass or on how constraints are scaled: y to eps |y|, stage velocities to eps |y| / h, velocities at the
+// end to eps |v|. What a force does within the step counts as well, so that a system at rest has a scale. Components of
+// z that no velocity sees are judged by themselves.
 void Spark::set_units(const State& state, double h) {
   constexpr double tiny = 1e-200;
   const double size_h = std::abs(h);
@@ -243,7 +245,8 @@ void Spark::refresh_small_matrix(const State& state, double h) {
   const double* force = (*reference_)[Q::force];
   if (small_.applicable()) {
     ++counters_.factorisations;
-    if (small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi], (*reference_)[Q::constraint_rate_z])) {
+    if (small_.factor((*reference_)[Q::momentum_z], (*reference_)[Q::reaction_psi],
+                      (*reference_)[Q::constraint_rate_z])) {
       small_.solve_mass(force, work_.data());
       note_acceleration(velocity_size(work_.data()));
       return;
@@ -442,7 +445,8 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     if (factor_now) {
       ++counters_.factorisations;
       counters_.evaluations += s_ + st_ + 1;
-      if (!jacobian_->factor(state.t, h, stage_y_.data(), stage_z_.data(), node_positions_.data(), multiplier_.data())) {
+      if (!jacobian_->factor(state.t, h, stage_y_.data(), stage_z_.data(), node_positions_.data(),
+                             multiplier_.data())) {
         verdict = Convergence::Verdict::failed;
         break;
       }
@@ -453,7 +457,8 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
       for (int a = 0; a < ny_; ++a) r[a] = state.y[static_cast<std::size_t>(a)] - y_(i)[a];
       for (int j = 0; j < s_; ++j) axpy(h * c_.a(i, j), v_(j), ny_, r);
     }
-    for (int a = 0; a < s_ * nz_; ++a) x[static_cast<std::size_t>(s_ * ny_ + a)] = -residual_[static_cast<std::size_t>(a)];
+    for (int a = 0; a < s_ * nz_; ++a)
+      x[static_cast<std::size_t>(s_ * ny_ + a)] = -residual_[static_cast<std::size_t>(a)];
     for (int a = 0; a < st_ * m_; ++a)
       x[static_cast<std::size_t>(s_ * (ny_ + nz_) + a)] = -node_g_[static_cast<std::size_t>(m_ + a)] / (h * h);
     jacobian_->solve(x.data());

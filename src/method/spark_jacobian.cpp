@@ -36,9 +36,9 @@ SparkJacobian::SparkJacobian(const System& system, const SparkTableau& tableau, 
   ones_.assign(static_cast<std::size_t>(ny_), 1.0);
   solver_ = make_linear_solver(pattern, choice);
   for (int i = 0; i < s_; ++i)
-    stage_.push_back(system.evaluation({Q::velocity_y, Q::velocity_z, Q::momentum_y, Q::momentum_z, Q::force_y, Q::force_z}));
-  for (int k = 0; k <= st_; ++k)
-    node_.push_back(system.evaluation({Q::reaction_y, Q::reaction_psi, Q::constraint_y}));
+    stage_.push_back(
+        system.evaluation({Q::velocity_y, Q::velocity_z, Q::momentum_y, Q::momentum_z, Q::force_y, Q::force_z}));
+  for (int k = 0; k <= st_; ++k) node_.push_back(system.evaluation({Q::reaction_y, Q::reaction_psi, Q::constraint_y}));
 }
 
 int SparkJacobian::put(const Pattern& pattern, int row, int column) {

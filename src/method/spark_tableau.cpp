@@ -183,9 +183,7 @@ SparkTableau euler_member(const char* name, double alpha, double a, double ahat)
 }
 
 /// Maximum norm; NaN if any entry is NaN, so that a poisoned tableau never passes.
-double max_norm(const Eigen::MatrixXd& m) {
-  return m.size() == 0 ? 0.0 : m.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-}
+double max_norm(const Eigen::MatrixXd& m) { return m.size() == 0 ? 0.0 : m.cwiseAbs().maxCoeff<Eigen::PropagateNaN>(); }
 
 /// (3.3d): rows 1..st of abar atilde over the row btilde must be invertible.
 double singularity_defect(const SparkTableau& t) {

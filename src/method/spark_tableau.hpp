@@ -20,12 +20,12 @@ namespace hinge {
 
 struct SparkTableau {
   std::string name;
-  int order = 0;             ///< classical order in y and z
-  Eigen::VectorXd c, b, bhat;     ///< s
-  Eigen::MatrixXd a, ahat;        ///< s x s
-  Eigen::MatrixXd atilde;         ///< s x (st + 1)
-  Eigen::MatrixXd abar;           ///< (st + 1) x s
-  Eigen::VectorXd ctilde, btilde; ///< st + 1
+  int order = 0;                   ///< classical order in y and z
+  Eigen::VectorXd c, b, bhat;      ///< s
+  Eigen::MatrixXd a, ahat;         ///< s x s
+  Eigen::MatrixXd atilde;          ///< s x (st + 1)
+  Eigen::MatrixXd abar;            ///< (st + 1) x s
+  Eigen::VectorXd ctilde, btilde;  ///< st + 1
 
   int stages() const { return static_cast<int>(b.size()); }
   /// st: the number of multiplier nodes after node 0.
@@ -46,8 +46,8 @@ SparkTableau implicit_euler_tableau(double alpha);
 
 /// One condition on the coefficients and by how much it is violated (maximum norm).
 struct TableauCondition {
-  std::string name;      ///< e.g. "(4.1b)"
-  std::string formula;   ///< e.g. "bhat_i a_ij + b_j ahat_ji = bhat_i b_j"
+  std::string name;     ///< e.g. "(4.1b)"
+  std::string formula;  ///< e.g. "bhat_i a_ij + b_j ahat_ji = bhat_i b_j"
   double defect;
 };
 

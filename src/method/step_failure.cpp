@@ -15,8 +15,9 @@ StepResult explain_failure(const System& system, const State& state, double h, c
     reason += fmt::format(": the matrix is singular because the constraints are dependent here: {}",
                           rank.describe(system.layout()));
   } else if (!std::isfinite(c.last())) {
-    reason += ": an expression became infinite or not a number there (a division by zero, a root or logarithm of a "
-              "negative number, or an overflow)";
+    reason +=
+        ": an expression became infinite or not a number there (a division by zero, a root or logarithm of a "
+        "negative number, or an overflow)";
   } else if (c.count() > 0) {
     reason += fmt::format(
         ": after {} iterations the increment was still {:.1e} times round-off, contraction {:.2g}; the step is likely "

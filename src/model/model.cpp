@@ -416,6 +416,8 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
 
   Model model;
   model.path = name;
+  for (const Override& o : overrides)
+    model.settings += fmt::format("{}{}={}", model.settings.empty() ? "" : " ", o.key, o.value);
   model.text = text;
   model.method = "gauss-lobatto";
   model.end = NAN;
@@ -460,7 +462,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
     else
       run.observe(q.name, q.value, q.shape);
   }
-  run.record({output_path, title, text});
+  run.record({output_path, title, text, settings});
   return run;
 }
 

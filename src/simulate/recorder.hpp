@@ -11,9 +11,9 @@ namespace hinge {
 
 /// What a trajectory file says about itself.
 struct RecordHeader {
-  std::vector<std::string> columns;                          ///< one name per number in a row; the first is "t"
-  std::vector<std::pair<std::string, std::string>> about;    ///< title, method, step, program version, ...
-  std::string model;                                         ///< the model file's text, empty if there is none
+  std::vector<std::string> columns;                        ///< one name per number in a row; the first is "t"
+  std::vector<std::pair<std::string, std::string>> about;  ///< title, method, step, program version, ...
+  std::string model;                                       ///< the model file's text, empty if there is none
 };
 
 class Recorder {

@@ -38,11 +38,11 @@
 namespace hinge {
 namespace {
 
-constexpr hsize_t chunk_bytes = 1 << 20;     ///< at most, where a row is not longer than that
+constexpr hsize_t chunk_bytes = 1 << 20;  ///< at most, where a row is not longer than that
 constexpr hsize_t chunk_rows_max = 1024;
-constexpr hsize_t block_bytes = 16 << 20;    ///< growth at a time, at most: what a killed run may waste on disk
+constexpr hsize_t block_bytes = 16 << 20;  ///< growth at a time, at most: what a killed run may waste on disk
 constexpr hsize_t block_rows_max = 65536;
-constexpr hsize_t table_bytes = 1 << 16;     ///< what HDF5 itself may need for a growth and for the status
+constexpr hsize_t table_bytes = 1 << 16;           ///< what HDF5 itself may need for a growth and for the status
 constexpr std::size_t attribute_names_max = 4000;  ///< 16 bytes each, and an attribute holds 64 kB
 
 /// HDF5 prints to stderr unless told otherwise; a library must not.
@@ -179,9 +179,8 @@ void write_columns(const Check& check, hid_t file, hid_t trajectory, const std::
   for (const std::string& column : columns) names.push_back(column.c_str());
   const Handle type = text_type(check), space = list_space(check, names.size());
   if (names.size() <= attribute_names_max) {
-    const Handle attribute =
-        check(H5Acreate2(trajectory, "columns", type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-              "name the columns");
+    const Handle attribute = check(H5Acreate2(trajectory, "columns", type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                                   H5Aclose, "name the columns");
     check(H5Awrite(attribute.get(), type.get(), names.data()), "name the columns");
   } else {
     const Handle dataset =
@@ -277,9 +276,9 @@ class Hdf5Recorder final : public Recorder {
     const hsize_t start[2] = {rows_, 0}, count[2] = {1, columns_};
     or_abandon([&] {
       check_(H5Sselect_hyperslab(file_space_.get(), H5S_SELECT_SET, start, nullptr, count, nullptr), "select a row");
-      check_(H5Dwrite(trajectory_.get(), H5T_NATIVE_DOUBLE, row_space_.get(), file_space_.get(), H5P_DEFAULT,
-                      row.data()),
-             "write a row");
+      check_(
+          H5Dwrite(trajectory_.get(), H5T_NATIVE_DOUBLE, row_space_.get(), file_space_.get(), H5P_DEFAULT, row.data()),
+          "write a row");
     });
     ++rows_;
   }

@@ -25,7 +25,8 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
       std::string name = b.name + suffix;
       if (b.shape.size() == 2) name += fmt::format("[{}]", first / width);
       out << fmt::format("  {:<12} {:<8}", rows == 1 ? word : "", name);
-      for (int k = 0; k < std::min(width, 6); ++k) out << fmt::format(" {:>18.12g}", x[static_cast<std::size_t>(b.first + first + k)]);
+      for (int k = 0; k < std::min(width, 6); ++k)
+        out << fmt::format(" {:>18.12g}", x[static_cast<std::size_t>(b.first + first + k)]);
       if (width > 6) out << " ...";
       out << '\n';
     }
@@ -56,7 +57,9 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   } else {
     out << "  no constraints\n";
   }
-  if (r.energy_error) out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|", *r.energy_error, *r.energy);
+  if (r.energy_error)
+    out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|",
+                       *r.energy_error, *r.energy);
 
   out << "\nCost\n";
   const double steps = static_cast<double>(std::max(r.steps, 1L));

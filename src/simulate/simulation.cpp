@@ -139,6 +139,7 @@ struct Simulation::Impl {
                     {"method", method.description},
                     {"step", fmt::format("{}", options.step)},
                     {"program", "hinge " + version()}};
+    if (!output.settings.empty()) header.about.emplace_back("set", output.settings);
     header.model = output.model;
     recorder = open_recorder(output.path, header);
     row.resize(header.columns.size());
@@ -166,7 +167,8 @@ struct Simulation::Impl {
     if (!due()) return;
     write_row();
     if (options.interval > 0)
-      next_record_time = options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
+      next_record_time =
+          options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
   }
 
   // One step from t0, which is the present time up to round-off.
@@ -182,9 +184,12 @@ struct Simulation::Impl {
       state = before;
       --steps;
       stepper->reset();
-      throw StepFailure(fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
-                                    "equations may have left its domain (the root or logarithm of a negative number, a "
-                                    "division by zero), or the step is too long", before.t, h, trouble), before.t);
+      throw StepFailure(
+          fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
+                      "equations may have left its domain (the root or logarithm of a negative number, a "
+                      "division by zero), or the step is too long",
+                      before.t, h, trouble),
+          before.t);
     }
   }
 
@@ -239,8 +244,10 @@ void Simulation::start(const Start& initial) {
   s.message.clear();
   s.before = s.state;
   if (const char* trouble = s.look())
-    throw InputError(fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
-                                 "expression so that it is defined there", trouble));
+    throw InputError(
+        fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
+                    "expression so that it is defined there",
+                    trouble));
   s.next_record_time = s.options.start;
   s.open_output();
   s.record_if_due();

@@ -56,11 +56,6 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
                                            : std::move(name));
 }
 
-std::shared_ptr<const System> SystemBuilder::build() const {
-  if (!built_) built_ = assemble();
-  return built_;
-}
-
 Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vector<Expression>& all,
                               const std::string& name, std::vector<int> shape) {
   if (name.empty()) throw InputError("a coordinate needs a name");
@@ -170,7 +165,8 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
     eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
   } else {
     if (psi_.size() != eq.g.size())
-      throw InputError(fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), eq.g.size()));
+      throw InputError(
+          fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), eq.g.size()));
     eq.psi = nodes_of(psi_, graph);
     layout.psi = psi_blocks_;
     layout.npsi = npsi_;
@@ -276,7 +272,8 @@ std::shared_ptr<const System> Mechanical::assemble() const {
   }
   const std::vector<char> moves = dependence(graph, eq.z);
   for (const Node m : mass)
-    if (moves[static_cast<std::size_t>(m)]) throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
+    if (moves[static_cast<std::size_t>(m)])
+      throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));

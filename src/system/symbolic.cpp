@@ -145,7 +145,9 @@ bool SymbolicSystem::reaction_is_linear() const {
       continue;
     }
     const Graph::Entry e = graph[n];
-    const auto moved = [&](Node operand) { return operand == no_node ? no_node : image[static_cast<std::size_t>(operand)]; };
+    const auto moved = [&](Node operand) {
+      return operand == no_node ? no_node : image[static_cast<std::size_t>(operand)];
+    };
     to = graph.make(e.op, moved(e.a), moved(e.b), moved(e.c));
   }
   return std::all_of(eq_.r.begin(), eq_.r.end(),

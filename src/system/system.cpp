@@ -80,7 +80,8 @@ const Pattern& System::pattern(Quantity q) const {
     case Quantity::momentum_z:
     case Quantity::force_z: slot = dense(nz(), nz()); break;
     case Quantity::reaction_z:  // ideal constraints: the reaction does not depend on z unless its author says so
-      slot = std::make_unique<Pattern>(Pattern{nz(), nz(), std::vector<int>(static_cast<std::size_t>(nz()) + 1, 0), {}});
+      slot =
+          std::make_unique<Pattern>(Pattern{nz(), nz(), std::vector<int>(static_cast<std::size_t>(nz()) + 1, 0), {}});
       break;
     case Quantity::reaction_psi: slot = dense(nz(), npsi()); break;
     case Quantity::constraint_y:

@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,9 +40,13 @@ class Folder {
     std::ofstream(file(name), std::ios::binary) << text;
     return file(name);
   }
+  /// What the file holds now; it may be growing.
   std::string read(const std::string& name) const {
+    std::string text(std::filesystem::file_size(file(name)), '\0');
     std::ifstream in(file(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return text;
   }
   bool has(const std::string& name) const { return std::filesystem::exists(file(name)); }
 

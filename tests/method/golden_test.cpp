@@ -30,7 +30,8 @@ std::vector<double> numbers(const json& list) {
   return x;
 }
 
-void expect_near(const std::vector<double>& x, const std::vector<double>& golden, double tolerance, const std::string& what) {
+void expect_near(const std::vector<double>& x, const std::vector<double>& golden, double tolerance,
+                 const std::string& what) {
   ASSERT_EQ(x.size(), golden.size()) << what;
   for (std::size_t i = 0; i < x.size(); ++i)
     EXPECT_NEAR(x[i], golden[i], tolerance * std::max(1.0, std::abs(golden[i]))) << what << " [" << i << "]";
@@ -61,15 +62,15 @@ TEST(Golden, FirstStepsAndErrorsOnS1) {
     const json& table = goldens()["spark_paper_order_6.1"]["spark_6.1_" + name];
     if (table.contains("first_step_h0.1")) {
       const State first = integrate(problems::s1(), method, 0.1, 0.1);
-      expect_near(first.y, numbers(table["first_step_h0.1"]["y1"]), 1e-14, name);                  // measured 2e-16
-      expect_near(first.z, numbers(table["first_step_h0.1"]["z1"]), 1e-14, name);                  // measured 4e-16
-      EXPECT_NEAR(first.psi[0], number(table["first_step_h0.1"]["Lam"].back()), 1e-12) << name;    // measured 2e-14
+      expect_near(first.y, numbers(table["first_step_h0.1"]["y1"]), 1e-14, name);                // measured 2e-16
+      expect_near(first.z, numbers(table["first_step_h0.1"]["z1"]), 1e-14, name);                // measured 4e-16
+      EXPECT_NEAR(first.psi[0], number(table["first_step_h0.1"]["Lam"].back()), 1e-12) << name;  // measured 2e-14
     }
     for (const char* h : {"0.1", "0.05", "0.025"}) {
       if (!table.contains(h) || !table[h].contains("y")) continue;
       const State end = integrate(problems::s1(), method, std::stod(h), 1.0);
-      expect_near(end.y, numbers(table[h]["y"]), 1e-13, name + " h=" + h);  // measured 1e-14
-      expect_near(end.z, numbers(table[h]["z"]), 1e-13, name + " h=" + h);  // measured 1e-14
+      expect_near(end.y, numbers(table[h]["y"]), 1e-13, name + " h=" + h);   // measured 1e-14
+      expect_near(end.z, numbers(table[h]["z"]), 1e-13, name + " h=" + h);   // measured 1e-14
       EXPECT_NEAR(end.psi[0], number(table[h]["lam_last"]), 1e-10) << name;  // measured 2e-12: floor eps / h^2
     }
   }

@@ -206,7 +206,7 @@ TEST(SparkTableau, NaturalEulerIsSymplecticButNotConsistent) {
 
 TEST(SparkTableau, AWrongCoefficientFailsTheConditionItBelongsTo) {
   SparkTableau t = gauss_lobatto_tableau(2);
-  t.abar(1, 0) += 1e-3;  // middle node: weight 2/3
+  t.abar(1, 0) += 1e-3;                                                                 // middle node: weight 2/3
   EXPECT_NEAR(defect(symplecticity_conditions(t), "(4.1c)"), 1e-3 * 2.0 / 3.0, 1e-15);  // measured 6.7e-4, off by 2e-17
   EXPECT_LT(defect(symplecticity_conditions(t), "(4.1b)"), 1e-15);                      // measured 0
   EXPECT_GT(defect(consistency_conditions(t), "(3.3c)"), 1e-4);                         // measured 2.1e-4

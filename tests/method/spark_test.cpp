@@ -50,8 +50,7 @@ std::array<std::vector<double>, 3> orders_on_s1(const MethodChoice& method, cons
 
 TEST(GaussLobatto, HasOrderTwoSOnAReactionNonlinearInTheMultiplier) {
   // measured at the last pair: 2.00, 4.00, 6.00 in y; 0.93, 1.97, 2.97 in the multiplier
-  const std::vector<std::vector<double>> steps = {
-      {0.05, 0.025, 0.0125}, {0.1, 0.05, 0.025}, {0.1, 0.05, 0.025}};
+  const std::vector<std::vector<double>> steps = {{0.05, 0.025, 0.0125}, {0.1, 0.05, 0.025}, {0.1, 0.05, 0.025}};
   for (int s = 1; s <= 3; ++s) {
     const auto orders = orders_on_s1(gauss_lobatto(s), steps[static_cast<std::size_t>(s) - 1]);
     EXPECT_NEAR(orders[0].back(), 2 * s, 0.05) << s;
@@ -115,10 +114,14 @@ TEST(EveryMethod, KeepsBothConstraintLevelsAtRoundOff) {
 }
 
 // A step of the method from given (q, p), as a map on all of R^2n.
-std::vector<double> one_step(const Problem& problem, const MethodChoice& method, const std::vector<double>& x, double h) {
+std::vector<double> one_step(const Problem& problem, const MethodChoice& method, const std::vector<double>& x,
+                             double h) {
   const std::size_t n = x.size() / 2;
   const auto stepper = method.bind(problem.system, {});
-  State s{0, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)}, {x.begin() + static_cast<std::ptrdiff_t>(n), x.end()}, {1.0}};
+  State s{0,
+          {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)},
+          {x.begin() + static_cast<std::ptrdiff_t>(n), x.end()},
+          {1.0}};
   const StepResult result = stepper->step(s, h);
   EXPECT_TRUE(result) << result.reason;
   s.y.insert(s.y.end(), s.z.begin(), s.z.end());
@@ -212,14 +215,15 @@ TEST(EveryMethod, KeepsTheMomentumAboutTheAxisOfS2) {
 
 TEST(EveryMethod, GivesTheSameNumbersInLagrangianAndHamiltonianForm) {
   for (const auto& [name, method] : claims()) {
-    Simulation a(problems::s2().system, method, {.step = 0.1}), b(problems::s2_lagrangian().system, method, {.step = 0.1});
+    Simulation a(problems::s2().system, method, {.step = 0.1}),
+        b(problems::s2_lagrangian().system, method, {.step = 0.1});
     a.start(problems::s2().start);
     b.start(problems::s2_lagrangian().start);
     a.until(10.0);
     b.until(10.0);
-    EXPECT_LT(distance(a.state().y, b.state().y), 1e-13) << name;                    // measured 1e-14
-    EXPECT_LT(distance(a.report().momentum, b.report().momentum), 1e-13) << name;    // measured 1e-14
-    EXPECT_LT(distance(a.state().psi, b.state().psi), 1e-11) << name;                // measured 3e-13
+    EXPECT_LT(distance(a.state().y, b.state().y), 1e-13) << name;                  // measured 1e-14
+    EXPECT_LT(distance(a.report().momentum, b.report().momentum), 1e-13) << name;  // measured 1e-14
+    EXPECT_LT(distance(a.state().psi, b.state().psi), 1e-11) << name;              // measured 3e-13
   }
 }
 
@@ -248,8 +252,8 @@ TEST(Rattle, ExplicitFormEqualsTheGeneralOne) {
   ASSERT_TRUE(is_separable(*problem.system));
   const State a = integrate(problem, rattle(), 0.005, 2.0);
   const State b = integrate(problem, spark_with(lobatto_iiia_iiib_tableau(2)), 0.005, 2.0);
-  EXPECT_LT(distance(a.y, b.y), 1e-11);      // measured 2e-13; the motion magnifies rounding
-  EXPECT_LT(distance(a.z, b.z), 1e-10);      // measured 1e-12
+  EXPECT_LT(distance(a.y, b.y), 1e-11);  // measured 2e-13; the motion magnifies rounding
+  EXPECT_LT(distance(a.z, b.z), 1e-10);  // measured 1e-12
   EXPECT_LT(distance(a.psi, b.psi), 1e-8);
   EXPECT_FALSE(is_separable(*problems::s2().system));
 }

@@ -31,9 +31,14 @@ namespace fs = std::filesystem;
 RecordHeader example_header() {
   RecordHeader header;
   header.columns = {"t", "q[1]", "angle, in \"degrees\"", "#lambda"};
-  header.about = {{"title", "Pendulum: a first test"}, {"method", "gauss-lobatto(2,2)"}, {"step", "0.01"},
-                  {"empty", ""},                       {"author", "Zoë Größe"},          {"note", "two\n  lines\n"},
-                  {"bar", "|-"},                       {"a", "order is kept"}};
+  header.about = {{"title", "Pendulum: a first test"},
+                  {"method", "gauss-lobatto(2,2)"},
+                  {"step", "0.01"},
+                  {"empty", ""},
+                  {"author", "Zoë Größe"},
+                  {"note", "two\n  lines\n"},
+                  {"bar", "|-"},
+                  {"a", "order is kept"}};
   header.model = "# a pendulum\n[body]\n  mass = 1\n\n   indented, with \"quotes\"\n";
   return header;
 }
@@ -161,8 +166,8 @@ TEST_P(RecorderFormat, ReadsBackTheHeaderAndTheStatus) {
 }
 
 TEST_P(RecorderFormat, KeepsModelTextsOfEveryShape) {
-  const std::vector<std::string> models = {"",  "one line", "one line\n", "\n", "\n\n  two\n\n", "a\r\nb\r\n",
-                                           "|", "# x: |\n#   y"};
+  const std::vector<std::string> models = {"",           "one line", "one line\n",   "\n", "\n\n  two\n\n",
+                                           "a\r\nb\r\n", "|",        "# x: |\n#   y"};
   for (const std::string& model : models) {
     RecordHeader header = example_header();
     header.model = model;

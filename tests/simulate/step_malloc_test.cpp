@@ -43,9 +43,12 @@ long allocations_of_1000_steps(Simulation& run) {
 }
 
 TEST(Steps, AllocateNothing) {
-  const std::vector<problems::Problem> all = {problems::s1(),           problems::s2(),
-                                              problems::pendulum(),     problems::relativistic(),
-                                              problems::variable_mass(), problems::double_pendulum(),
+  const std::vector<problems::Problem> all = {problems::s1(),
+                                              problems::s2(),
+                                              problems::pendulum(),
+                                              problems::relativistic(),
+                                              problems::variable_mass(),
+                                              problems::double_pendulum(),
                                               problems::rotating_hoop()};
   for (const auto& problem : all)
     for (const MethodChoice& method : {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle()}) {
@@ -57,8 +60,8 @@ TEST(Steps, AllocateNothing) {
 
 TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {
   const auto problem = problems::chain(40);
-  for (const SolverOptions& solver : {SolverOptions{.linear_algebra = LinearAlgebra::sparse},
-                                      SolverOptions{.newton = SolverOptions::Newton::full}}) {
+  for (const SolverOptions& solver :
+       {SolverOptions{.linear_algebra = LinearAlgebra::sparse}, SolverOptions{.newton = SolverOptions::Newton::full}}) {
     Simulation run(problem.system, gauss_lobatto(2), {.step = 1e-4, .solver = solver});
     run.start(problem.start);
     EXPECT_EQ(allocations_of_1000_steps(run), 0);
