@@ -21,13 +21,33 @@ namespace {
 // s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own.
 struct Instruction {
   std::int32_t result, a, b;
+  bool operator==(const Instruction&) const = default;
 };
 
-// Consecutive instructions of one kind.
+// Consecutive instructions of one kind: either read from the tape, or, where slots go up in equal steps as they do in
+// families of constraints, told by the first instruction and the step alone.
 struct Run {
   Op op;
   std::int32_t count;
+  bool strided = false;
+  Instruction first{}, step{};
 };
+
+template <class Operation>
+void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
+  if (!run.strided) {
+    for (const Instruction* const end = i + run.count; i != end; ++i) s[i->result] = operation(s[i->a], s[i->b]);
+    return;
+  }
+  const auto [dr, da, db] = run.step;
+  double* r = s + run.first.result;
+  const double *a = s + run.first.a, *b = s + run.first.b;
+  if (dr == 1 && da == 1 && db == 1) {
+    for (std::int32_t k = 0; k < run.count; ++k) r[k] = operation(a[k], b[k]);
+    return;
+  }
+  for (std::int32_t k = 0; k < run.count; ++k, r += dr, a += da, b += db) *r = operation(*a, *b);
+}
 
 class Tape final : public Evaluator {
  public:
@@ -54,10 +74,13 @@ class Tape final : public Evaluator {
       const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])],
                          to = first_output_ + static_cast<std::int32_t>(k);
       if (graph.is_constant(outputs[k]))
-        constant_outputs_.push_back({from, to});
+        constant_outputs_.push_back({from, to, 1});
+      else if (from != to && !copies_.empty() && copies_.back().continued_by(from, to))
+        ++copies_.back().count;
       else if (from != to)
-        copies_.push_back({from, to});
+        copies_.push_back({from, to, 1});
     }
+    compress();
     slot_ = {};
     uses_ = {};
   }
@@ -80,35 +103,22 @@ class Tape final : public Evaluator {
         std::memcpy(s + blocks_[k].first, inputs[k], static_cast<std::size_t>(blocks_[k].size) * sizeof(double));
     const Instruction* i = tape_.data();
     for (const Run& run : runs_) {
-      const Instruction* const end = i + run.count;
       switch (run.op) {
-        case Op::add:
-          for (; i != end; ++i) s[i->result] = s[i->a] + s[i->b];
-          break;
-        case Op::subtract:
-          for (; i != end; ++i) s[i->result] = s[i->a] - s[i->b];
-          break;
-        case Op::multiply:
-          for (; i != end; ++i) s[i->result] = s[i->a] * s[i->b];
-          break;
-        case Op::divide:
-          for (; i != end; ++i) s[i->result] = s[i->a] / s[i->b];
-          break;
-        case Op::negate:
-          for (; i != end; ++i) s[i->result] = -s[i->a];
-          break;
-        case Op::sqrt:
-          for (; i != end; ++i) s[i->result] = std::sqrt(s[i->a]);
-          break;
+        case Op::add: execute(run, i, s, [](double a, double b) { return a + b; }); break;
+        case Op::subtract: execute(run, i, s, [](double a, double b) { return a - b; }); break;
+        case Op::multiply: execute(run, i, s, [](double a, double b) { return a * b; }); break;
+        case Op::divide: execute(run, i, s, [](double a, double b) { return a / b; }); break;
+        case Op::negate: execute(run, i, s, [](double a, double) { return -a; }); break;
+        case Op::sqrt: execute(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
         case Op::select:
-          for (; i != end; i += 2) s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
+          for (const Instruction* const end = i + run.count; i != end; i += 2)
+            s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
           break;
-        default:
-          for (; i != end; ++i) s[i->result] = apply_op(run.op, s[i->a], s[i->b]);
-          break;
+        default: execute(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
       }
     }
-    for (const Copy& copy : copies_) s[copy.to] = s[copy.from];
+    for (const Copy& copy : copies_)
+      std::memcpy(s + copy.to, s + copy.from, static_cast<std::size_t>(copy.count) * sizeof(double));
   }
 
  private:
@@ -274,12 +284,49 @@ class Tape final : public Evaluator {
     }
   }
 
+  // Replaces stretches of the tape whose slots go up in equal steps by strided runs.
+  void compress() {
+    constexpr std::size_t worth_it = 8;
+    std::vector<Instruction> literal;
+    std::vector<Run> runs;
+    const auto difference = [](const Instruction& x, const Instruction& y) {
+      return Instruction{y.result - x.result, y.a - x.a, y.b - x.b};
+    };
+    std::size_t i = 0;
+    for (const Run& run : runs_) {
+      const std::size_t end = i + static_cast<std::size_t>(run.count);
+      while (i < end) {
+        std::size_t next = i + 1;
+        if (run.op != Op::select && next < end) {
+          const Instruction step = difference(tape_[i], tape_[next]);
+          while (next + 1 < end && difference(tape_[next], tape_[next + 1]) == step) ++next;
+          ++next;
+          if (next - i >= worth_it) {
+            runs.push_back({run.op, static_cast<std::int32_t>(next - i), true, tape_[i], step});
+            i = next;
+            continue;
+          }
+          next = i + 1;
+        }
+        if (runs.empty() || runs.back().strided || runs.back().op != run.op) runs.push_back({run.op, 0});
+        ++runs.back().count;
+        literal.push_back(tape_[i]);
+        i = next;
+      }
+    }
+    literal.shrink_to_fit();
+    tape_ = std::move(literal);
+    runs_ = std::move(runs);
+  }
+
   std::vector<Block> blocks_;
   std::vector<double> constants_;
   std::vector<Instruction> tape_;
   std::vector<Run> runs_;
   struct Copy {
-    std::int32_t from, to;
+    std::int32_t from, to, count;
+    // also when the ranges touch nothing of each other: inputs come before outputs, outputs before later outputs
+    bool continued_by(std::int32_t f, std::int32_t t) const { return f == from + count && t == to + count && f < to; }
   };
   std::vector<Copy> copies_, constant_outputs_;
   std::size_t operations_ = 0, output_count_ = 0;

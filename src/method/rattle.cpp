@@ -36,7 +36,8 @@ class SeparableRattle final : public Stepper {
     have_start_ = false;
     small_.forget();
     end_small_.forget();
-    guess_.reset();
+    guess0_.reset();
+    guess1_.reset();
     noise_ = end_noise_ = 1;
   }
 
@@ -56,9 +57,9 @@ class SeparableRattle final : public Stepper {
   int ny_, nz_, m_;
   std::unique_ptr<Evaluation> start_, velocity_, position_, end_, rate_, reference_;
   SchurComplement small_, end_small_;  // of the position level (between y0 and y1) and of the velocity level (at y1)
-  Extrapolation guess_;
-  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, multipliers_, v0_,
-      velocity_z_, velocity_change_;
+  Extrapolation guess0_, guess1_;      // of L0, which carries more rounding, and of L1
+  std::vector<double> f0_, rpsi0_, half_z_, y1_, z1_, l0_, l1_, increment_, kick_, change_, v0_, velocity_z_,
+      velocity_change_;
   double last_h_ = 0, unit_y_ = 0, unit_v_ = 0, noise_ = 1, end_noise_ = 1;
   bool have_start_ = false, velocity_is_z_;
 };
@@ -73,7 +74,8 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
              options.linear_algebra),
       end_small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
                  system_->pattern(Q::constraint_rate_z), options.linear_algebra),
-      guess_(static_cast<std::size_t>(2 * m_)) {
+      guess0_(static_cast<std::size_t>(m_)),
+      guess1_(static_cast<std::size_t>(m_)) {
   const SystemKind kind = system_->layout().kind;
   velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
   start_ = system_->evaluation({Q::force, Q::reaction_psi});
@@ -88,7 +90,6 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
   for (auto* v : {&y1_, &v0_}) v->resize(n(ny_));
   for (auto* v : {&l0_, &l1_, &increment_}) v->resize(n(m_));
-  multipliers_.resize(n(2 * m_));
   rpsi0_.resize(system_->pattern(Q::reaction_psi).entries());
 }
 
@@ -148,7 +149,10 @@ void SeparableRattle::kick_and_drift(const State& state, double h) {
 
 StepResult SeparableRattle::step(State& state, double h) {
   ++counters_.steps;
-  if (h != last_h_) guess_.reset();
+  if (h != last_h_) {
+    guess0_.reset();
+    guess1_.reset();
+  }
   last_h_ = h;
   if (!have_start_) {
     start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
@@ -160,10 +164,9 @@ StepResult SeparableRattle::step(State& state, double h) {
   }
   if (!small_.factored()) renew_small(state.t, state.y.data(), state.z.data());
   set_units(h, state);
-  if (guess_.ready()) {
-    guess_.predict(multipliers_.data());
-    std::copy_n(multipliers_.data(), m_, l0_.data());
-    std::copy_n(multipliers_.data() + m_, m_, l1_.data());
+  if (guess0_.ready()) {
+    guess0_.predict(l0_.data());
+    guess1_.predict(l1_.data());
   } else {
     l0_ = state.psi;
     l1_ = state.psi;
@@ -178,9 +181,8 @@ StepResult SeparableRattle::step(State& state, double h) {
     reset();
     return explain_failure(*system_, state, h, "the velocity level at the end of the step", convergence);
   }
-  std::copy_n(l0_.data(), m_, multipliers_.data());
-  std::copy_n(l1_.data(), m_, multipliers_.data() + m_);
-  guess_.push(multipliers_.data());
+  guess0_.push(l0_.data());
+  guess1_.push(l1_.data());
   std::copy_n((*end_)[Q::force], nz_, f0_.data());
   std::copy_n((*end_)[Q::reaction_psi], rpsi0_.size(), rpsi0_.data());
   have_start_ = true;

@@ -28,7 +28,7 @@ class Spark final : public Stepper {
 
   StepResult step(State& state, double h) override;
   void reset() override {
-    guess_.reset();
+    forget_guesses();
     small_.forget();
     end_small_.forget();
     acceleration_ = 0;
@@ -41,6 +41,9 @@ class Spark final : public Stepper {
   using Q = Quantity;
 
   void first_guess(const State& state);
+  void forget_guesses() {
+    for (Extrapolation* g : {&guess_v_, &guess_z_, &guess_l_, &guess_end_z_, &guess_end_l_}) g->reset();
+  }
   void note_acceleration(double a);
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
@@ -86,20 +89,18 @@ class Spark final : public Stepper {
   std::vector<double> velocity_z_;     // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
   std::unique_ptr<SaddlePoint> saddle_;
-  Extrapolation guess_;
+  // First guesses: each kind of unknown has its own, since rounding spoils the inner multipliers (by 1/h^2) first.
+  Extrapolation guess_v_, guess_z_, guess_l_, guess_end_z_, guess_end_l_;
   double last_h_ = 0;
   bool fresh_ = false;       // was the small matrix made in this step?
   double acceleration_ = 0;  // size of v_z p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
-  // One step's unknowns: V, Z of the stages, L of all nodes (L_st belongs to block 2), z1; in one array, so that the
-  // first guess of the next step is one extrapolation.
-  std::vector<double> unknowns_;
   std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
   double unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1, noise_ = 1, end_noise_ = 1;
-  bool velocity_is_z_ = false;
+  bool velocity_is_z_ = false, force_is_constant_ = false;
 };
 
 Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options)
@@ -115,7 +116,11 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
              options.linear_algebra),
       end_small_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
                  system_->pattern(Q::constraint_rate_z), options.linear_algebra),
-      guess_(static_cast<std::size_t>(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_)) {
+      guess_v_(static_cast<std::size_t>(s_ * ny_)),
+      guess_z_(static_cast<std::size_t>(s_ * nz_)),
+      guess_l_(static_cast<std::size_t>(st_ * m_)),
+      guess_end_z_(static_cast<std::size_t>(nz_)),
+      guess_end_l_(static_cast<std::size_t>(m_)) {
   options_.validate();
   if (!system_->pattern(Q::reaction_z).empty())
     throw UnsuitableMethod(fmt::format(
@@ -125,8 +130,9 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
   n_inverse_ = (c_.abar * c_.atilde).block(1, 0, st_, st_).inverse();
 
-  start_ = system_->evaluation({Q::momentum, Q::velocity});
-  stage_ = system_->evaluation({Q::velocity, Q::momentum, Q::force});
+  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  stage_ = velocity_is_z_ ? system_->evaluation({Q::momentum, Q::force})
+                          : system_->evaluation({Q::velocity, Q::momentum, Q::force});
   first_node_ = {system_->evaluation({Q::reaction}), system_->evaluation({Q::reaction, Q::reaction_psi})};
   inner_node_ = {system_->evaluation({Q::reaction, Q::constraint}),
                  system_->evaluation({Q::reaction, Q::reaction_psi, Q::constraint, Q::constraint_y})};
@@ -137,7 +143,6 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   reference_ = system_->evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z, Q::velocity_z, Q::force});
 
   const auto size = [](int n) { return static_cast<std::size_t>(n); };
-  unknowns_.resize(size(s_ * (ny_ + nz_) + (st_ + 1) * m_ + nz_));
   for (auto* v : {&stage_y_, &stage_v_, &position_change_}) v->resize(size(s_ * ny_));
   for (auto* v : {&stage_z_, &stage_f_, &stage_p_, &increment_z_, &residual_, &mass_residual_})
     v->resize(size(s_ * nz_));
@@ -153,12 +158,17 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   psi1_.resize(size(m_));
   work_m_.resize(size(m_));
   newton_.resize(size(std::max(nz_ + m_, ny_)));
+  force_is_constant_ = system_->is_constant(Q::force);
+  if (force_is_constant_) {
+    start_->at(0, y1_.data(), z1_.data(), psi1_.data());
+    for (int i = 0; i < s_; ++i) std::copy_n((*start_)[Q::force], nz_, f_(i));
+  }
 }
 
 StepResult Spark::step(State& state, double h) {
   ++counters_.steps;
   if (h != last_h_) {
-    guess_.reset();
+    forget_guesses();
     last_h_ = h;
   }
   start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
@@ -175,10 +185,11 @@ StepResult Spark::step(State& state, double h) {
   for (int j = 0; j < s_; ++j) axpy(h * c_.b[j], v_(j), ny_, y1_.data());
   if (StepResult result = solve_end(state, h); !result) return result;
 
-  auto out = unknowns_.begin();
-  for (const auto* part : {&stage_v_, &stage_z_, &multiplier_, &z1_}) out = std::copy(part->begin(), part->end(), out);
-  std::copy(psi1_.begin(), psi1_.end(), out - nz_ - m_);
-  guess_.push(unknowns_.data());
+  if (!velocity_is_z_) guess_v_.push(stage_v_.data());
+  guess_z_.push(stage_z_.data());
+  guess_l_.push(multiplier_.data());
+  guess_end_z_.push(z1_.data());
+  guess_end_l_.push(psi1_.data());
   state.t += h;
   state.y = y1_;
   state.z = z1_;
@@ -213,13 +224,15 @@ double Spark::velocity_size(const double* dz) {
 }
 
 void Spark::first_guess(const State& state) {
-  if (guess_.ready()) {
-    guess_.predict(unknowns_.data());
-    auto in = unknowns_.begin();
-    for (auto* part : {&stage_v_, &stage_z_, &multiplier_, &z1_}) {
-      std::copy_n(in, part->size(), part->begin());
-      in += static_cast<std::ptrdiff_t>(part->size());
-    }
+  if (guess_z_.ready()) {
+    guess_z_.predict(stage_z_.data());
+    if (velocity_is_z_)
+      stage_v_ = stage_z_;
+    else
+      guess_v_.predict(stage_v_.data());
+    guess_l_.predict(multiplier_.data());
+    guess_end_z_.predict(z1_.data());
+    guess_end_l_.predict(l_(st_));
   } else {
     for (int i = 0; i < s_; ++i) std::copy_n((*start_)[Q::velocity], ny_, v_(i));
     for (int i = 0; i < s_; ++i) std::copy_n(state.z.data(), nz_, z_(i));
@@ -285,8 +298,8 @@ StepResult Spark::solve_stages(const State& state, double h) {
     full_steps_left_ = std::max(0, full_steps_left_ - 1);
     for (int attempt = 0; attempt < 2 && !ok; ++attempt) {
       if (attempt == 1) {
-        if (!guess_.ready()) break;
-        guess_.reset();  // a polynomial through a rough past is worse than standing still
+        if (!guess_z_.ready()) break;
+        forget_guesses();  // a polynomial through a rough past is worse than standing still
       }
       first_guess(state);
       last = full_stages(state, h, ok);
@@ -307,9 +320,9 @@ void Spark::sum_stage_positions(const State& state, double h) {
 void Spark::evaluate_stages(double t, double h) {
   for (int i = 0; i < s_; ++i) {
     stage_->at(t + c_.c[i] * h, y_(i), z_(i), l_(0));
-    std::copy_n((*stage_)[Q::velocity], ny_, v_(i));
+    std::copy_n(velocity_is_z_ ? z_(i) : (*stage_)[Q::velocity], ny_, v_(i));
     std::copy_n((*stage_)[Q::momentum], nz_, p_(i));
-    std::copy_n((*stage_)[Q::force], nz_, f_(i));
+    if (!force_is_constant_) std::copy_n((*stage_)[Q::force], nz_, f_(i));
   }
   counters_.evaluations += s_;
 }

@@ -1,18 +1,33 @@
 // The few vector operations that steps are made of.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hinge {
 
 /// Maximum that keeps a NaN.
 inline double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
-/// Largest absolute value; NaN if there is one.
+/// Largest absolute value; NaN if there is one. Four lanes, so that the comparisons do not wait for each other.
 inline double biggest(const double* x, int n) {
-  double m = 0;
-  for (int i = 0; i < n; ++i) m = larger(std::abs(x[i]), m);
-  return m;
+  double lane[4] = {0, 0, 0, 0};
+  bool nan = false;
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k) {
+      const double a = std::abs(x[i + k]);
+      lane[k] = lane[k] < a ? a : lane[k];
+      nan |= a != a;
+    }
+  for (; i < n; ++i) {
+    const double a = std::abs(x[i]);
+    lane[0] = lane[0] < a ? a : lane[0];
+    nan |= a != a;
+  }
+  if (nan) return std::numeric_limits<double>::quiet_NaN();
+  return std::max(std::max(lane[0], lane[1]), std::max(lane[2], lane[3]));
 }
 
 /// y += factor x

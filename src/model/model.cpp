@@ -436,8 +436,12 @@ Model load_model(const std::string& path, const std::vector<Override>& overrides
   if (std::filesystem::is_directory(path, ignored))
     throw InputError(fmt::format("'{}' is a folder; give the model file in it", path));
   std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw InputError(fmt::format("cannot read '{}': {}; check the name of the model file", path, std::strerror(errno)));
+  if (!in) {
+    const int reason = errno;
+    throw InputError(
+        fmt::format("cannot read '{}': {}; {}", path, std::strerror(reason),
+                    reason == EACCES ? "ask for permission to read it" : "check the name of the model file"));
+  }
   std::string text;
   std::vector<char> piece(1 << 16);
   while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0) {

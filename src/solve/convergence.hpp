@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace hinge {
@@ -25,25 +28,26 @@ class Convergence {
     if (!std::isfinite(size)) return Verdict::failed;
     const double previous = std::exchange(last_, size);
     if (size <= 1) return Verdict::converged;
+    double left = std::numeric_limits<double>::infinity();  // error after this increment
     if (count_ == 1) {
       first_ = size;
     } else {
       // One contraction proves little: the first increments remove what the matrix knows exactly. Two are believed.
       const double before = std::exchange(theta_, size / previous);
       const double theta = std::max(theta_, before);
-      if (before > 0 && theta < 1 && safety * theta / (1 - theta) * size <= 1) return Verdict::converged;
+      if (before > 0 && theta < 1) left = theta / (1 - theta) * size;
+      if (safety * left <= 1) return Verdict::converged;
     }
     // Stagnation: increments that go up and down within a narrow band are rounding, not error. A steady decrease has no
     // rises, a steady growth leaves the band.
-    recent_[static_cast<std::size_t>(count_) % recent_.size()] = size;
-    rises_ = theta_ >= 1 ? rises_ + 1 : rises_;
-    bool stagnating = false;
-    if (count_ >= static_cast<int>(recent_.size())) {
-      const auto [low, high] = std::minmax_element(recent_.begin(), recent_.end());
-      stagnating = *high < 32 * *low && rises_ >= 2;
-    }
-    const bool at_rounding = count_ > 1 && size < rounding_level && (theta_ > 0.5 || rises_ > 0);
-    stagnated_ = stagnating && size * noise_ < stagnation_level;
+    std::shift_left(recent_.begin(), recent_.end(), 1);
+    recent_.back() = size;
+    const auto first_known = recent_.end() - std::min<std::ptrdiff_t>(count_, std::ssize(recent_));
+    int rises = 0;
+    for (auto x = first_known; x + 1 < recent_.end(); ++x) rises += x[1] >= x[0] ? 1 : 0;
+    const auto [low, high] = std::minmax_element(first_known, recent_.end());
+    const bool at_rounding = size < rounding_level && (rises > 0 || left <= 1);
+    stagnated_ = count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return Verdict::converged;
     return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
@@ -53,7 +57,7 @@ class Convergence {
 
   /// The noise for the next step: learnt where increments stagnated, slowly forgotten where they did not.
   double next_noise() const {
-    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, 0.01 * stagnation_level);
+    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, 0.1 * stagnation_level);
     return std::max(1.0, 0.95 * noise_);
   }
 
@@ -66,9 +70,9 @@ class Convergence {
 
  private:
   // In units of round-off: increments this small that do not shrink are rounding for certain.
-  static constexpr double rounding_level = 8;
+  static constexpr double rounding_level = 4;
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
-  static constexpr double stagnation_level = 1e6;
+  static constexpr double stagnation_level = 1e5;
   static constexpr double diverging = 1e3;
   // A contraction seen once is an estimate, and often a flattering one.
   static constexpr double safety = 30;
@@ -76,7 +80,7 @@ class Convergence {
   int limit_;
   double noise_;
   bool stagnated_ = false;
-  int count_ = 0, rises_ = 0;
+  int count_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0;
   std::array<double, 5> recent_{};
 };

@@ -61,7 +61,7 @@ TEST(ConsistentStart, PositionIsTheNearestInTheMassMetric) {
     const auto system = two_rods(heavy);
     for (const Values& y0 : {Values{1.1, 0.2, -0.1, 2.5, 1.0, 0.3}, Values{0.5, 0.1, 0.0, 2.0, -1.0, 0.5}}) {
       const State s = consistent_start(*system, 0, {.position = y0, .consistent = Consistency::project});
-      EXPECT_LT(violation(*system, s), 1e-15);  // measured 5e-16
+      EXPECT_LT(violation(*system, s), 2e-15);  // measured 6.7e-16
       // stationary: M (y - y0) + G^T lambda = 0
       const Eigen::VectorXd pull = matrix(*system, Q::momentum_z, s) * (vector(s.y) - vector(y0));
       EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), pull),
@@ -107,8 +107,8 @@ TEST(ConsistentStart, FarAwayStartsOfAChainAreBroughtBack) {
   for (int i = 0; i < n; ++i) y0.insert(y0.end(), {0.8 * (i + 1), 0.2 * std::sin(i)});
   const auto system = l.build();
   const State s = consistent_start(*system, 0, {.position = y0, .consistent = Consistency::project});
-  EXPECT_LT(violation(*system, s), 1e-14);                                                        // measured 2e-15
-  EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), vector(s.y) - vector(y0)), 1e-6);  // measured 4e-9
+  EXPECT_LT(violation(*system, s), 1e-14);                                                         // measured 1.0e-15
+  EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), vector(s.y) - vector(y0)), 1e-10);  // measured 2.0e-12
 }
 
 TEST(ConsistentStart, VelocityIsTheNearestInTheMassMetric) {
@@ -120,7 +120,7 @@ TEST(ConsistentStart, VelocityIsTheNearestInTheMassMetric) {
     EXPECT_EQ(s.y, (Values{1, 0, 0, 1, 2, 0}));
     EXPECT_LT(rate_violation(*system, s), 1e-15);  // measured 0
     const Eigen::VectorXd pull = matrix(*system, Q::momentum_z, s) * (vector(s.z) - vector(z0));
-    EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), pull), 1e-14);  // measured 2e-16
+    EXPECT_LT(outside_range(matrix(*system, Q::constraint_y, s), pull), 1e-14);  // measured 5.0e-16
   }
 }
 
@@ -217,7 +217,7 @@ TEST(InitialMultipliers, ChargeOnASphere) {
   h.hamiltonian((pow(p[0] + q[1], 2.0) + pow(p[1] - q[0], 2.0) + p[2] * p[2]) / 2.0 - q[2]);
   h.constrain(norm(q) - 1.0);
   const State s = consistent_start(*h.build(), 0, {.position = {0.2, 0.2, std::sqrt(0.92)}, .momentum = {1, -1, 0}});
-  EXPECT_NEAR(s.psi[0], 2.87916630466254, 1e-14);  // measured 0
+  EXPECT_NEAR(s.psi[0], 2.87916630466254, 1e-14);  // measured 3.1e-15
 }
 
 /// y' = (2 z1, -z2), z' = f + r with the constraint y1 y2^2 = 1, started at (1, 1, 1, 1).
@@ -264,7 +264,7 @@ TEST(InitialMultipliers, FrictionOnASlide) {
   const State s = consistent_start(*odae.build(), 0, {.position = {10, 10}, .velocity = {-3.6, -10.8}});
   // m (g + 6 b y1 z1^2) / (1 + 9 b^2 y1^4) = 17.586 / 10
   EXPECT_NEAR(s.psi[0], (gravity + 6 * b * 10 * 3.6 * 3.6) / (1 + 9 * b * b * 1e4), 1e-13);
-  EXPECT_NEAR(s.psi[0], 1.7586, 1e-13);  // measured 2e-16
+  EXPECT_NEAR(s.psi[0], 1.7586, 1e-13);  // measured 0
 }
 
 TEST(ConstraintRank, NamesThoseThatDependOnOthers) {
@@ -347,7 +347,7 @@ TEST(ConsistentStart, TwoThousandLinksStartQuickly) {
   const auto system = long_chain(n, false);
   const auto begin = std::chrono::steady_clock::now();
   const State s = consistent_start(*system, 0, {.position = zigzag(n)});
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5.0);  // measured 0.2
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5.0);  // measured 0.12
   EXPECT_LT(violation(*system, s), 1e-12);
   EXPECT_EQ(s.psi.size(), static_cast<std::size_t>(n));
 }
