@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 #include <Eigen/Dense>
-#include <Eigen/OrderingMethods>
 #include <Eigen/SparseCholesky>
-#include <Eigen/SparseQR>
 
 namespace hinge {
 
@@ -60,15 +58,6 @@ void fill(const Qr& qr, ConstraintRank& result) {
   }
 }
 
-// Are the columns of `a`, each of length one, clearly independent? The pivots of a^T a are the squared distances of
-// each column from the span of those before it. Much faster than QR where the answer is yes; no answer where it is not.
-bool clearly_independent(const Sparse& a) {
-  constexpr double squared_distance = 1e-12;
-  const Sparse gram = a.transpose() * a;
-  const Eigen::SimplicialLDLT<Sparse> ldlt(gram);
-  return ldlt.info() == Eigen::Success && ldlt.vectorD().minCoeff() > squared_distance;
-}
-
 // Many constraints: P G G^T P^T = L D L^T. Where a pivot vanishes, L^T x = e_k gives the combination of rows that does.
 void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
   Sparse gram = Sparse(transpose.transpose()) * transpose;
@@ -100,7 +89,6 @@ ConstraintRank constraint_rank(const System& system, double t, const double* y) 
   result.constraints = result.rank = system.ng();
   if (system.ng() == 0) return result;
   const Sparse transpose = scaled_transpose(system, t, y);
-  if (system.ng() > 50 && clearly_independent(transpose)) return result;
   if (system.ng() <= dense_limit) {
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transpose.rows(), transpose.cols());
     qr.setThreshold(rank_tolerance);

@@ -102,8 +102,8 @@ MethodChoice make_method(const std::string& name, const Options& options) {
     return e.make(options);
   }
   const std::string near = nearest_name(name, names);
-  throw InputError(fmt::format("there is no method '{}'{}; the methods are: {} (see 'hinge methods')", name,
-                               near.empty() ? "" : fmt::format(", did you mean '{}'?", near), list_names(names)));
+  throw InputError(fmt::format("there is no method '{}'{} The methods are: {} (see 'hinge methods')", name,
+                               near.empty() ? "." : fmt::format(", did you mean '{}'?", near), list_names(names)));
 }
 
 }  // namespace hinge

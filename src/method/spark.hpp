@@ -7,7 +7,7 @@
 //
 // Simplified Newton keeps one small factorised matrix S = g_y v_z p_z^-1 r_psi; the stages enter only through the
 // constant matrix N = (Abar Atilde)_{1..st, 0..st-1}, since (N (x) S)^-1 = N^-1 (x) S^-1. Its contraction is
-// O(h) in h f_z, h v_y and O(h^2) in f_y, r_y; where that is not enough the full Jacobian takes over.
+// O(h) in h f_z, h v_y, h p_y v_z and O(h^2) in f_y, r_y; where that is not enough the full Jacobian takes over.
 //
 // Preserves: both constraint levels to round-off; what else depends on the tableau. Not for reactions that depend on
 // z (those are refused), and not for friction.

@@ -24,7 +24,7 @@ StepResult explain_failure(const System& system, const State& state, double h, c
         "too long for the motion here, try a smaller one",
         c.count(), c.last(), c.theta());
   } else {
-    reason += ": the iteration matrix is singular";
+    reason += ": the iteration matrix is singular, or an expression in it is infinite or not a number there";
   }
   return {false, reason};
 }
