@@ -100,7 +100,7 @@ void SeparableRattle::set_units(double h, const State& state) {
   small_.solve_mass(f0_.data(), change_.data());
   const double a = velocity_size(change_.data());
   const double v = biggest(v0_.data(), ny_) + (std::isfinite(a) ? size_h * a : 0);
-  unit_y_ = epsilon * std::max({biggest(state.y.data(), ny_), size_h * v, tiny});
+  unit_y_ = epsilon * rounding_growth(m_) * std::max({biggest(state.y.data(), ny_), size_h * v, tiny});
   unit_v_ = 2 * epsilon * std::max(v, tiny);
 }
 

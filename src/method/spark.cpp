@@ -205,7 +205,7 @@ void Spark::set_units(const State& state, double h) {
   constexpr double tiny = 1e-200;
   const double size_h = std::abs(h);
   const double v = biggest((*start_)[Q::velocity], ny_) + size_h * acceleration_;
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * v);
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * v) * rounding_growth(m_);
   const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
   const double z = biggest(state.z.data(), nz_) + (vz > 0 ? v / vz : 0);
   unit_y_ = epsilon * std::max(y, tiny);
@@ -378,6 +378,7 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& vz = system_->pattern(Q::velocity_z);
   auto verdict = Convergence::Verdict::go_on;
+  if (fresh_) convergence.matrix_renewed();
   sum_stage_positions(state, h);
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
@@ -425,7 +426,7 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
       refresh_small_matrix(state, h);
       if (!small_.factored()) break;
       convergence.matrix_renewed();
-    } else if (convergence.slower_than(full_above) && convergence.last() > 1e6 && convergence.count() > 4 &&
+    } else if (convergence.theta() > full_above && convergence.last() > 1e6 && convergence.count() > 4 &&
                options_.newton == SolverOptions::Newton::automatic) {
       break;
     }
@@ -445,6 +446,7 @@ void Spark::evaluate_final_stages(const State& state, double h) {
 Convergence Spark::full_stages(const State& state, double h, bool& ok) {
   if (!jacobian_) jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
   Convergence convergence(options_.max_iterations);
+  convergence.matrix_renewed();
   std::vector<double>& x = newton_;
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
@@ -573,6 +575,7 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
                                             system_->pattern(Q::constraint_rate_z), options_.linear_algebra);
   }
   Convergence convergence(options_.max_iterations);
+  convergence.matrix_renewed();
   const double bt = c_.btilde[st_];
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;

@@ -30,6 +30,9 @@ inline double biggest(const double* x, int n) {
   return std::max(std::max(lane[0], lane[1]), std::max(lane[2], lane[3]));
 }
 
+/// Roundings of many constraints that hang together add up like a random walk: how many times one rounding.
+inline double rounding_growth(int constraints) { return std::max(1.0, std::sqrt(constraints) / 8); }
+
 /// y += factor x
 inline void axpy(double factor, const double* x, int n, double* y) {
   for (int i = 0; i < n; ++i) y[i] += factor * x[i];

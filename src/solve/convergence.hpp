@@ -39,21 +39,27 @@ class Convergence {
       if (safety * left <= 1) return Verdict::converged;
     }
     // Stagnation: increments that go up and down within a narrow band are rounding, not error. A steady decrease has no
-    // rises, a steady growth leaves the band.
+    // rises, a steady growth leaves the band. With an old matrix slow convergence looks the same, so that does not
+    // count.
     std::shift_left(recent_.begin(), recent_.end(), 1);
     recent_.back() = size;
     const auto first_known = recent_.end() - std::min<std::ptrdiff_t>(count_, std::ssize(recent_));
     int rises = 0;
     for (auto x = first_known; x + 1 < recent_.end(); ++x) rises += x[1] >= x[0] ? 1 : 0;
     const auto [low, high] = std::minmax_element(first_known, recent_.end());
-    const bool at_rounding = size < rounding_level && (rises > 0 || left <= 1);
-    stagnated_ = count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
+    const bool at_rounding = size < rounding_level && ((fresh_ && rises > 0) || left <= 1);
+    stagnated_ =
+        fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return Verdict::converged;
     return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
   }
 
   /// The iteration matrix was renewed: contractions seen so far say nothing about the next.
-  void matrix_renewed() { theta_ = 0; }
+  void matrix_renewed() {
+    theta_ = 0;
+    fresh_ = true;
+  }
+  bool fresh() const { return fresh_; }
 
   /// The noise for the next step: learnt where increments stagnated, slowly forgotten where they did not.
   double next_noise() const {
@@ -65,8 +71,8 @@ class Convergence {
   /// Last observed contraction, 0 before the second increment.
   double theta() const { return theta_; }
   double last() const { return last_; }
-  /// Is the contraction worse than `limit`, and the increment far enough above rounding for that to mean something?
-  bool slower_than(double limit) const { return theta_ > limit && last_ > 32; }
+  /// Should an old matrix be renewed? `limit` is the contraction that is good enough.
+  bool slower_than(double limit) const { return theta_ > limit && (!fresh_ || last_ > 1e4); }
 
  private:
   // In units of round-off: increments this small that do not shrink are rounding for certain.
@@ -79,7 +85,7 @@ class Convergence {
 
   int limit_;
   double noise_;
-  bool stagnated_ = false;
+  bool stagnated_ = false, fresh_ = false;
   int count_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0;
   std::array<double, 5> recent_{};

@@ -71,6 +71,7 @@ TEST(Convergence, StagnationAtRoundOffIsConvergence) {
       std::mt19937 random(seed);
       std::uniform_real_distribution<double> uniform(0.3, 1);
       Convergence c(50);
+      c.matrix_renewed();
       EXPECT_EQ(run(c, [&](int k) { return 1e12 * std::pow(0.01, k) + noise * uniform(random); }), Verdict::converged)
           << noise;
       EXPECT_LE(c.count(), 25) << noise;  // measured 17
@@ -80,6 +81,7 @@ TEST(Convergence, StagnationAtRoundOffIsConvergence) {
 TEST(Convergence, StagnationIsRememberedAsNoiseAndSlowlyForgotten) {
   const auto noisy = [](int k) { return 1e12 * std::pow(0.01, k) + (k % 2 ? 900 : 700); };
   Convergence first(50);
+  first.matrix_renewed();
   EXPECT_EQ(run(first, noisy), Verdict::converged);
   const double noise = first.next_noise();
   EXPECT_GT(noise, 900);
@@ -88,6 +90,12 @@ TEST(Convergence, StagnationIsRememberedAsNoiseAndSlowlyForgotten) {
   EXPECT_LT(second.count(), first.count());
   EXPECT_LT(second.next_noise(), noise);
   EXPECT_EQ(Convergence(50).next_noise(), 1);
+}
+
+TEST(Convergence, StagnationWithAnOldMatrixIsNotBelieved) {  // it may be slow divergence
+  Convergence c(50);
+  EXPECT_EQ(run(c, [](int k) { return 300 + 200 * std::sin(k); }), Verdict::failed);
+  EXPECT_TRUE(Convergence(50).slower_than(-1)) << "and asks for a new one";
 }
 
 TEST(Convergence, LargeStagnationIsFailure) {
