@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,32 +22,32 @@ namespace {
 // s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own.
 struct Instruction {
   std::int32_t result, a, b;
-  bool operator==(const Instruction&) const = default;
 };
 
-// Consecutive instructions of one kind: either read from the tape, or, where slots go up in equal steps as they do in
-// families of constraints, told by the first instruction and the step alone.
+// Instructions are ordered within windows of this many: their temporaries fit into the fastest cache.
+constexpr std::size_t window = 4096;
+
+// Consecutive instructions of one kind. Families of constraints make the same few instructions come back with all slots
+// moved on by the same step: such a run has its first period on the tape, and is repeated from there.
 struct Run {
   Op op;
-  std::int32_t count;
-  bool strided = false;
-  Instruction first{}, step{};
+  std::int32_t period;  // instructions on the tape
+  std::int32_t repeats = 1;
+  Instruction step{};
 };
 
 template <class Operation>
 void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
-  if (!run.strided) {
-    for (const Instruction* const end = i + run.count; i != end; ++i) s[i->result] = operation(s[i->a], s[i->b]);
-    return;
+  const Instruction* const first = i;
+  i += run.period;
+  double* r = s;
+  const double *a = s, *b = s;
+  for (std::int32_t k = 0; k < run.repeats; ++k) {
+    for (const Instruction* now = first; now != i; ++now) r[now->result] = operation(a[now->a], b[now->b]);
+    r += run.step.result;
+    a += run.step.a;
+    b += run.step.b;
   }
-  const auto [dr, da, db] = run.step;
-  double* r = s + run.first.result;
-  const double *a = s + run.first.a, *b = s + run.first.b;
-  if (dr == 1 && da == 1 && db == 1) {
-    for (std::int32_t k = 0; k < run.count; ++k) r[k] = operation(a[k], b[k]);
-    return;
-  }
-  for (std::int32_t k = 0; k < run.count; ++k, r += dr, a += da, b += db) *r = operation(*a, *b);
 }
 
 class Tape final : public Evaluator {
@@ -111,7 +112,7 @@ class Tape final : public Evaluator {
         case Op::negate: execute(run, i, s, [](double a, double) { return -a; }); break;
         case Op::sqrt: execute(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
         case Op::select:
-          for (const Instruction* const end = i + run.count; i != end; i += 2)
+          for (const Instruction* const end = i + run.period; i != end; i += 2)
             s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
           break;
         default: execute(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
@@ -144,7 +145,7 @@ class Tape final : public Evaluator {
   // Equal operations one after the other are one loop instead of a decision each, which the processor would guess
   // wrong more often than not. Within windows of the order, whatever is ready and of the most frequent kind goes first.
   static void group_equal_operations(const Graph& graph, std::vector<Node>& order) {
-    constexpr std::size_t window = 4096, kinds = static_cast<std::size_t>(Op::select) + 1;
+    constexpr std::size_t kinds = static_cast<std::size_t>(Op::select) + 1;
     std::vector<std::int32_t> place(static_cast<std::size_t>(graph.size()), -1);
     std::vector<Node> members;
     std::vector<std::int32_t> waits;                           // operands still to come from this window
@@ -249,11 +250,19 @@ class Tape final : public Evaluator {
           if (slot_[n] >= block.first && slot_[n] < block.first + block.size) block.used = true;
   }
 
+  // Temporaries take the lowest free slots in ascending order, and what a window releases is free for the next one
+  // only: so equal pieces of a window get slots that differ by equal steps, which compress() looks for.
   void assign_slots(const Graph& graph, const std::vector<Node>& order) {
     const std::int32_t first_temporary = slots_;
-    std::vector<std::int32_t> free;
+    std::vector<std::int32_t> free, released;
     tape_.reserve(order.size());
-    for (const Node n : order) {
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      if (position % window == 0) {
+        free.insert(free.end(), released.begin(), released.end());
+        released.clear();
+        std::sort(free.begin(), free.end(), std::greater<>());
+      }
+      const Node n = order[position];
       const Graph::Entry& e = graph[n];
       const Node operands[] = {e.a, e.b, e.c};
       std::int32_t source[] = {0, 0, 0};
@@ -261,7 +270,7 @@ class Tape final : public Evaluator {
       for (int k = 0; k < count; ++k) source[k] = slot_[static_cast<std::size_t>(operands[k])];
       for (int k = 0; k < count; ++k)
         if (--uses_[static_cast<std::size_t>(operands[k])] == 0 && source[k] >= first_temporary)
-          free.push_back(source[k]);
+          released.push_back(source[k]);
       std::int32_t result = slot_[static_cast<std::size_t>(n)];
       if (result >= 0) {
         // an output: its place is settled, and kept by the use that was counted for it
@@ -275,48 +284,62 @@ class Tape final : public Evaluator {
       slot_[static_cast<std::size_t>(n)] = result;
       if (runs_.empty() || runs_.back().op != e.op) runs_.push_back({e.op, 0});
       tape_.push_back({result, source[0], source[1]});
-      ++runs_.back().count;
+      ++runs_.back().period;
       if (e.op == Op::select) {
         tape_.push_back({result, source[2], 0});
-        ++runs_.back().count;
+        ++runs_.back().period;
       }
       ++operations_;
     }
   }
 
-  // Replaces stretches of the tape whose slots go up in equal steps by strided runs.
+  // Finds repetitions in the tape and keeps one period of each.
   void compress() {
-    constexpr std::size_t worth_it = 8;
-    std::vector<Instruction> literal;
+    std::vector<Instruction> kept;
     std::vector<Run> runs;
-    const auto difference = [](const Instruction& x, const Instruction& y) {
-      return Instruction{y.result - x.result, y.a - x.a, y.b - x.b};
-    };
     std::size_t i = 0;
     for (const Run& run : runs_) {
-      const std::size_t end = i + static_cast<std::size_t>(run.count);
+      const std::size_t end = i + static_cast<std::size_t>(run.period);
       while (i < end) {
-        std::size_t next = i + 1;
-        if (run.op != Op::select && next < end) {
-          const Instruction step = difference(tape_[i], tape_[next]);
-          while (next + 1 < end && difference(tape_[next], tape_[next + 1]) == step) ++next;
-          ++next;
-          if (next - i >= worth_it) {
-            runs.push_back({run.op, static_cast<std::int32_t>(next - i), true, tape_[i], step});
-            i = next;
-            continue;
-          }
-          next = i + 1;
+        const auto [period, repeats] =
+            run.op == Op::select ? std::pair<std::size_t, std::size_t>(1, 1) : repetition(i, end);
+        if (repeats > 1) {
+          const Instruction &x = tape_[i], &y = tape_[i + period];
+          runs.push_back({run.op,
+                          static_cast<std::int32_t>(period),
+                          static_cast<std::int32_t>(repeats),
+                          {y.result - x.result, y.a - x.a, y.b - x.b}});
+        } else {
+          if (runs.empty() || runs.back().repeats > 1 || runs.back().op != run.op) runs.push_back({run.op, 0});
+          ++runs.back().period;
         }
-        if (runs.empty() || runs.back().strided || runs.back().op != run.op) runs.push_back({run.op, 0});
-        ++runs.back().count;
-        literal.push_back(tape_[i]);
-        i = next;
+        kept.insert(kept.end(), tape_.begin() + static_cast<std::ptrdiff_t>(i),
+                    tape_.begin() + static_cast<std::ptrdiff_t>(i + period));
+        i += period * repeats;
       }
     }
-    literal.shrink_to_fit();
-    tape_ = std::move(literal);
+    kept.shrink_to_fit();
+    tape_ = std::move(kept);
     runs_ = std::move(runs);
+  }
+
+  // The longest repetition that starts at instruction `first`: its period and how often it comes, or (1, 1).
+  std::pair<std::size_t, std::size_t> repetition(std::size_t first, std::size_t end) const {
+    constexpr std::size_t longest_period = 24, worth_it = 12;
+    std::pair<std::size_t, std::size_t> best{1, 1};
+    for (std::size_t period = 1; period <= longest_period && first + 2 * period <= end; ++period) {
+      const Instruction &x = tape_[first], &y = tape_[first + period];
+      const Instruction step{y.result - x.result, y.a - x.a, y.b - x.b};
+      std::size_t at = first + period;
+      while (at < end && tape_[at].result - tape_[at - period].result == step.result &&
+             tape_[at].a - tape_[at - period].a == step.a && tape_[at].b - tape_[at - period].b == step.b)
+        ++at;
+      const std::size_t repeats = (at - first) / period;
+      if (repeats > 2 && repeats * period >= worth_it && repeats * period > best.first * best.second)
+        best = {period, repeats};
+      if (best.second > 8 * period) break;  // long enough; a multiple of its period would find the same
+    }
+    return best;
   }
 
   std::vector<Block> blocks_;
