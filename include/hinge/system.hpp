@@ -119,6 +119,8 @@ class System {
   virtual const Pattern& pattern(Quantity q) const;
   /// True when all values of the quantity are known to be numbers that never change.
   virtual bool is_constant(Quantity) const { return false; }
+  /// False when no equation is known to contain t.
+  virtual bool depends_on_time() const { return true; }
   /// True when the reaction is known to be a matrix times psi.
   virtual bool reaction_is_linear() const { return false; }
   /// An evaluator of all `wanted` quantities in one pass.

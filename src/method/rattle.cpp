@@ -149,7 +149,7 @@ void SeparableRattle::kick_and_drift(const State& state, double h) {
 
 StepResult SeparableRattle::step(State& state, double h) {
   ++counters_.steps;
-  if (h != last_h_) {
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) {
     guess0_.reset();
     guess1_.reset();
   }
@@ -269,7 +269,8 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
 
 std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const SolverOptions& options) {
   options.validate();
-  if (!is_separable(*system)) return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
+  if (!system->is_constant(Quantity::momentum_z))
+    return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
   // p_z is constant here: look at it once
   const Pattern& pattern = system->pattern(Quantity::momentum_z);
   const auto mass = system->evaluation({Quantity::momentum_z});
@@ -285,7 +286,7 @@ std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const
                     "use gauss-lobatto, "
                     "which can treat that",
                     system->layout().z_name(inverse.singular_row())));
-  if (inverse.largest() <= SchurComplement::largest_mass_block)
+  if (inverse.largest() <= SchurComplement::largest_mass_block && is_separable(*system))
     return std::make_unique<SeparableRattle>(std::move(system), options);
   return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
 }

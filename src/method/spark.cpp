@@ -167,7 +167,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
 
 StepResult Spark::step(State& state, double h) {
   ++counters_.steps;
-  if (h != last_h_) {
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) {
     forget_guesses();
     last_h_ = h;
   }

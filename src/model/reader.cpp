@@ -53,7 +53,11 @@ std::string Item::where() const {
     path = cut == std::string::npos ? "" : path.substr(0, cut);
   }
   if (key.empty()) return source->name;
-  if (!node || node->source().begin.line == 0) return source->name + ": " + shortened(key);
+  if (!node || node->source().begin.line == 0) {  // not from the file: a table that an override made
+    const auto made_by = source->overridden.lower_bound(key + ".");
+    if (made_by != source->overridden.end() && made_by->first.starts_with(key + ".")) return shortened(made_by->second);
+    return source->name + ": " + shortened(key);
+  }
   return fmt::format("{}:{}: {}", source->name, node->source().begin.line, shortened(key));
 }
 

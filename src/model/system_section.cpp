@@ -169,6 +169,8 @@ void read_constraints(const Item& section, const char* key, const ValueReader& r
   if (!list) return;
   const auto graph = builder.t().graph();
   const auto add = [&](const Item& item, const std::string& label) {
+    if (item.is_string() && item.text().find('=') != std::string::npos)
+      item.fail("a constraint is an expression that has to be zero; write \"a - b\" for a = b: " + quoted(item.text()));
     const Value v = read.value(item);
     for (std::size_t j = 0; j < v.entries.size(); ++j) {
       if (graph->is_constant(v.entries[j]))

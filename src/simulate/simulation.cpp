@@ -80,7 +80,7 @@ struct Simulation::Impl {
   std::vector<double> row;
   std::function<bool(double)> progress;
 
-  bool started = false;
+  bool started = false, depends_on_time = true;
   State state, before;  // before: where the present step began
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
   long steps = 0, recorded = 0, last_recorded_step = -1;
@@ -92,6 +92,7 @@ struct Simulation::Impl {
   Impl(std::shared_ptr<const System> s, MethodChoice m, SimulationOptions o)
       : system(std::move(s)), method(std::move(m)), options(o) {
     options.validate();
+    depends_on_time = system->depends_on_time();
     stepper = method.bind(system, options.solver);
     watch = system->has_energy() ? system->evaluation({Q::constraint, Q::constraint_rate, Q::energy})
                                  : system->evaluation({Q::constraint, Q::constraint_rate});
@@ -171,14 +172,17 @@ struct Simulation::Impl {
           options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
   }
 
-  // One step from t0, which is the present time up to round-off.
-  void advance(double t0, double h) {
+  // One step from t0 to t1 = t0 + h up to round-off. Times are multiples of the step, not sums. Where the equations
+  // contain t, the step is t1 - t0 as it rounds, so that constraints hold at the very time that is reported.
+  void advance(double t0, double t1, double h) {
     before = state;  // same sizes: nothing is allocated
     state.t = t0;
+    if (depends_on_time) h = t1 - t0;
     if (const StepResult result = stepper->step(state, h); !result) {
       state = before;
       throw StepFailure(result.reason, t0);
     }
+    state.t = t1;
     ++steps;
     if (const char* trouble = look()) {
       state = before;
@@ -258,7 +262,8 @@ void Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) throw InputError("start() comes before step()");
   const auto begin = Clock::now();
-  s.advance(s.state.t, s.options.step);
+  const double t1 = s.state.t + s.options.step;
+  s.advance(s.state.t, t1, s.options.step);
   s.record_if_due();
   s.wall_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -280,9 +285,9 @@ void Simulation::until(double end) {
   try {
     for (long k = 0; k < n; ++k) {
       const bool last = k + 1 == n;
-      const double t0 = start + static_cast<double>(k) * h, rest = end - t0;
-      s.advance(t0, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
-      if (last) s.state.t = end;
+      const double t0 = start + static_cast<double>(k) * h;
+      const double t1 = last ? end : start + static_cast<double>(k + 1) * h, rest = end - t0;
+      s.advance(t0, t1, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
       s.record_if_due();
       if (s.progress && Clock::now() - reported > std::chrono::milliseconds(100)) {
         reported = Clock::now();

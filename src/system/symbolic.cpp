@@ -127,6 +127,14 @@ bool SymbolicSystem::is_constant(Quantity q) const {
   return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return eq_.graph->is_constant(n); });
 }
 
+bool SymbolicSystem::depends_on_time() const {
+  const std::vector<char> depends = dependence(*eq_.graph, std::span(&eq_.t, 1));
+  const auto any = [&](const std::vector<Node>& nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
+  };
+  return any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
+}
+
 // r = r_psi psi, that is: r_psi does not depend on psi, and r - r_psi psi is identically zero. The second is checked
 // by what r becomes when psi is 0: every node is replaced by its value there.
 bool SymbolicSystem::reaction_is_linear() const {

@@ -28,6 +28,7 @@ class SymbolicSystem final : public System {
   bool has_energy() const override { return eq_.energy != no_node; }
   const Pattern& pattern(Quantity q) const override;
   bool is_constant(Quantity q) const override;
+  bool depends_on_time() const override;
   bool reaction_is_linear() const override;
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
 
