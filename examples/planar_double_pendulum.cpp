@@ -9,7 +9,9 @@
 // round-off, and the energy stays within the bound that belongs to order 6 and this step. The exit status is 1 when
 // one of them is not.
 //
-//   cmake --build build --target example_planar_double_pendulum && build/example_planar_double_pendulum
+// After `make test`, which configures and builds it:
+//
+//   build/example_planar_double_pendulum
 #include <cmath>
 #include <iostream>
 

@@ -168,6 +168,9 @@ class SystemBuilder {
  protected:
   SystemBuilder();
   virtual std::shared_ptr<const System> assemble() const = 0;
+  struct Draft;  // layout and equations while they are put together
+  Draft draft(SystemKind kind, const std::vector<Block>& y_blocks, const std::vector<Expression>& y,
+              const std::vector<Block>& z_blocks, const std::vector<Expression>& z) const;
   Vector declare(std::vector<Block>& blocks, int& count, std::vector<Expression>& all, const std::string& name,
                  std::vector<int> shape);
 

@@ -277,6 +277,22 @@ void refuse_unilateral(const Item& section) {
         "'constraints'");
 }
 
+// Declares the coordinates of a Lagrangian or mechanical system, and what a prime on them means.
+template <class Builder>
+std::vector<Declaration> read_coordinates(const Item& section, Builder& builder, Scope& scope) {
+  Graph& graph = *scope.graph;
+  auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  std::vector<Node> velocities;
+  for (const Declaration& d : coordinates) {
+    const Vector q = builder.coordinates(d.name, d.shape);
+    scope.names[d.name] = as_value(q, d.shape, graph);
+    const Value v = as_value(builder.velocity(q), d.shape, graph);
+    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
+  }
+  scope.rate = make_rate(graph, builder.t().node_in(graph), entries_of(coordinates, scope), velocities);
+  return coordinates;
+}
+
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "kinetic", "potential", "lagrangian", "force", "constraints", "unilateral",
                        "multipliers", "reaction"});
@@ -285,15 +301,7 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates =
-      read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
-  std::vector<Node> velocities;
-  for (const Declaration& d : coordinates) {
-    const Vector q = builder->coordinates(d.name, d.shape);
-    scope.names[d.name] = as_value(q, d.shape, *graph);
-    const Value v = as_value(builder->velocity(q), d.shape, *graph);
-    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
-  }
+  const auto coordinates = read_coordinates(section, *builder, scope);
   if (section["multipliers"] || section["reaction"]) {
     if (!section["multipliers"]) section["reaction"].fail("a reaction needs 'multipliers', the names it uses");
     if (!section["reaction"]) section["multipliers"].fail("'multipliers' come with a 'reaction' that uses them");
@@ -302,7 +310,6 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
       scope.names[d.name] = as_value(builder->multipliers(d.name, size), d.shape, *graph);
     }
   }
-  scope.rate = make_rate(*graph, builder->t().node_in(*graph), entries_of(coordinates, scope), velocities);
   read_named_values(define, scope, read);
 
   const auto expression = [&](const char* key) { return Expression(graph, read.scalar(section[key])); };
@@ -352,20 +359,11 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates =
-      read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
-  std::vector<Node> velocities;
-  for (const Declaration& d : coordinates) {
-    const Vector q = builder->coordinates(d.name, d.shape);
-    scope.names[d.name] = as_value(q, d.shape, *graph);
-    const Value v = as_value(builder->velocity(q), d.shape, *graph);
-    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
-  }
-  scope.rate = make_rate(*graph, builder->t().node_in(*graph), entries_of(coordinates, scope), velocities);
+  const auto coordinates = read_coordinates(section, *builder, scope);
   read_named_values(define, scope, read);
   const Item mass = need(section, "mass", "mass = [[\"m\", 0], [0, \"m\"]]");
   const Value matrix = read.value(mass);
-  const int n = static_cast<int>(velocities.size());
+  const int n = static_cast<int>(entries_of(coordinates, scope).size());
   const bool one = n == 1 && matrix.scalar();
   if (!one && matrix.shape != std::vector<int>{n} && matrix.shape != std::vector<int>{n, n})
     mass.fail(

@@ -46,6 +46,30 @@ void reaction_is_a_force(Graph& graph, Equations& eq) {
   for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
 }
 
+struct SystemBuilder::Draft {
+  Layout layout;
+  Equations eq;
+};
+
+SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Block>& y_blocks,
+                                          const std::vector<Expression>& y, const std::vector<Block>& z_blocks,
+                                          const std::vector<Expression>& z) const {
+  Draft d;
+  d.layout.kind = kind;
+  d.layout.y = y_blocks;
+  d.layout.z = z_blocks;
+  d.layout.ny = static_cast<int>(y.size());
+  d.layout.nz = static_cast<int>(z.size());
+  d.layout.constraints = constraint_names_;
+  d.eq.graph = graph_;
+  d.eq.t = t_.node_in(*graph_);
+  d.eq.y = nodes_of(y, *graph_);
+  d.eq.z = nodes_of(z, *graph_);
+  d.eq.g = nodes_of(constraints_, *graph_);
+  refuse_constraints_on(*graph_, d.eq.g, d.eq.z, constraint_names_);
+  return d;
+}
+
 SystemBuilder::SystemBuilder() : graph_(std::make_shared<Graph>()) { t_ = {graph_, graph_->variable("t")}; }
 
 Expression SystemBuilder::t() const { return t_; }
@@ -140,20 +164,7 @@ void Lagrangian::reaction(const Vector& r) { reaction_ = std::vector<Expression>
 std::shared_ptr<const System> Lagrangian::assemble() const {
   if (q_.empty()) throw InputError("a Lagrangian needs coordinates");
   Graph& graph = *graph_;
-  Layout layout;
-  layout.kind = SystemKind::lagrangian;
-  layout.y = q_blocks_;
-  layout.z = renamed_rates(q_blocks_);
-  layout.ny = layout.nz = nq_;
-  layout.constraints = constraint_names_;
-
-  Equations eq;
-  eq.graph = graph_;
-  eq.t = t_.node_in(graph);
-  eq.y = nodes_of(q_, graph);
-  eq.z = nodes_of(v_, graph);
-  eq.g = nodes_of(constraints_, graph);
-  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  auto [layout, eq] = draft(SystemKind::lagrangian, q_blocks_, q_, renamed_rates(q_blocks_), v_);
   eq.v = eq.z;
   const Node l = (kinetic_ - potential_).node_in(graph);
   eq.p = gradient(graph, l, eq.z);
@@ -194,21 +205,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   if (q_.empty()) throw InputError("a Hamiltonian needs coordinates");
   if (nq_ != np_) throw InputError(fmt::format("{} coordinates but {} momenta; they come in pairs", nq_, np_));
   Graph& graph = *graph_;
-  Layout layout;
-  layout.kind = SystemKind::hamiltonian;
-  layout.y = q_blocks_;
-  layout.z = p_blocks_;
-  layout.ny = nq_;
-  layout.nz = np_;
-  layout.constraints = constraint_names_;
-
-  Equations eq;
-  eq.graph = graph_;
-  eq.t = t_.node_in(graph);
-  eq.y = nodes_of(q_, graph);
-  eq.z = nodes_of(p_, graph);
-  eq.g = nodes_of(constraints_, graph);
-  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  auto [layout, eq] = draft(SystemKind::hamiltonian, q_blocks_, q_, p_blocks_, p_);
   eq.energy = hamiltonian_.node_in(graph);
   eq.v = gradient(graph, eq.energy, eq.z);
   eq.p = eq.z;
@@ -241,20 +238,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
                                  mass_.size(), n, n * n, n));
   if (force_.size() != n)
     throw InputError(fmt::format("the force has {} components; there are {} coordinates", force_.size(), n));
-  Layout layout;
-  layout.kind = SystemKind::mechanical;
-  layout.y = q_blocks_;
-  layout.z = renamed_rates(q_blocks_);
-  layout.ny = layout.nz = nq_;
-  layout.constraints = constraint_names_;
-
-  Equations eq;
-  eq.graph = graph_;
-  eq.t = t_.node_in(graph);
-  eq.y = nodes_of(q_, graph);
-  eq.z = nodes_of(v_, graph);
-  eq.g = nodes_of(constraints_, graph);
-  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  auto [layout, eq] = draft(SystemKind::mechanical, q_blocks_, q_, renamed_rates(q_blocks_), v_);
   eq.v = eq.z;
   const std::vector<Node> mass = nodes_of(mass_, graph);
   const std::vector<Node> mass_rate = time_derivative(graph, mass, eq.t, eq.y, eq.z);
@@ -301,28 +285,14 @@ std::shared_ptr<const System> Odae::assemble() const {
     throw InputError(
         fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), constraints_.size()));
   Graph& graph = *graph_;
-  Layout layout;
-  layout.kind = SystemKind::odae;
-  layout.y = y_blocks_;
-  layout.z = z_blocks_;
+  auto [layout, eq] = draft(SystemKind::odae, y_blocks_, y_, z_blocks_, z_);
   layout.psi = psi_blocks_;
-  layout.ny = ny_;
-  layout.nz = nz_;
   layout.npsi = npsi_;
-  layout.constraints = constraint_names_;
-
-  Equations eq;
-  eq.graph = graph_;
-  eq.t = t_.node_in(graph);
-  eq.y = nodes_of(y_, graph);
-  eq.z = nodes_of(z_, graph);
   eq.psi = nodes_of(psi_, graph);
   eq.v = nodes_of(v_, graph);
   eq.p = p_.empty() ? eq.z : nodes_of(p_, graph);
   eq.f = nodes_of(f_, graph);
   eq.r = r_.empty() ? std::vector<Node>(z_.size(), graph.constant(0)) : nodes_of(r_, graph);
-  eq.g = nodes_of(constraints_, graph);
-  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
   if (psi_.empty() && eq.r.size() == eq.f.size()) reaction_is_a_force(graph, eq);
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
