@@ -96,6 +96,8 @@ struct MethodChoice {
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.
 MethodChoice gauss_lobatto(int stages);
+/// s = 2..12 stages, order 2 s - 2. Keeps both constraint levels, symplectic, symmetric.
+MethodChoice lobatto_iiia_iiib(int stages);
 /// Two-stage Lobatto IIIA-IIIB, order 2: explicit but for the constraints when the system is separable.
 MethodChoice rattle();
 

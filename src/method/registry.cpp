@@ -31,6 +31,15 @@ MethodInfo gauss_lobatto_info() {
           "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
 }
 
+MethodInfo lobatto_iiia_iiib_info() {
+  return {"lobatto-iiia-iiib",
+          "partitioned Lobatto pair with the constraints at its own nodes",
+          "2 s - 2",
+          everything,
+          {{"stages", "number of stages s, 2 to 12", "3"}},
+          "L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+}
+
 MethodInfo rattle_info() {
   return {
       "rattle", "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
@@ -55,6 +64,7 @@ int integer_option(const Options& options, const std::string& name, int fallback
 const std::vector<Entry>& registry() {
   static const std::vector<Entry> entries = {
       {gauss_lobatto_info(), [](const Options& o) { return gauss_lobatto(integer_option(o, "stages", 2)); }},
+      {lobatto_iiia_iiib_info(), [](const Options& o) { return lobatto_iiia_iiib(integer_option(o, "stages", 3)); }},
       {rattle_info(), [](const Options&) { return rattle(); }},
   };
   return entries;
@@ -72,6 +82,15 @@ MethodChoice gauss_lobatto(int stages) {
   const SparkTableau tableau = gauss_lobatto_tableau(stages);  // refuses what it cannot do
   return {gauss_lobatto_info(), 2 * stages,
           fmt::format("gauss-lobatto, {} stage{}, order {}", stages, stages == 1 ? "" : "s", 2 * stages),
+          [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
+            return make_spark(std::move(system), tableau, options);
+          }};
+}
+
+MethodChoice lobatto_iiia_iiib(int stages) {
+  const SparkTableau tableau = lobatto_iiia_iiib_tableau(stages);
+  return {lobatto_iiia_iiib_info(), 2 * stages - 2,
+          fmt::format("lobatto-iiia-iiib, {} stages, order {}", stages, 2 * stages - 2),
           [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
             return make_spark(std::move(system), tableau, options);
           }};

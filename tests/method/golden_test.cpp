@@ -49,14 +49,23 @@ std::vector<Named> gauss_lobatto_family(int most) {
   return list;
 }
 
+std::vector<Named> lobatto_family(int most) {
+  std::vector<Named> list;
+  for (int s = 2; s <= most; ++s)
+    list.push_back({"LobIIIAB(" + std::to_string(s) + "," + std::to_string(s - 1) + ")", lobatto_iiia_iiib(s)});
+  return list;
+}
+
 std::vector<Named> all_methods() {
   std::vector<Named> list = gauss_lobatto_family(3);
+  for (const Named& m : lobatto_family(3)) list.push_back(m);
   list.push_back({"LobIIIAB(2,1)", rattle()});
   return list;
 }
 
 TEST(Golden, FirstStepsAndErrorsOnS1) {
   std::vector<Named> methods = gauss_lobatto_family(4);
+  for (const Named& m : lobatto_family(5)) methods.push_back(m);
   methods.push_back({"LobIIIAB(2,1)", rattle()});
   for (const auto& [name, method] : methods) {
     const json& table = goldens()["spark_paper_order_6.1"]["spark_6.1_" + name];

@@ -79,6 +79,16 @@ TEST(GaussLobatto, ReachesRoundOffWithTwelveStages) {
   EXPECT_NEAR(s.z[1], std::exp(-1.0), 1e-13);
 }
 
+TEST(LobattoIIIAIIIB, HasOrderTwoSMinusTwo) {
+  const State reference = integrate(problems::s2(), gauss_lobatto(6), 0.06, 1.2);
+  for (int s = 2; s <= 5; ++s) {
+    const double h = s < 4 ? 0.06 : s == 4 ? 0.12 : 0.24;
+    const double coarse = distance(integrate(problems::s2(), lobatto_iiia_iiib(s), h, 1.2).y, reference.y);
+    const double fine = distance(integrate(problems::s2(), lobatto_iiia_iiib(s), h / 2, 1.2).y, reference.y);
+    EXPECT_NEAR(std::log2(coarse / fine), 2 * s - 2, 0.1) << s;
+  }
+}
+
 TEST(Rattle, HasOrderTwo) {
   const auto orders = orders_on_s1(rattle(), {0.05, 0.025, 0.0125});
   EXPECT_NEAR(orders[0].back(), 2, 0.05);
@@ -98,6 +108,8 @@ std::vector<std::pair<std::string, MethodChoice>> claims() {
           {"gauss-lobatto 2", gauss_lobatto(2)},
           {"gauss-lobatto 3", gauss_lobatto(3)},
           {"gauss-lobatto 5", gauss_lobatto(5)},
+          {"lobatto-iiia-iiib 3", lobatto_iiia_iiib(3)},
+          {"lobatto-iiia-iiib 5", lobatto_iiia_iiib(5)},
           {"rattle", rattle()}};
 }
 
