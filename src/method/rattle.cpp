@@ -47,6 +47,7 @@ class SeparableRattle final : public Stepper {
   double velocity_size(const double* dz);
   bool renew_small(double t1, const double* y1, const double* z);
   void kick_and_drift(const State& state, double h);
+  double kick_by_increment(const double* reaction_psi, double h, double* z, double* y);
   bool solve_position(const State& state, double h, Convergence& convergence);
   bool solve_velocity(double t1, double h, Convergence& convergence);
   void half_kick(const double* force, const double* reaction_psi, const double* psi, double h, const double* from,
@@ -193,6 +194,35 @@ StepResult SeparableRattle::step(State& state, double h) {
   return {};
 }
 
+// z += dz with dz = p_z^-1 (h/2) r_psi dL, and y += h dz where v = z; returns |v_z dz|. For point masses in one pass:
+// long chains are limited by memory, not by arithmetic.
+double SeparableRattle::kick_by_increment(const double* reaction_psi, double h, double* z, double* y) {
+  const Pattern& p = system_->pattern(Q::reaction_psi);
+  const double* inverse = small_.diagonal_inverse();
+  if (!inverse || !velocity_is_z_) {
+    std::fill(kick_.begin(), kick_.end(), 0.0);
+    multiply_add(p, reaction_psi, increment_.data(), h / 2, kick_.data());
+    small_.solve_mass(kick_.data(), change_.data());
+    axpy(1.0, change_.data(), nz_, z);
+    if (y && velocity_is_z_) axpy(h, change_.data(), nz_, y);
+    return velocity_size(change_.data());
+  }
+  double size = 0;
+  bool nan = false;
+  int k = 0;
+  for (int i = 0; i < nz_; ++i) {
+    double sum = 0;
+    for (const int end = p.row_start[static_cast<std::size_t>(i) + 1]; k < end; ++k)
+      sum += reaction_psi[k] * increment_[static_cast<std::size_t>(p.column[static_cast<std::size_t>(k)])];
+    const double dz = h / 2 * inverse[i] * sum, a = std::abs(dz);
+    z[i] += dz;
+    if (y) y[i] += h * dz;
+    size = size < a ? a : size;
+    nan |= a != a;
+  }
+  return nan ? std::numeric_limits<double>::quiet_NaN() : size;
+}
+
 bool SeparableRattle::solve_position(const State& state, double h, Convergence& convergence) {
   convergence = Convergence(options_.max_iterations, noise_);
   const double t1 = state.t + h;
@@ -209,17 +239,10 @@ bool SeparableRattle::solve_position(const State& state, double h, Convergence& 
       increment_[static_cast<std::size_t>(a)] = -2 * (*position_)[Q::constraint][a] / (h * h);
     small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l0_.data());
-    // dZ = p_z^-1 (h/2) r_psi dL0, and y1 moves by h v_z dZ
-    std::fill(kick_.begin(), kick_.end(), 0.0);
-    multiply_add(system_->pattern(Q::reaction_psi), rpsi0_.data(), increment_.data(), h / 2, kick_.data());
-    small_.solve_mass(kick_.data(), change_.data());
-    verdict = convergence.judge(std::abs(h) * velocity_size(change_.data()) / unit_y_);
-    if (velocity_is_z_ && verdict == Convergence::Verdict::go_on) {
-      axpy(1.0, change_.data(), nz_, half_z_.data());
-      axpy(h, change_.data(), nz_, y1_.data());
-    } else {
-      kick_and_drift(state, h);  // the sums anew, so that rounding does not add up
-    }
+    // y1 moves by h v_z dZ; at the end the sums are made anew, so that rounding does not add up
+    verdict =
+        convergence.judge(std::abs(h) * kick_by_increment(rpsi0_.data(), h, half_z_.data(), y1_.data()) / unit_y_);
+    if (!velocity_is_z_ || verdict != Convergence::Verdict::go_on) kick_and_drift(state, h);
     if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above) && !renewed) {
       renewed = true;
       if (!renew_small(t1, y1_.data(), half_z_.data())) return false;
@@ -254,11 +277,7 @@ bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergen
     for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
     end_small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l1_.data());
-    std::fill(kick_.begin(), kick_.end(), 0.0);
-    multiply_add(system_->pattern(Q::reaction_psi), (*end_)[Q::reaction_psi], increment_.data(), h / 2, kick_.data());
-    small_.solve_mass(kick_.data(), change_.data());
-    axpy(1.0, change_.data(), nz_, z1_.data());
-    verdict = convergence.judge(velocity_size(change_.data()) / unit_v_);
+    verdict = convergence.judge(kick_by_increment((*end_)[Q::reaction_psi], h, z1_.data(), nullptr) / unit_v_);
     renew = convergence.slower_than(renew_above / 4);  // one factorisation here saves several iterations
   }
   end_noise_ = convergence.next_noise();

@@ -32,6 +32,8 @@ class SchurComplement {
   void forget() { factored_ = false; }
   /// out = A^-1 x
   void solve_mass(const double* x, double* out) const;
+  /// The diagonal of A^-1 where A is diagonal, else null: for loops that do several things in one pass.
+  const double* diagonal_inverse() const { return mass_.largest() == 1 ? inverse_.data() : nullptr; }
   /// x <- S^-1 x
   void solve(double* x);
   const char* solver_name() const { return solver_ ? solver_->name() : "no constraints"; }
