@@ -53,13 +53,13 @@ struct Cost {
   std::string failure;
 };
 
-// Runs of `steps` steps, repeated from the start until they add up to `seconds`; the median run counts.
+// Runs of `steps` steps, at least three and until they add up to `seconds`; the median run counts.
 Cost measure(int links, const hinge::MethodChoice& method, int steps, double seconds) {
   Cost cost{.links = links, .failure = {}};
   std::vector<double> setup, times;
   double total = 0;
   try {
-    while (times.empty() || total < seconds) {
+    while (times.size() < 3 || total < seconds) {
       const double before = bench::cpu_seconds();
       hinge::Simulation run = start_chain(links, method);
       setup.push_back(bench::cpu_seconds() - before);
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   const int largest = quick ? 1000 : 10000;
   fmt::print(
       "Chain of N links falling from the horizontal, h = {:g}, {} steps from the start for every N,\n"
-      "repeated while that is short. Times are processor time: 'setup' makes the system with all its\n"
+      "at least three times. Times are processor time: 'setup' makes the system with all its\n"
       "derivatives, checks the start and analyses the matrices; 'step' is the integration with its watch\n"
       "over |g|, |G v| and the energy.\n\n",
       step, steps);
