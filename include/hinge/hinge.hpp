@@ -8,4 +8,5 @@
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
+#include "hinge/tableau.hpp"
 #include "hinge/version.hpp"

@@ -13,6 +13,7 @@
 
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
+#include "hinge/tableau.hpp"
 
 namespace hinge {
 
@@ -34,10 +35,11 @@ struct SolverOptions {
 /// What the work so far has cost.
 struct Counters {
   long steps = 0;
-  long iterations = 0;      ///< Newton iterations, simplified and full, of both blocks
-  long evaluations = 0;     ///< passes over the system's functions
-  long factorisations = 0;  ///< of the small matrix and of full ones
-  long full_newton = 0;     ///< steps that needed full Newton
+  long iterations = 0;         ///< Newton iterations, simplified and full, of both blocks
+  long evaluations = 0;        ///< passes over the system's functions
+  long factorisations = 0;     ///< of the small matrix and of full ones
+  long full_newton = 0;        ///< steps that needed full Newton
+  long linear_iterations = 0;  ///< within Newton iterations, where the linear systems are solved iteratively
 };
 
 struct StepResult {
@@ -55,9 +57,13 @@ class Stepper {
   /// To be called when the state has been changed from outside: forgets what was remembered of earlier steps.
   virtual void reset() = 0;
   const Counters& counters() const { return counters_; }
+  /// The multipliers of all nodes of the last step, node after node: more than one per constraint where a method has
+  /// several. The state holds the last, which approximates psi(t).
+  const std::vector<double>& multipliers() const { return multipliers_; }
 
  protected:
   Counters counters_;
+  std::vector<double> multipliers_;
 };
 
 /// What a method keeps; printed by `hinge methods` and tested for every method by the property harness.
@@ -80,7 +86,8 @@ struct OptionInfo {
 struct MethodInfo {
   std::string name;
   std::string summary;
-  std::string order;  ///< as a formula in the options: "2 s"
+  std::string order;             ///< of y and z, as a formula in the options: "2 s"
+  std::string multiplier_order;  ///< of psi
   Preserves preserves;
   std::vector<OptionInfo> options;
   std::string reference;
@@ -92,6 +99,11 @@ struct MethodChoice {
   int order = 0;
   std::string description;  ///< "Gauss-Lobatto, 2 stages"
   std::function<std::unique_ptr<Stepper>(std::shared_ptr<const System>, const SolverOptions&)> bind;
+  int multiplier_order = 0;
+  /// The method whose step of -h undoes a step of h of this one. Empty where that is the method itself.
+  std::function<MethodChoice()> adjoint{};
+  /// What a user should know before applying this method to a system: one sentence each.
+  std::function<std::vector<std::string>(const System&)> warnings{};
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.
@@ -100,6 +112,30 @@ MethodChoice gauss_lobatto(int stages);
 MethodChoice lobatto_iiia_iiib(int stages);
 /// Two-stage Lobatto IIIA-IIIB, order 2: explicit but for the constraints when the system is separable.
 MethodChoice rattle();
+/// The positions of rattle, with central differences as velocities. For separable systems only.
+MethodChoice shake();
+
+/// A SPARK method with coefficients of one's own. They are checked; see tableau.hpp.
+MethodChoice spark(const SparkTableau& tableau);
+
+struct SymplecticEulerOptions {
+  bool natural = false;    ///< the variant for reactions affine in psi; else the true one, for all
+  bool conjugate = false;  ///< force and velocity at y1 instead of y0
+  bool adjoint = false;    ///< of the method given by the rest
+  double alpha = 0.5;      ///< not 0; not 1 for the natural variant
+};
+/// Symplectic Euler methods, order 1, for reactions r(t, y, z, psi) of any kind. Keep both constraint levels.
+MethodChoice symplectic_euler(const SymplecticEulerOptions& options = {});
+
+struct CompositionOptions {
+  int order = 4;                  ///< 2, 4 or 6
+  std::string scheme = "suzuki";  ///< "triple-jump", "suzuki" or "optimised"
+  bool base_first = false;        ///< in each pair: the base before its adjoint
+};
+/// Symmetric composition of a method with its adjoint, or of a symmetric method with itself.
+MethodChoice composition(const MethodChoice& base, const CompositionOptions& options = {});
+/// The same with another partner in the place of the adjoint: symmetric only if it is the adjoint.
+MethodChoice composition(const MethodChoice& base, const MethodChoice& partner, const CompositionOptions& options);
 
 /// All methods, in the order in which they are documented.
 std::vector<MethodInfo> methods();

@@ -55,7 +55,8 @@ struct Report {
   std::string title, method;
   int order = 0;
   RunStatus status = RunStatus::finished;
-  std::string message;  ///< why it failed or stopped
+  std::string message;                ///< why it failed or stopped
+  std::vector<std::string> warnings;  ///< of the method about this system
   double start = 0, end = 0, step = 0;
   long steps = 0, rejected = 0;
   State final;

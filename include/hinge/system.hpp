@@ -123,6 +123,8 @@ class System {
   virtual bool depends_on_time() const { return true; }
   /// True when the reaction is known to be a matrix times psi.
   virtual bool reaction_is_linear() const { return false; }
+  /// True when the reaction is known to be affine in psi: r_psi does not depend on psi.
+  virtual bool reaction_is_affine() const { return reaction_is_linear(); }
   /// An evaluator of all `wanted` quantities in one pass.
   virtual std::unique_ptr<Evaluation> evaluation(Quantities wanted) const;
 

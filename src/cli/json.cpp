@@ -52,6 +52,7 @@ Json to_json(const Report& r, const std::string& method_name) {
   j["method"] = {{"name", method_name}, {"order", r.order}, {"description", r.method}};
   j["status"] = r.status == RunStatus::finished ? "finished" : r.status == RunStatus::stopped ? "stopped" : "failed";
   if (!r.message.empty()) j["message"] = r.message;
+  if (!r.warnings.empty()) j["warnings"] = r.warnings;
   j["time"] = {{"start", r.start}, {"end", r.end}, {"step", r.step}, {"steps", r.steps}, {"rejected", r.rejected}};
   j["final"] = final_json(r);
   Json d;
@@ -59,6 +60,7 @@ Json to_json(const Report& r, const std::string& method_name) {
   d["hidden_constraint"] = r.hidden_constraint;
   if (r.energy_error) d["energy_error"] = *r.energy_error;
   d["newton_iterations"] = r.counters.iterations;
+  if (r.counters.linear_iterations > 0) d["linear_iterations"] = r.counters.linear_iterations;
   d["evaluations"] = r.counters.evaluations;
   d["factorisations"] = r.counters.factorisations;
   j["diagnostics"] = d;

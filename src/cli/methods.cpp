@@ -20,6 +20,7 @@ int list_methods(bool json) {
       list.push_back({{"name", m.name},
                       {"summary", m.summary},
                       {"order", m.order},
+                      {"multiplier_order", m.multiplier_order},
                       {"preserves",
                        {{"position_level", p.position_level},
                         {"velocity_level", p.velocity_level},
@@ -39,7 +40,8 @@ int list_methods(bool json) {
     add(p.symplectic, "symplectic form");
     add(p.symmetric, "time symmetry");
     add(p.momentum_maps, "momentum maps");
-    std::cout << fmt::format("{}\n  {}\n  order      {}\n  preserves  {}\n", m.name, m.summary, m.order, kept);
+    std::cout << fmt::format("{}\n  {}\n  order      {}, multipliers {}\n  preserves  {}\n", m.name, m.summary, m.order,
+                             m.multiplier_order, kept);
     for (const OptionInfo& o : m.options)
       std::cout << fmt::format("  option     {} = {}   {}\n", o.name, o.default_value, o.meaning);
     std::cout << fmt::format("  reference  {}\n\n", m.reference);

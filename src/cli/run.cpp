@@ -80,6 +80,8 @@ int run(const RunArguments& arguments) {
     return stop_asked == 0;
   });
   located(model, [&] { simulation.start(model.start); });
+  for (const std::string& warning : simulation.report().warnings)
+    std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   try {
     simulation.until(model.end);
   } catch (const StepFailure& failure) {

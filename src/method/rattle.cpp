@@ -91,6 +91,7 @@ SeparableRattle::SeparableRattle(std::shared_ptr<const System> system, const Sol
   for (auto* v : {&f0_, &half_z_, &z1_, &kick_, &change_}) v->resize(n(nz_));
   for (auto* v : {&y1_, &v0_}) v->resize(n(ny_));
   for (auto* v : {&l0_, &l1_, &increment_}) v->resize(n(m_));
+  multipliers_.resize(n(2 * m_));
   rpsi0_.resize(system_->pattern(Q::reaction_psi).entries());
 }
 
@@ -191,6 +192,8 @@ StepResult SeparableRattle::step(State& state, double h) {
   state.y = y1_;
   state.z = z1_;
   state.psi = l1_;
+  std::copy(l0_.begin(), l0_.end(), multipliers_.begin());
+  std::copy(l1_.begin(), l1_.end(), multipliers_.begin() + m_);
   return {};
 }
 

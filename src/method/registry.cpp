@@ -26,6 +26,7 @@ MethodInfo gauss_lobatto_info() {
   return {"gauss-lobatto",
           "SPARK method with Gauss stages and Lobatto constraint nodes",
           "2 s",
+          "s",
           everything,
           {{"stages", "number of stages s, 1 to 12", "2"}},
           "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
@@ -35,16 +36,20 @@ MethodInfo lobatto_iiia_iiib_info() {
   return {"lobatto-iiia-iiib",
           "partitioned Lobatto pair with the constraints at its own nodes",
           "2 s - 2",
+          "s - 1",
           everything,
           {{"stages", "number of stages s, 2 to 12", "3"}},
           "L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
 MethodInfo rattle_info() {
-  return {
-      "rattle", "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
-      "2",      everything,
-      {},       "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+  return {"rattle",
+          "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
+          "2",
+          "1",
+          everything,
+          {},
+          "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
 struct Entry {
@@ -84,7 +89,8 @@ MethodChoice gauss_lobatto(int stages) {
           fmt::format("gauss-lobatto, {} stage{}, order {}", stages, stages == 1 ? "" : "s", 2 * stages),
           [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
             return make_spark(std::move(system), tableau, options);
-          }};
+          },
+          stages};
 }
 
 MethodChoice lobatto_iiia_iiib(int stages) {
@@ -93,10 +99,11 @@ MethodChoice lobatto_iiia_iiib(int stages) {
           fmt::format("lobatto-iiia-iiib, {} stages, order {}", stages, 2 * stages - 2),
           [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
             return make_spark(std::move(system), tableau, options);
-          }};
+          },
+          stages - 1};
 }
 
-MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle}; }
+MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle, 1}; }
 
 std::vector<MethodInfo> methods() {
   std::vector<MethodInfo> list;

@@ -149,6 +149,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   node_positions_.resize(size((st_ + 1) * ny_));
   node_r_.resize(size((st_ + 1) * nz_));
   multiplier_.resize(size((st_ + 1) * m_));
+  multipliers_.resize(size((st_ + 1) * m_));
   for (auto* v : {&increment_l_, &node_g_}) v->resize(size((st_ + 1) * m_));
   node_gy_.resize(size(st_ + 1) * system_->pattern(Q::constraint_y).entries());
   node_rpsi_.resize(size(st_ + 1) * system_->pattern(Q::reaction_psi).entries());
@@ -194,6 +195,8 @@ StepResult Spark::step(State& state, double h) {
   state.y = y1_;
   state.z = z1_;
   state.psi = psi1_;
+  std::copy_n(multiplier_.data(), st_ * m_, multipliers_.data());
+  std::copy_n(psi1_.data(), m_, multipliers_.data() + st_ * m_);
   return {};
 }
 

@@ -322,6 +322,7 @@ Report Simulation::report() const {
   r.order = s.method.order;
   r.status = s.status;
   r.message = s.message;
+  if (s.method.warnings) r.warnings = s.method.warnings(*s.system);
   r.start = s.options.start;
   r.end = s.state.t;
   r.step = s.options.step;

@@ -135,13 +135,18 @@ bool SymbolicSystem::depends_on_time() const {
   return any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
 }
 
+bool SymbolicSystem::reaction_is_affine() const {
+  const std::vector<Node>& columns = entry(Quantity::reaction_psi).nodes;
+  const std::vector<char> depends = dependence(*eq_.graph, eq_.psi);
+  return std::none_of(columns.begin(), columns.end(),
+                      [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
+}
+
 // r = r_psi psi, that is: r_psi does not depend on psi, and r - r_psi psi is identically zero. The second is checked
 // by what r becomes when psi is 0: every node is replaced by its value there.
 bool SymbolicSystem::reaction_is_linear() const {
-  const std::vector<Node> columns = entry(Quantity::reaction_psi).nodes;
+  if (!reaction_is_affine()) return false;
   const std::vector<char> depends = dependence(*eq_.graph, eq_.psi);
-  for (const Node n : columns)
-    if (depends[static_cast<std::size_t>(n)]) return false;
   Graph& graph = *eq_.graph;
   std::vector<Node> image(static_cast<std::size_t>(graph.size()), no_node);
   for (const Node n : eq_.psi) image[static_cast<std::size_t>(n)] = graph.constant(0);

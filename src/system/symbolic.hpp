@@ -30,6 +30,7 @@ class SymbolicSystem final : public System {
   bool is_constant(Quantity q) const override;
   bool depends_on_time() const override;
   bool reaction_is_linear() const override;
+  bool reaction_is_affine() const override;
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
 
   const Equations& equations() const { return eq_; }

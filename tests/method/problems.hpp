@@ -13,6 +13,37 @@ struct Problem {
   Start start;
 };
 
+enum class E1 { nonlinear, linear, affine };
+
+/// E1: as S1, but the reaction depends on z as well. Its variants, linear and affine in psi, have the same solution.
+inline Problem e1(E1 kind = E1::nonlinear) {
+  Odae odae;
+  const Vector y = odae.y("y", {2}), z = odae.z("z", {2}), psi = odae.psi("psi", {1});
+  const Expression square = y[1] * y[1] * z[0] * z[0];
+  Expression f1 = 2.0 * y[0] * y[1] * z[0] * z[1] - y[0] * z[0] * z[1];
+  Expression r1 = y[1] * z[0] * psi[0] * psi[0];
+  if (kind == E1::linear) r1 = square * psi[0];
+  if (kind == E1::affine) f1 = f1 - y[0] * square, r1 = square * (psi[0] + y[0]);
+  odae.v({2.0 * z[0], -z[1]});
+  odae.f({f1, z[0] - y[0] * z[1] * z[1] * z[1]});
+  odae.r({r1, -sqrt(y[0]) * z[0] * z[1] * z[1] * psi[0]});
+  odae.constrain(y[0] * y[1] * y[1] - 1.0);
+  return {odae.build(), {.position = {1, 1}, .velocity = {1, 1}, .multiplier = {1}}};
+}
+
+/// E2: a mass on the cubic curve y2 = b y1^3 with friction proportional to a power of the normal force.
+inline Problem e2() {
+  Odae odae;
+  const Vector y = odae.y("y", {2}), z = odae.z("z", {2}), psi = odae.psi("psi", {1});
+  const double b = 0.01, gravity = 9.81, cf = 0.1, rf = 0.85;
+  const Expression normal = pow((1.0 + 9.0 * b * b * pow(y[0], 4.0)) * psi[0] * psi[0], rf / 2.0);
+  odae.v({z[0], z[1]});
+  odae.f({0.0, -gravity});
+  odae.r({-3.0 * b * y[0] * y[0] * psi[0] - cf * normal * z[0] / norm(z), psi[0] - cf * normal * z[1] / norm(z)});
+  odae.constrain(y[1] - b * y[0] * y[0] * y[0]);
+  return {odae.build(), {.position = {10, 10}, .velocity = {-3.6, -10.8}, .multiplier = {1.7586}}};
+}
+
 /// S1: reaction nonlinear in the multiplier; exact solution y1 = z1 = e^{2t}, y2 = z2 = e^{-t}, psi = e^t.
 inline Problem s1() {
   Odae odae;
