@@ -134,11 +134,13 @@ struct CompositionOptions {
 };
 /// Symmetric composition of a method with its adjoint, or of a symmetric method with itself.
 MethodChoice composition(const MethodChoice& base, const CompositionOptions& options = {});
-/// The same with another partner in the place of the adjoint: symmetric only if it is the adjoint.
+/// The same with another partner in the place of the adjoint. Not taken to be symmetric, even where it is.
 MethodChoice composition(const MethodChoice& base, const MethodChoice& partner, const CompositionOptions& options);
 
 /// All methods, in the order in which they are documented.
 std::vector<MethodInfo> methods();
+/// The options that a method takes; for a composition also those of its base.
+std::vector<OptionInfo> method_options(const std::string& name, const Options& given);
 /// The method called `name` with options; an unknown name or option is an InputError that names the nearest.
 MethodChoice make_method(const std::string& name, const Options& options);
 

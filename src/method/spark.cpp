@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/branch_guard.hpp"
 #include "method/extrapolation.hpp"
 #include "method/spark_jacobian.hpp"
 #include "method/step_failure.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 // Contraction above which the small matrix is made anew, once per step, and above which full Newton takes over.
 constexpr double renew_above = 0.1, full_above = 0.6;
+// Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
+constexpr double shortest_length = 1e-4;
 
 class Spark final : public Stepper {
  public:
@@ -45,6 +48,13 @@ class Spark final : public Stepper {
     for (Extrapolation* g : {&guess_v_, &guess_z_, &guess_l_, &guess_end_z_, &guess_end_l_}) g->reset();
   }
   void note_acceleration(double a);
+  StepResult solve_step(const State& state, double h);
+  StepResult solve_guarded(const State& state, double h);
+  bool same_branch(const State& state, double h);
+  bool same_side(const State& state, double h);
+  double safe_length(const State& state, double h);
+  double safe_end_length(double t1, const double* increment);
+  void sum_end_position(const State& state, double h);
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
   Convergence simplified_stages(const State& state, double h, bool& ok);
@@ -77,6 +87,8 @@ class Spark final : public Stepper {
   std::shared_ptr<const System> system_;
   SparkTableau c_;
   SolverOptions options_;
+  BranchGuard guard_;
+  bool guarded_ = false;  // increments are shortened so that no multiplier leaves its branch
   int s_, st_, ny_, nz_, m_;
   Eigen::MatrixXd n_inverse_;  // N^-1, N = (Abar Atilde)_{1..st, 0..st-1}
 
@@ -96,7 +108,8 @@ class Spark final : public Stepper {
   double acceleration_ = 0;  // size of v_z p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
-  std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
+  std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_,
+      guessed_multiplier_, trial_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
   double unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1, noise_ = 1, end_noise_ = 1;
@@ -107,6 +120,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
     : system_(std::move(system)),
       c_(std::move(tableau)),
       options_(options),
+      guard_(*system_, options.linear_algebra),
       s_(c_.stages()),
       st_(c_.constraint_stages()),
       ny_(system_->ny()),
@@ -150,6 +164,8 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   node_r_.resize(size((st_ + 1) * nz_));
   multiplier_.resize(size((st_ + 1) * m_));
   multipliers_.resize(size((st_ + 1) * m_));
+  guessed_multiplier_.resize(size((st_ + 1) * m_));
+  trial_.resize(size(m_));
   for (auto* v : {&increment_l_, &node_g_}) v->resize(size((st_ + 1) * m_));
   node_gy_.resize(size(st_ + 1) * system_->pattern(Q::constraint_y).entries());
   node_rpsi_.resize(size(st_ + 1) * system_->pattern(Q::reaction_psi).entries());
@@ -180,11 +196,9 @@ StepResult Spark::step(State& state, double h) {
   if (!small_.factored()) refresh_small_matrix(state, h);
   set_units(state, h);
 
-  if (StepResult result = solve_stages(state, h); !result) return result;
-  // y1 = y0 + h sum_j b_j V_j
-  std::copy_n(state.y.data(), ny_, y1_.data());
-  for (int j = 0; j < s_; ++j) axpy(h * c_.b[j], v_(j), ny_, y1_.data());
-  if (StepResult result = solve_end(state, h); !result) return result;
+  StepResult result = solve_step(state, h);
+  if (guard_.needed() && (!result || !same_branch(state, h))) result = solve_guarded(state, h);
+  if (!result) return result;
 
   if (!velocity_is_z_) guess_v_.push(stage_v_.data());
   guess_z_.push(stage_z_.data());
@@ -198,6 +212,83 @@ StepResult Spark::step(State& state, double h) {
   std::copy_n(multiplier_.data(), st_ * m_, multipliers_.data());
   std::copy_n(psi1_.data(), m_, multipliers_.data() + st_ * m_);
   return {};
+}
+
+StepResult Spark::solve_step(const State& state, double h) {
+  std::copy(multiplier_.begin(), multiplier_.end(), guessed_multiplier_.begin());
+  if (StepResult result = solve_stages(state, h); !result) return result;
+  sum_end_position(state, h);
+  return solve_end(state, h);
+}
+
+// y1 = y0 + h sum_j b_j V_j
+void Spark::sum_end_position(const State& state, double h) {
+  std::copy_n(state.y.data(), ny_, y1_.data());
+  for (int j = 0; j < s_; ++j) axpy(h * c_.b[j], v_(j), ny_, y1_.data());
+}
+
+// Did the multipliers stay on the branch of the guess? The guess continues earlier steps, or is the consistent value.
+bool Spark::same_branch(const State& state, double h) {
+  for (int k = 0; k <= st_; ++k) {
+    const double* found = k < st_ ? l_(k) : psi1_.data();
+    const double* y = k < st_ ? node_y_(k) : y1_.data();
+    const double* z = k < st_ ? state.z.data() : z1_.data();
+    const double* guess = guessed_multiplier_.data() + k * m_;
+    if (guard_.change(state.t + c_.ctilde[k] * h, y, z, guess, found) > BranchGuard::allowed) return false;
+  }
+  return same_side(state, h);
+}
+
+// Is S of one sign all through the step?
+bool Spark::same_side(const State& state, double h) {
+  const int side = guard_.side(state.t, state.y.data(), state.z.data(), state.psi.data());
+  for (int k = 0; k < st_; ++k)
+    if (guard_.side(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k)) != side) return false;
+  return guard_.side(state.t + h, y1_.data(), z1_.data(), psi1_.data()) == side;
+}
+
+// From the consistent multiplier by Newton's method with increments so short that S cannot become singular on the way:
+// the iterates follow the path  F(x) = (1 - s) F(x0),  which ends at the root of the branch, or where the branch ends.
+StepResult Spark::solve_guarded(const State& state, double h) {
+  forget_guesses();
+  first_guess(state);
+  guarded_ = true;
+  bool ok = false;
+  Convergence last = full_stages(state, h, ok);
+  if (ok) {
+    sum_end_position(state, h);
+    ok = static_cast<bool>(solve_end(state, h)) && same_side(state, h);
+  }
+  guarded_ = false;
+  ++counters_.full_newton;
+  if (ok) return {};
+  if (!std::isfinite(last.last())) return explain_failure(*system_, state, h, "the stage equations", last);
+  return left_the_branch(state, h, "a multiplier");
+}
+
+// How far along the increments all multipliers of block 1 stay on their branch.
+double Spark::safe_length(const State& state, double h) {
+  if (!guarded_) return 1;
+  for (double length = 1; length > shortest_length; length /= 2) {
+    bool safe = true;
+    for (int k = 0; k < st_ && safe; ++k) {
+      for (int a = 0; a < m_; ++a) trial_[static_cast<std::size_t>(a)] = l_(k)[a] + length * dl_(k)[a];
+      safe = guard_.change(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k), trial_.data()) <=
+             BranchGuard::allowed;
+    }
+    if (safe) return length;
+  }
+  return 0;
+}
+
+double Spark::safe_end_length(double t1, const double* increment) {
+  if (!guarded_) return 1;
+  for (double length = 1; length > shortest_length; length /= 2) {
+    for (int a = 0; a < m_; ++a)
+      trial_[static_cast<std::size_t>(a)] = psi1_[static_cast<std::size_t>(a)] + length * increment[a];
+    if (guard_.change(t1, y1_.data(), z1_.data(), psi1_.data(), trial_.data()) <= BranchGuard::allowed) return length;
+  }
+  return 0;
 }
 
 // Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend
@@ -454,6 +545,7 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
   bool factor_now = true;
+  int shortened = 0;
   sum_stage_positions(state, h);
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
@@ -484,9 +576,14 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     std::copy_n(dx, s_ * ny_, position_change_.data());
     std::copy_n(dx + s_ * ny_, s_ * nz_, increment_z_.data());
     std::copy_n(dx + s_ * (ny_ + nz_), st_ * m_, increment_l_.data());
-    axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
-    axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
-    axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
+    const double length = safe_length(state, h);
+    axpy(length, position_change_.data(), s_ * ny_, stage_y_.data());
+    axpy(length, increment_z_.data(), s_ * nz_, stage_z_.data());
+    axpy(length, increment_l_.data(), st_ * m_, multiplier_.data());
+    if (length < 1) {
+      if (length == 0 || ++shortened > options_.max_iterations) break;
+      continue;
+    }
     verdict = convergence.judge(measure_stages(0));  // exact Newton: multipliers converge with the rest
     factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
   }
@@ -505,7 +602,7 @@ StepResult Spark::solve_end(const State& state, double h) {
   std::copy_n(l_(st_), m_, psi1_.data());
   bool ok = false;
   Convergence last(0);
-  if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
+  if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full && !guarded_) {
     std::copy_n(z1_.data(), nz_, increment_z_.data());
     last = simplified_end(state.t + h, h, ok);
     if (ok) end_noise_ = last.next_noise();
@@ -583,6 +680,7 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
   const Evaluation& e = *end_;
+  int shortened = 0;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
@@ -597,8 +695,14 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
           -(e[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - h * bt * e[Q::reaction][a]);
     for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] = -e[Q::constraint_rate][a];
     saddle_->solve(newton_.data());
-    axpy(1.0, newton_.data(), nz_, z1_.data());
-    axpy(1 / h, newton_.data() + nz_, m_, psi1_.data());
+    for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] /= h;
+    const double length = safe_end_length(t1, newton_.data() + nz_);
+    axpy(length, newton_.data(), nz_, z1_.data());
+    axpy(length, newton_.data() + nz_, m_, psi1_.data());
+    if (length < 1) {
+      if (length == 0 || ++shortened > options_.max_iterations) break;
+      continue;
+    }
     verdict = convergence.judge(measure_end(newton_.data(), 0));
   }
   ok = verdict == Convergence::Verdict::converged;

@@ -12,80 +12,51 @@ SparkJacobian::SparkJacobian(const System& system, const SparkTableau& tableau, 
       ny_(system.ny()),
       nz_(system.nz()),
       m_(system.npsi()),
-      size_(s_ * (ny_ + nz_) + st_ * m_) {
+      size_(s_ * (ny_ + nz_) + st_ * m_),
+      identity_(identity_pattern(ny_)),
+      matrix_(size_) {
   using Q = Quantity;
-  identity_ = Pattern{ny_, ny_, {0}, {}};
-  for (int k = 0; k < ny_; ++k) {
-    identity_.column.push_back(k);
-    identity_.row_start.push_back(k + 1);
-  }
   ry_vy_ = SparseProduct(system.pattern(Q::reaction_y), system.pattern(Q::velocity_y));
   ry_vz_ = SparseProduct(system.pattern(Q::reaction_y), system.pattern(Q::velocity_z));
   gy_vy_ = SparseProduct(system.pattern(Q::constraint_y), system.pattern(Q::velocity_y));
   gy_vz_ = SparseProduct(system.pattern(Q::constraint_y), system.pattern(Q::velocity_z));
   lay_out();
-  std::vector<int> place;
-  const Pattern pattern = builder_->build(place);
-  builder_.reset();
-  for (Placed& b : blocks_)
-    b.place.assign(place.begin() + b.first, place.begin() + b.first + static_cast<int>(b.pattern->entries()));
-  values_.resize(pattern.entries());
+  matrix_.finish(choice);
   sum_.resize(system.pattern(Q::reaction_y).entries());
   product_.resize(std::max({ry_vy_.pattern().entries(), ry_vz_.pattern().entries(), gy_vy_.pattern().entries(),
                             gy_vz_.pattern().entries()}));
   ones_.assign(static_cast<std::size_t>(ny_), 1.0);
-  solver_ = make_linear_solver(pattern, choice);
   for (int i = 0; i < s_; ++i)
     stage_.push_back(
         system.evaluation({Q::velocity_y, Q::velocity_z, Q::momentum_y, Q::momentum_z, Q::force_y, Q::force_z}));
   for (int k = 0; k <= st_; ++k) node_.push_back(system.evaluation({Q::reaction_y, Q::reaction_psi, Q::constraint_y}));
 }
 
-int SparkJacobian::put(const Pattern& pattern, int row, int column) {
-  Placed block{&pattern, row, column, {}, -1};
-  for (int i = 0; i < pattern.rows; ++i)
-    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
-         ++k) {
-      const int entry = builder_->add(row + i, column + pattern.column[static_cast<std::size_t>(k)]);
-      if (block.first < 0) block.first = entry;
-    }
-  block.first = std::max(block.first, 0);
-  blocks_.push_back(std::move(block));
-  return static_cast<int>(blocks_.size()) - 1;
-}
-
-// The order of put() here is the order of scatter() in factor().
+// The order of place() here is the order of add() in factor().
 void SparkJacobian::lay_out() {
   using Q = Quantity;
-  builder_ = std::make_unique<PatternBuilder>(size_, size_);
   const auto y = [this](int i) { return i * ny_; };
   const auto z = [this](int i) { return s_ * ny_ + i * nz_; };
   const auto l = [this](int k) { return s_ * (ny_ + nz_) + k * m_; };
   for (int i = 0; i < s_; ++i) {
-    put(identity_, y(i), y(i));
-    put(system_.pattern(Q::momentum_y), z(i), y(i));
-    put(system_.pattern(Q::momentum_z), z(i), z(i));
+    matrix_.place(identity_, y(i), y(i));
+    matrix_.place(system_.pattern(Q::momentum_y), z(i), y(i));
+    matrix_.place(system_.pattern(Q::momentum_z), z(i), z(i));
     for (int j = 0; j < s_; ++j) {
-      put(system_.pattern(Q::velocity_y), y(i), y(j));
-      put(system_.pattern(Q::velocity_z), y(i), z(j));
-      put(system_.pattern(Q::force_y), z(i), y(j));
-      put(system_.pattern(Q::force_z), z(i), z(j));
-      put(ry_vy_.pattern(), z(i), y(j));
-      put(ry_vz_.pattern(), z(i), z(j));
+      matrix_.place(system_.pattern(Q::velocity_y), y(i), y(j));
+      matrix_.place(system_.pattern(Q::velocity_z), y(i), z(j));
+      matrix_.place(system_.pattern(Q::force_y), z(i), y(j));
+      matrix_.place(system_.pattern(Q::force_z), z(i), z(j));
+      matrix_.place(ry_vy_.pattern(), z(i), y(j));
+      matrix_.place(ry_vz_.pattern(), z(i), z(j));
     }
-    for (int k = 0; k < st_; ++k) put(system_.pattern(Q::reaction_psi), z(i), l(k));
+    for (int k = 0; k < st_; ++k) matrix_.place(system_.pattern(Q::reaction_psi), z(i), l(k));
   }
   for (int i = 1; i <= st_; ++i)
     for (int j = 0; j < s_; ++j) {
-      put(gy_vy_.pattern(), l(i - 1), y(j));
-      put(gy_vz_.pattern(), l(i - 1), z(j));
+      matrix_.place(gy_vy_.pattern(), l(i - 1), y(j));
+      matrix_.place(gy_vz_.pattern(), l(i - 1), z(j));
     }
-}
-
-void SparkJacobian::scatter(int block, double factor, const double* values) {
-  if (factor == 0) return;
-  const auto& place = blocks_[static_cast<std::size_t>(block)].place;
-  for (std::size_t k = 0; k < place.size(); ++k) values_[static_cast<std::size_t>(place[k])] += factor * values[k];
 }
 
 bool SparkJacobian::factor(double t, double h, const double* stage_y, const double* stage_z, const double* node_y,
@@ -97,19 +68,19 @@ bool SparkJacobian::factor(double t, double h, const double* stage_y, const doub
   for (int k = 0; k <= st_; ++k)  // node st has no multiplier in this block; its reaction is not used
     node_[static_cast<std::size_t>(k)]->at(t + c.ctilde[k] * h, node_y + k * ny_, stage_z,
                                            multipliers + std::min(k, std::max(st_ - 1, 0)) * m_);
-  std::fill(values_.begin(), values_.end(), 0.0);
+  matrix_.clear();
   int block = 0;
   for (int i = 0; i < s_; ++i) {
     const Evaluation& own = *stage_[static_cast<std::size_t>(i)];
-    scatter(block++, 1.0, ones_.data());
-    scatter(block++, 1.0, own[Q::momentum_y]);
-    scatter(block++, 1.0, own[Q::momentum_z]);
+    matrix_.add(block++, 1.0, ones_.data());
+    matrix_.add(block++, 1.0, own[Q::momentum_y]);
+    matrix_.add(block++, 1.0, own[Q::momentum_z]);
     for (int j = 0; j < s_; ++j) {
       const Evaluation& other = *stage_[static_cast<std::size_t>(j)];
-      scatter(block++, -h * c.a(i, j), other[Q::velocity_y]);
-      scatter(block++, -h * c.a(i, j), other[Q::velocity_z]);
-      scatter(block++, -h * c.ahat(i, j), other[Q::force_y]);
-      scatter(block++, -h * c.ahat(i, j), other[Q::force_z]);
+      matrix_.add(block++, -h * c.a(i, j), other[Q::velocity_y]);
+      matrix_.add(block++, -h * c.a(i, j), other[Q::velocity_z]);
+      matrix_.add(block++, -h * c.ahat(i, j), other[Q::force_y]);
+      matrix_.add(block++, -h * c.ahat(i, j), other[Q::force_z]);
       std::fill(sum_.begin(), sum_.end(), 0.0);  // sum_k at_ik ab_kj r_yk
       for (int k = 0; k < st_; ++k) {
         const double w = c.atilde(i, k) * c.abar(k, j);
@@ -118,23 +89,23 @@ bool SparkJacobian::factor(double t, double h, const double* stage_y, const doub
           for (std::size_t e = 0; e < sum_.size(); ++e) sum_[e] += w * r_y[e];
       }
       ry_vy_.multiply(sum_.data(), other[Q::velocity_y], product_.data());
-      scatter(block++, -h * h, product_.data());
+      matrix_.add(block++, -h * h, product_.data());
       ry_vz_.multiply(sum_.data(), other[Q::velocity_z], product_.data());
-      scatter(block++, -h * h, product_.data());
+      matrix_.add(block++, -h * h, product_.data());
     }
     for (int k = 0; k < st_; ++k)
-      scatter(block++, -h * c.atilde(i, k), (*node_[static_cast<std::size_t>(k)])[Q::reaction_psi]);
+      matrix_.add(block++, -h * c.atilde(i, k), (*node_[static_cast<std::size_t>(k)])[Q::reaction_psi]);
   }
   for (int i = 1; i <= st_; ++i)
     for (int j = 0; j < s_; ++j) {
       const double* g_y = (*node_[static_cast<std::size_t>(i)])[Q::constraint_y];
       const Evaluation& other = *stage_[static_cast<std::size_t>(j)];
       gy_vy_.multiply(g_y, other[Q::velocity_y], product_.data());
-      scatter(block++, c.abar(i, j) / h, product_.data());
+      matrix_.add(block++, c.abar(i, j) / h, product_.data());
       gy_vz_.multiply(g_y, other[Q::velocity_z], product_.data());
-      scatter(block++, c.abar(i, j) / h, product_.data());
+      matrix_.add(block++, c.abar(i, j) / h, product_.data());
     }
-  return solver_->factor(values_.data());
+  return matrix_.factor();
 }
 
 }  // namespace hinge

@@ -12,7 +12,7 @@
 
 #include "hinge/system.hpp"
 #include "method/spark_tableau.hpp"
-#include "solve/linear.hpp"
+#include "solve/block_matrix.hpp"
 #include "solve/sparse.hpp"
 
 namespace hinge {
@@ -25,19 +25,10 @@ class SparkJacobian {
   bool factor(double t, double h, const double* stage_y, const double* stage_z, const double* node_y,
               const double* multipliers);
   /// x = (Y | Z | L) residuals in, increments out.
-  void solve(double* x) { solver_->solve(x); }
+  void solve(double* x) { matrix_.solve(x); }
   int size() const { return size_; }
 
  private:
-  // One sparse block at a fixed place of the large matrix.
-  struct Placed {
-    const Pattern* pattern;
-    int row, column;
-    std::vector<int> place;
-    int first = 0;
-  };
-  int put(const Pattern& pattern, int row, int column);
-  void scatter(int block, double factor, const double* values);
   void lay_out();
 
   const System& system_;
@@ -45,10 +36,8 @@ class SparkJacobian {
   int s_, st_, ny_, nz_, m_, size_;
   Pattern identity_;
   SparseProduct ry_vy_, ry_vz_, gy_vy_, gy_vz_;
-  std::vector<Placed> blocks_;
-  std::unique_ptr<PatternBuilder> builder_;
-  std::vector<double> values_, sum_, product_, ones_;
-  std::unique_ptr<LinearSolver> solver_;
+  BlockMatrix matrix_;
+  std::vector<double> sum_, product_, ones_;
   std::vector<std::unique_ptr<Evaluation>> stage_, node_;
 };
 

@@ -334,14 +334,11 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
   // A method chosen on the command line does not have to know the options that the file gives for its own.
   if (section.source->overridden.count("integrate.method")) {
-    for (const MethodInfo& info : methods()) {
-      if (info.name != model.method) continue;
-      std::erase_if(model.method_options, [&](const auto& option) {
-        return !section.source->overridden.count("integrate." + option.first) &&
-               std::none_of(info.options.begin(), info.options.end(),
-                            [&](const auto& known) { return known.name == option.first; });
-      });
-    }
+    const std::vector<OptionInfo> known = method_options(model.method, model.method_options);
+    std::erase_if(model.method_options, [&](const auto& option) {
+      return !section.source->overridden.count("integrate." + option.first) &&
+             std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.name == option.first; });
+    });
   }
   // An unknown key may be a misspelt option of the method or a misspelt key of this section.
   try {

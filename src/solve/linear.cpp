@@ -75,11 +75,38 @@ class Equilibrated : public LinearSolver {
   std::vector<double> scaled_, row_scale_, column_scale_;
 };
 
+// 1 for an even permutation, -1 for an odd one; `visited` is work space.
+int parity(const int* permutation, std::vector<char>& visited) {
+  std::fill(visited.begin(), visited.end(), char{0});
+  int sign = 1;
+  for (std::size_t start = 0; start < visited.size(); ++start) {
+    std::size_t length = 0;
+    for (std::size_t at = start; !visited[at]; at = static_cast<std::size_t>(permutation[at]), ++length)
+      visited[at] = 1;
+    if (length % 2 == 0 && length > 0) sign = -sign;  // a cycle of even length is an odd permutation
+  }
+  return sign;
+}
+
+// Sign of a product.
+int sign_of(const double* x, int n) {
+  int sign = 1;
+  for (int i = 0; i < n; ++i) sign = x[i] < 0 ? -sign : sign;
+  return sign;
+}
+
 class DenseLu final : public Equilibrated {
  public:
   explicit DenseLu(const Pattern& pattern)
       : Equilibrated(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows), work_(pattern.rows) {
     matrix_.setZero();
+    visited_.resize(static_cast<std::size_t>(pattern.rows));
+  }
+
+  int determinant_sign() override {
+    if (pattern_.rows == 0) return 1;
+    work_ = lu_.matrixLU().diagonal();
+    return sign_of(work_.data(), pattern_.rows) * parity(lu_.permutationP().indices().data(), visited_);
   }
 
   const char* name() const override { return "dense LU"; }
@@ -106,6 +133,7 @@ class DenseLu final : public Equilibrated {
   Eigen::MatrixXd matrix_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::VectorXd work_;
+  std::vector<char> visited_;
 };
 
 // KLU wants compressed columns; our rows are the columns of the transpose, so A x = b is a transposed solve.
@@ -115,6 +143,7 @@ class SparseLu final : public Equilibrated {
     klu_defaults(&common_);
     common_.scale = 0;  // done already
     symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
+    visited_.resize(static_cast<std::size_t>(pattern.rows));
   }
   ~SparseLu() override {
     if (numeric_) klu_free_numeric(&numeric_, &common_);
@@ -124,6 +153,12 @@ class SparseLu final : public Equilibrated {
   SparseLu& operator=(const SparseLu&) = delete;
 
   const char* name() const override { return "sparse LU (KLU)"; }
+
+  // P A Q = L U with the diagonal of U kept apart
+  int determinant_sign() override {
+    return sign_of(static_cast<const double*>(numeric_->Udiag), pattern_.rows) * parity(numeric_->Pnum, visited_) *
+           parity(symbolic_->Q, visited_);
+  }
 
  private:
   bool factor_scaled(double* values) override {
@@ -152,6 +187,7 @@ class SparseLu final : public Equilibrated {
   klu_common common_{};
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
+  std::vector<char> visited_;
 };
 
 bool prefer_dense(const Pattern& p) {

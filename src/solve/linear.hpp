@@ -16,6 +16,8 @@ class LinearSolver {
   virtual bool factor(const double* values) = 0;
   /// x <- A^-1 x
   virtual void solve(double* x) = 0;
+  /// Sign of the determinant of what was factorised last: 1 or -1.
+  virtual int determinant_sign() = 0;
   /// "dense LU", "sparse LU (KLU)".
   virtual const char* name() const = 0;
 };

@@ -38,33 +38,20 @@ void SchurComplement::solve(double* x) {
   if (solver_) solver_->solve(x);
 }
 
-SaddlePoint::SaddlePoint(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice) {
-  const int n = a.rows, m = c.rows;
-  PatternBuilder builder(n + m, n + m);
-  const auto insert = [&builder](const Pattern& p, int row0, int column0) {
-    for (int i = 0; i < p.rows; ++i)
-      for (int k = p.row_start[static_cast<std::size_t>(i)]; k < p.row_start[static_cast<std::size_t>(i) + 1]; ++k)
-        builder.add(row0 + i, column0 + p.column[static_cast<std::size_t>(k)]);
-  };
-  insert(a, 0, 0);
-  insert(b, 0, n);
-  insert(c, n, 0);
-  std::vector<int> place;
-  const Pattern pattern = builder.build(place);
-  const auto a_end = place.begin() + static_cast<std::ptrdiff_t>(a.entries());
-  const auto b_end = a_end + static_cast<std::ptrdiff_t>(b.entries());
-  place_a_.assign(place.begin(), a_end);
-  place_b_.assign(a_end, b_end);
-  place_c_.assign(b_end, place.end());
-  values_.resize(pattern.entries());
-  solver_ = make_linear_solver(pattern, choice);
+SaddlePoint::SaddlePoint(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)
+    : matrix_(a.rows + c.rows) {
+  matrix_.place(a, 0, 0);
+  matrix_.place(b, 0, a.rows);
+  matrix_.place(c, a.rows, 0);
+  matrix_.finish(choice);
 }
 
 bool SaddlePoint::factor(const double* a, const double* b, double factor, const double* c) {
-  for (std::size_t k = 0; k < place_a_.size(); ++k) values_[static_cast<std::size_t>(place_a_[k])] = a[k];
-  for (std::size_t k = 0; k < place_b_.size(); ++k) values_[static_cast<std::size_t>(place_b_[k])] = -factor * b[k];
-  for (std::size_t k = 0; k < place_c_.size(); ++k) values_[static_cast<std::size_t>(place_c_[k])] = c[k];
-  return solver_->factor(values_.data());
+  matrix_.clear();
+  matrix_.add(0, 1.0, a);
+  matrix_.add(1, -factor, b);
+  matrix_.add(2, 1.0, c);
+  return matrix_.factor();
 }
 
 }  // namespace hinge

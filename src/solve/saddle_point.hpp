@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hinge/solve.hpp"
+#include "solve/block_matrix.hpp"
 #include "solve/linear.hpp"
 #include "solve/sparse.hpp"
 
@@ -52,12 +53,11 @@ class SaddlePoint {
   /// Factorises [[a, -factor b], [c, 0]].
   bool factor(const double* a, const double* b, double factor, const double* c);
   /// x = (first nz, then m numbers), in place.
-  void solve(double* x) { solver_->solve(x); }
+  void solve(double* x) { matrix_.solve(x); }
+  int determinant_sign() { return matrix_.determinant_sign(); }
 
  private:
-  std::vector<int> place_a_, place_b_, place_c_;
-  std::vector<double> values_;
-  std::unique_ptr<LinearSolver> solver_;
+  BlockMatrix matrix_;
 };
 
 }  // namespace hinge

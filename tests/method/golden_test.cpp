@@ -1,41 +1,19 @@
 // Numbers of an independent implementation in 26 to 50 digits (tests/data/symplectic.json, which says how each was
 // made), compared to the digits that double precision allows.
-#include <fstream>
-
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "method/goldens.hpp"
 #include "method/problems.hpp"
 #include "method/spark.hpp"
 
 namespace hinge {
 namespace {
 
-using nlohmann::json;
+using goldens::expect_near;
+using goldens::json;
+using goldens::number;
+using goldens::numbers;
 using problems::integrate;
-
-const json& goldens() {
-  static const json data = [] {
-    std::ifstream in(HINGE_TEST_DATA "/symplectic.json");
-    return json::parse(in);
-  }();
-  return data;
-}
-
-double number(const json& j) { return j.is_string() ? std::stod(j.get<std::string>()) : j.get<double>(); }
-
-std::vector<double> numbers(const json& list) {
-  std::vector<double> x;
-  for (const auto& j : list) x.push_back(number(j));
-  return x;
-}
-
-void expect_near(const std::vector<double>& x, const std::vector<double>& golden, double tolerance,
-                 const std::string& what) {
-  ASSERT_EQ(x.size(), golden.size()) << what;  // measured over all tests: 1.9e-14
-  for (std::size_t i = 0; i < x.size(); ++i)
-    EXPECT_NEAR(x[i], golden[i], tolerance * std::max(1.0, std::abs(golden[i]))) << what << " [" << i << "]";
-}
 
 struct Named {
   std::string golden;
@@ -68,7 +46,7 @@ TEST(Golden, FirstStepsAndErrorsOnS1) {
   for (const Named& m : lobatto_family(5)) methods.push_back(m);
   methods.push_back({"LobIIIAB(2,1)", rattle()});
   for (const auto& [name, method] : methods) {
-    const json& table = goldens()["spark_paper_order_6.1"]["spark_6.1_" + name];
+    const json& table = goldens::symplectic()["spark_paper_order_6.1"]["spark_6.1_" + name];
     if (table.contains("first_step_h0.1")) {
       const State first = integrate(problems::s1(), method, 0.1, 0.1);
       expect_near(first.y, numbers(table["first_step_h0.1"]["y1"]), 1e-14, name);
@@ -87,7 +65,7 @@ TEST(Golden, FirstStepsAndErrorsOnS1) {
 
 TEST(Golden, StatesOnS2AfterOneHundredSteps) {
   for (const char* name : {"GL(1,1)", "GL(2,2)", "LobIIIAB(2,1)"}) {
-    const json& golden = goldens()["spark_paper_6.2_runs"][std::string("6.2_state_t12_h0.12_") + name];
+    const json& golden = goldens::symplectic()["spark_paper_6.2_runs"][std::string("6.2_state_t12_h0.12_") + name];
     const MethodChoice method = name[0] == 'L' ? rattle() : gauss_lobatto(name[3] - '0');
     const State end = integrate(problems::s2(), method, 0.12, 12.0);
     expect_near(end.y, numbers(golden["q"]), 1e-13, name);
@@ -98,7 +76,7 @@ TEST(Golden, StatesOnS2AfterOneHundredSteps) {
 
 TEST(Golden, EnergyErrorOnS2StaysWithinItsAmplitude) {
   for (const char* name : {"GL(1,1)", "GL(2,2)", "GL(3,3)", "LobIIIAB(2,1)"}) {
-    const json& golden = goldens()["spark_paper_6.2_runs"][std::string("6.2_Herr_h0.12_") + name];
+    const json& golden = goldens::symplectic()["spark_paper_6.2_runs"][std::string("6.2_Herr_h0.12_") + name];
     const MethodChoice method = name[0] == 'L' ? rattle() : gauss_lobatto(name[3] - '0');
     Simulation run(problems::s2().system, method, {.step = 0.12});
     run.start(problems::s2().start);
@@ -113,8 +91,8 @@ TEST(Golden, EnergyErrorOnS2StaysWithinItsAmplitude) {
 
 TEST(Golden, OneAndTenStepsOfTheLagrangianFormOfS2) {
   for (const auto& [name, method] : all_methods()) {
-    const json& golden = goldens()["variational_and_H_vs_L"]["6.2L_" + name];
-    const json& initial = goldens()["variational_and_H_vs_L"]["6.2L"];
+    const json& golden = goldens::symplectic()["variational_and_H_vs_L"]["6.2L_" + name];
+    const json& initial = goldens::symplectic()["variational_and_H_vs_L"]["6.2L"];
     Simulation run(problems::s2_lagrangian().system, method, {.step = 0.1});
     run.start({.position = numbers(initial["q0"]), .velocity = numbers(initial["v0"])});
     EXPECT_NEAR(run.state().psi[0], number(initial["lam0"]), 1e-14);  // measured 2e-16
@@ -132,7 +110,7 @@ TEST(Golden, OneAndTenStepsOfTheLagrangianFormOfS2) {
 TEST(Golden, ErrorsOnS2AtThreeSteps) {
   for (const auto& [name, method] : all_methods())
     for (const char* h : {"0.12", "0.06", "0.03"}) {
-      const json& golden = goldens()["misc_psi_limits_and_6.2_orders"]["6.2_t1.2_" + name][h];
+      const json& golden = goldens::symplectic()["misc_psi_limits_and_6.2_orders"]["6.2_t1.2_" + name][h];
       const State end = integrate(problems::s2(), method, std::stod(h), 1.2);
       expect_near(end.y, numbers(golden["q"]), 1e-13, name + " h=" + h);
       expect_near(end.z, numbers(golden["p"]), 1e-13, name + " h=" + h);

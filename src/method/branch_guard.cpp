@@ -1,0 +1,63 @@
+#include "method/branch_guard.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "method/vectors.hpp"
+#include "solve/sparse.hpp"
+
+namespace hinge {
+
+BranchGuard::BranchGuard(const System& system, LinearAlgebra choice)
+    : system_(system), needed_(system.npsi() > 0 && !system.reaction_is_affine()) {
+  using Q = Quantity;
+  if (!needed_) return;
+  at_from_ = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  at_to_ = system.evaluation({Q::reaction_psi});
+  saddle_ = std::make_unique<SaddlePoint>(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
+                                          system.pattern(Q::constraint_rate_z), choice);
+  step_.resize(static_cast<std::size_t>(system.npsi()));
+  right_.resize(static_cast<std::size_t>(system.nz() + system.npsi()));
+}
+
+double BranchGuard::change(double t, const double* y, const double* z, const double* from, const double* to) {
+  using Q = Quantity;
+  const int m = system_.npsi(), nz = system_.nz();
+  for (int k = 0; k < m; ++k) step_[static_cast<std::size_t>(k)] = to[k] - from[k];
+  const double length = biggest(step_.data(), m);
+  if (length == 0) return 0;
+  const Evaluation &a = *at_from_, &b = *at_to_;
+  at_from_->at(t, y, z, from);
+  at_to_->at(t, y, z, to);
+  if (!saddle_->factor(a[Q::momentum_z], a[Q::reaction_psi], 1.0, a[Q::constraint_rate_z]))
+    return std::numeric_limits<double>::infinity();
+  // p_z x - r_psi(from) mu = r_psi(to) d,  g_y v_z x = 0   gives   mu = -S(from)^-1 S(to) d
+  std::fill(right_.begin(), right_.end(), 0.0);
+  multiply_add(system_.pattern(Q::reaction_psi), b[Q::reaction_psi], step_.data(), 1.0, right_.data());
+  saddle_->solve(right_.data());
+  double change = 0;
+  for (int k = 0; k < m; ++k)
+    change = larger(change, std::abs(-right_[static_cast<std::size_t>(nz + k)] - step_[static_cast<std::size_t>(k)]));
+  change /= length;
+  return std::isfinite(change) ? change : std::numeric_limits<double>::infinity();
+}
+
+int BranchGuard::side(double t, const double* y, const double* z, const double* psi) {
+  using Q = Quantity;
+  const Evaluation& a = *at_from_;
+  at_from_->at(t, y, z, psi);
+  const bool regular = saddle_->factor(a[Q::momentum_z], a[Q::reaction_psi], 1.0, a[Q::constraint_rate_z]);
+  return regular ? saddle_->determinant_sign() : 0;
+}
+
+StepResult left_the_branch(const State& state, double h, const char* which) {
+  return {false, fmt::format(
+                     "in the step from t = {:g} (h = {:g}), {} left the branch of the consistent multiplier: the "
+                     "reaction is nonlinear in the multipliers, and the equations of this step have a solution on "
+                     "another branch only, or one beyond a singular point; take a smaller step, or another alpha where "
+                     "the method has one",
+                     state.t, h, which)};
+}
+
+}  // namespace hinge

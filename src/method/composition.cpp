@@ -1,0 +1,134 @@
+#include "method/composition.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+// The lengths of `inner`, scaled and put side by side: outer lengths times inner lengths.
+std::vector<double> nested(const std::vector<double>& outer, const std::vector<double>& inner) {
+  std::vector<double> all;
+  for (const double o : outer)
+    for (const double i : inner) all.push_back(o * i);
+  return all;
+}
+
+// From order 2 k to 2 k + 2, with  sum g_i = 1 and sum g_i^(2 k + 1) = 0.
+std::vector<double> triple_jump(int k) {
+  const double root = std::pow(2.0, 1.0 / (2 * k + 1)), g = 1 / (2 - root);
+  return {g, -root * g, g};
+}
+
+std::vector<double> suzuki(int k) {
+  const double root = std::pow(4.0, 1.0 / (2 * k + 1)), g = 1 / (4 - root);
+  return {g, g, -root * g, g, g};
+}
+
+std::vector<double> mirrored(std::vector<double> half) {
+  double rest = 1;
+  for (const double g : half) rest -= 2 * g;
+  std::vector<double> all = half;
+  all.push_back(rest);
+  all.insert(all.end(), half.rbegin(), half.rend());
+  return all;
+}
+
+class Composition final : public Stepper {
+ public:
+  Composition(std::vector<std::unique_ptr<Stepper>> substeps, std::vector<double> lengths)
+      : substeps_(std::move(substeps)), lengths_(std::move(lengths)) {}
+
+  StepResult step(State& state, double h) override {
+    before_ = state;  // same sizes after the first step: nothing is allocated
+    const double t0 = state.t;
+    double travelled = 0;
+    for (std::size_t i = 0; i < substeps_.size(); ++i) {
+      state.t = t0 + travelled * h;
+      if (StepResult result = substeps_[i]->step(state, lengths_[i] * h); !result) {
+        result.reason = fmt::format("substep {} of {}: {}", i + 1, substeps_.size(), result.reason);
+        state = before_;
+        reset();
+        return result;
+      }
+      travelled += lengths_[i];
+    }
+    state.t = t0 + h;
+    multipliers_ = substeps_.back()->multipliers();
+    count();
+    return {};
+  }
+
+  void reset() override {
+    for (const auto& s : substeps_) s->reset();
+  }
+
+ private:
+  void count() {
+    Counters sum;
+    for (const auto& s : substeps_) {
+      const Counters& c = s->counters();
+      sum.iterations += c.iterations;
+      sum.evaluations += c.evaluations;
+      sum.factorisations += c.factorisations;
+      sum.full_newton += c.full_newton;
+      sum.linear_iterations += c.linear_iterations;
+    }
+    sum.steps = counters_.steps + 1;
+    counters_ = sum;
+  }
+
+  // One stepper for each substep: its first guesses continue what it saw at the same place of earlier steps.
+  std::vector<std::unique_ptr<Stepper>> substeps_;
+  std::vector<double> lengths_;
+  State before_;
+};
+
+}  // namespace
+
+std::vector<double> composition_lengths(const std::string& scheme, int from, int to) {
+  if (to != 2 && to != 4 && to != 6)
+    throw InputError(fmt::format("'order' is {}; compositions have order 2, 4 or 6", to));
+  if (scheme != "triple-jump" && scheme != "suzuki" && scheme != "optimised")
+    throw InputError(fmt::format("'scheme' is \"{}\"; choose \"triple-jump\", \"suzuki\" or \"optimised\"", scheme));
+  if (to <= from) return {1.0};
+  if (scheme == "optimised") {
+    if (from != 2)
+      throw InputError(
+          fmt::format("'scheme' is \"optimised\", which starts from order 2, and the base gives order {}; choose "
+                      "\"suzuki\" or \"triple-jump\"",
+                      from));
+    // McLachlan: g1 = 0.28 chosen for a small error constant, g2 then follows from sum g^3 = 0. Kahan and Li: a root of
+    // the four conditions of order 6 with short substeps.
+    if (to == 4) return mirrored({0.28, 0.62546642846767004501});
+    return mirrored({0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.082213596293550800230});
+  }
+  std::vector<double> lengths = {1.0};
+  for (int k = from / 2; k < to / 2; ++k) lengths = nested(scheme == "suzuki" ? suzuki(k) : triple_jump(k), lengths);
+  return lengths;
+}
+
+std::unique_ptr<Stepper> make_composition(std::shared_ptr<const System> system, const MethodChoice& base,
+                                          const std::optional<MethodChoice>& partner,
+                                          const std::vector<double>& lengths, bool base_first,
+                                          const SolverOptions& options) {
+  std::vector<std::unique_ptr<Stepper>> substeps;
+  std::vector<double> sublengths;
+  for (const double g : lengths) {
+    if (!partner) {
+      substeps.push_back(base.bind(system, options));
+      sublengths.push_back(g);
+      continue;
+    }
+    substeps.push_back((base_first ? base : *partner).bind(system, options));
+    substeps.push_back((base_first ? *partner : base).bind(system, options));
+    sublengths.insert(sublengths.end(), 2, g / 2);
+  }
+  return std::make_unique<Composition>(std::move(substeps), std::move(sublengths));
+}
+
+}  // namespace hinge

@@ -1,0 +1,493 @@
+#include "method/symplectic_euler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "method/branch_guard.hpp"
+#include "method/extrapolation.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/block_matrix.hpp"
+#include "solve/convergence.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which a kept matrix is made anew.
+constexpr double renew_above = 0.1;
+// Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
+constexpr double shortest_length = 1e-4;
+
+// The columns of the table in the header.
+struct Weights {
+  bool at_end;  // Ye = y1 and e = 0; else Ye = y0 and e = 1
+  std::array<double, 2> first, second, multiplier;
+  bool coupled() const { return first[1] != 0; }
+};
+
+Weights weights_of(const SymplecticEulerOptions& o, bool affine) {
+  const double a = o.alpha, b = 1 - a;
+  if (!o.natural && !o.adjoint) return {o.conjugate, {a, 0}, {-a, 1}, {0, 1}};
+  if (!o.natural) return {!o.conjugate, {1, -a}, {0, a}, {1, 0}};
+  const double w = o.adjoint ? b : a;  // the adjoint of natural(a) is natural conjugate(1-a)
+  const std::array<double, 2> multiplier = affine ? std::array{w, 1 - w} : std::array{0.0, 1.0};
+  return {o.conjugate != o.adjoint, {w, 0}, {0, 1 - w}, multiplier};
+}
+
+class SymplecticEuler final : public Stepper {
+ public:
+  SymplecticEuler(std::shared_ptr<const System> system, const Weights& weights, const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    guess_.reset();
+    guess_psi_.reset();
+    for (Part& part : parts_) part.kept = false, part.noise = 1;
+  }
+
+ private:
+  using Q = Quantity;
+  enum Unknown { at_y, at_z_mid, at_p0, at_z, at_p1, unknowns };
+
+  // A system of equations that is solved in one piece: all of the step, or one of its two halves.
+  struct Part {
+    bool has_first, has_second;
+    int offset;  // of its first unknown
+    BlockMatrix matrix;
+    bool kept = false;
+    double noise = 1;
+    const char* what;
+  };
+
+  void lay_out(Part& part);
+  void evaluate_first(const State& state, double h);
+  void evaluate_second(double t1);
+  void residual_first(const State& state, double h);
+  void residual_second(double h);
+  void assemble(Part& part, const State& state, double h);
+  void assemble_first(BlockMatrix& matrix, int& block, double h);
+  void assemble_second(BlockMatrix& matrix, int& block, double h, bool alone);
+  void set_units(const State& state, double h);
+  double measure(const Part& part);
+  double velocity_size(const double* dz);
+  double safe_length(const Part& part, const State& state, double h);
+  void move(const Part& part, double length);
+  bool solve(Part& part, const State& state, double h, Convergence& convergence, bool& left);
+  void first_guess(const State& state, double h);
+  bool same_side(const State& state, double h);
+
+  double* x(Unknown u) { return x_.data() + offset_[u]; }
+  double* d(Unknown u) { return d_.data() + offset_[u]; }
+  double* psi(int k) { return x(k == 0 ? at_p0 : at_p1); }
+  double end_time(const State& state, double h) const { return state.t + h; }
+
+  std::shared_ptr<const System> system_;
+  Weights w_;
+  SolverOptions options_;
+  int ny_, nz_, m_;
+  std::array<int, unknowns + 1> offset_{};
+  std::vector<Part> parts_;
+  Pattern identity_;
+  BranchGuard guard_;
+  Extrapolation guess_, guess_psi_;
+  std::unique_ptr<Evaluation> start_, mid_, mid_derivatives_, position_, position_derivatives_;
+  std::unique_ptr<Evaluation> end_;
+  std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
+  std::vector<double> x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
+  double last_h_ = 0, unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1;
+  bool velocity_is_z_;
+};
+
+SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Weights& weights,
+                                 const SolverOptions& options)
+    : system_(std::move(system)),
+      w_(weights),
+      options_(options),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->npsi()),
+      offset_{0, ny_, ny_ + nz_, ny_ + nz_ + m_, ny_ + 2 * nz_ + m_, ny_ + 2 * nz_ + 2 * m_},
+      identity_(identity_pattern(ny_)),
+      guard_(*system_, options.linear_algebra),
+      guess_(static_cast<std::size_t>(2 * nz_)),
+      guess_psi_(static_cast<std::size_t>(2 * m_)) {
+  options_.validate();
+  const SystemKind kind = system_->layout().kind;
+  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+  const int all = offset_[unknowns], half = offset_[at_z];
+  if (w_.coupled()) {
+    parts_.push_back({true, true, 0, BlockMatrix(all), false, 1, "the equations of the step"});
+  } else {
+    parts_.push_back({true, false, 0, BlockMatrix(half), false, 1, "the position level"});
+    parts_.push_back(
+        {false, true, half, BlockMatrix(all - half), false, 1, "the velocity level at the end of the step"});
+  }
+  for (Part& part : parts_) {
+    lay_out(part);
+    part.matrix.finish(options.linear_algebra);
+  }
+  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  mid_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  mid_derivatives_ = system_->evaluation(
+      {Q::velocity_y, Q::velocity_z, Q::momentum_y, Q::momentum_z, Q::force_y, Q::force_z, Q::force});
+  position_ = system_->evaluation({Q::constraint});
+  position_derivatives_ = system_->evaluation({Q::constraint_y});
+  end_ = system_->evaluation({Q::momentum, Q::constraint_rate});
+  for (std::size_t k = 0; k < 2; ++k) {
+    kick0_[k] = system_->evaluation({Q::reaction});
+    kick0_derivatives_[k] = system_->evaluation({Q::reaction_psi});
+    kick1_[k] = system_->evaluation({Q::reaction});
+    end_derivatives_[k] = system_->evaluation({Q::momentum_y, Q::momentum_z, Q::reaction_y, Q::reaction_z,
+                                               Q::reaction_psi, Q::constraint_rate_y, Q::constraint_rate_z});
+  }
+  const auto n = [](int k) { return static_cast<std::size_t>(k); };
+  x_.resize(n(all));
+  d_.resize(n(all));
+  trial_psi_.resize(n(2 * m_));
+  velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
+  velocity_change_.resize(n(ny_));
+  ones_.assign(n(ny_), 1.0);
+  multipliers_.resize(n(2 * m_));
+}
+
+// The order of place() here is the order of add() in assemble_first() and assemble_second().
+void SymplecticEuler::lay_out(Part& part) {
+  BlockMatrix& matrix = part.matrix;
+  const auto pattern = [this](Q q) -> const Pattern& { return system_->pattern(q); };
+  const int y = offset_[at_y], mid = offset_[at_z_mid], p0 = offset_[at_p0];
+  if (part.has_first) {
+    // rows: R_y at y, R_z at mid, R_g at p0
+    matrix.place(identity_, y, y);
+    if (w_.at_end) matrix.place(pattern(Q::velocity_y), y, y);
+    matrix.place(pattern(Q::velocity_z), y, mid);
+    if (w_.at_end) {
+      matrix.place(pattern(Q::momentum_y), mid, y);
+      matrix.place(pattern(Q::force_y), mid, y);
+    }
+    matrix.place(pattern(Q::momentum_z), mid, mid);
+    matrix.place(pattern(Q::force_z), mid, mid);
+    for (const int k : {0, 1})
+      if (w_.first[static_cast<std::size_t>(k)] != 0)
+        matrix.place(pattern(Q::reaction_psi), mid, k == 0 ? p0 : offset_[at_p1]);
+    matrix.place(pattern(Q::constraint_y), p0, y);
+  }
+  if (part.has_second) {
+    // rows: R_1 at z, R_v at p1
+    const int z = offset_[at_z] - part.offset, p1 = offset_[at_p1] - part.offset;
+    matrix.place(pattern(Q::momentum_z), z, z);
+    for (const int k : {0, 1}) {
+      if (w_.second[static_cast<std::size_t>(k)] == 0) continue;
+      matrix.place(pattern(Q::reaction_z), z, z);
+      if (k == 1) matrix.place(pattern(Q::reaction_psi), z, p1);
+      if (part.has_first) {
+        matrix.place(pattern(Q::reaction_y), z, y);
+        if (k == 0) matrix.place(pattern(Q::reaction_psi), z, p0);
+      }
+    }
+    matrix.place(pattern(Q::constraint_rate_z), p1, z);
+    if (part.has_first) {
+      matrix.place(pattern(Q::constraint_rate_y), p1, y);
+      matrix.place(pattern(Q::momentum_y), z, y);
+      matrix.place(pattern(Q::force_z), z, mid);
+      if (w_.at_end) matrix.place(pattern(Q::force_y), z, y);
+      for (const int k : {0, 1})
+        if (w_.first[static_cast<std::size_t>(k)] != 0) matrix.place(pattern(Q::reaction_psi), z, k == 0 ? p0 : p1);
+    }
+  }
+}
+
+void SymplecticEuler::assemble_first(BlockMatrix& matrix, int& block, double h) {
+  const Evaluation& e = *mid_derivatives_;
+  const double ef = w_.at_end ? 0 : h;  // h e
+  matrix.add(block++, 1.0, ones_.data());
+  if (w_.at_end) matrix.add(block++, -h, e[Q::velocity_y]);
+  matrix.add(block++, -h, e[Q::velocity_z]);
+  if (w_.at_end) {
+    matrix.add(block++, 1.0, e[Q::momentum_y]);
+    matrix.add(block++, -ef, e[Q::force_y]);
+  }
+  matrix.add(block++, 1.0, e[Q::momentum_z]);
+  matrix.add(block++, -ef, e[Q::force_z]);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (w_.first[k] != 0) matrix.add(block++, -h * w_.first[k], (*kick0_derivatives_[k])[Q::reaction_psi]);
+  matrix.add(block++, 1 / (h * h), (*position_derivatives_)[Q::constraint_y]);
+}
+
+void SymplecticEuler::assemble_second(BlockMatrix& matrix, int& block, double h, bool alone) {
+  const Evaluation& mid = *mid_derivatives_;
+  const Evaluation& end = *end_derivatives_[1];
+  matrix.add(block++, 1.0, end[Q::momentum_z]);
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (w_.second[k] == 0) continue;
+    const Evaluation& r = *end_derivatives_[k];
+    matrix.add(block++, -h * w_.second[k], r[Q::reaction_z]);
+    if (k == 1) matrix.add(block++, -h * w_.second[k], r[Q::reaction_psi]);
+    if (alone) continue;
+    matrix.add(block++, -h * w_.second[k], r[Q::reaction_y]);
+    if (k == 0) matrix.add(block++, -h * w_.second[k], r[Q::reaction_psi]);
+  }
+  matrix.add(block++, 1 / h, end[Q::constraint_rate_z]);
+  if (alone) return;
+  matrix.add(block++, 1 / h, end[Q::constraint_rate_y]);
+  matrix.add(block++, 1.0, end[Q::momentum_y]);
+  matrix.add(block++, -h, mid[Q::force_z]);
+  if (w_.at_end) matrix.add(block++, -h, mid[Q::force_y]);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (w_.first[k] != 0) matrix.add(block++, -h * w_.first[k], (*kick0_derivatives_[k])[Q::reaction_psi]);
+}
+
+void SymplecticEuler::assemble(Part& part, const State& state, double h) {
+  const double t1 = end_time(state, h);
+  int block = 0;
+  part.matrix.clear();
+  if (part.has_first) {
+    mid_derivatives_->at(w_.at_end ? t1 : state.t, w_.at_end ? x(at_y) : state.y.data(), x(at_z_mid), psi(0));
+    std::copy_n((*mid_derivatives_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
+    for (int k = 0; k < 2; ++k)
+      if (w_.first[static_cast<std::size_t>(k)] != 0)
+        kick0_derivatives_[static_cast<std::size_t>(k)]->at(state.t, state.y.data(), state.z.data(), psi(k));
+    position_derivatives_->at(t1, x(at_y), x(at_z_mid), psi(0));
+    assemble_first(part.matrix, block, h);
+  }
+  if (part.has_second) {
+    for (int k = 0; k < 2; ++k)
+      if (k == 1 || w_.second[0] != 0) end_derivatives_[static_cast<std::size_t>(k)]->at(t1, x(at_y), x(at_z), psi(k));
+    assemble_second(part.matrix, block, h, !part.has_first);
+  }
+  ++counters_.evaluations;
+}
+
+// With Ye = y0 the position follows from Z and is no unknown of its own.
+void SymplecticEuler::evaluate_first(const State& state, double h) {
+  const double t1 = end_time(state, h);
+  mid_->at(w_.at_end ? t1 : state.t, w_.at_end ? x(at_y) : state.y.data(), x(at_z_mid), psi(0));
+  if (!w_.at_end) {
+    std::copy_n(state.y.data(), ny_, x(at_y));
+    axpy(h, (*mid_)[Q::velocity], ny_, x(at_y));
+  }
+  for (int k = 0; k < 2; ++k)
+    if (w_.first[static_cast<std::size_t>(k)] != 0)
+      kick0_[static_cast<std::size_t>(k)]->at(state.t, state.y.data(), state.z.data(), psi(k));
+  position_->at(t1, x(at_y), x(at_z_mid), psi(0));
+  ++counters_.evaluations;
+}
+
+void SymplecticEuler::evaluate_second(double t1) {
+  end_->at(t1, x(at_y), x(at_z), psi(1));
+  for (int k = 0; k < 2; ++k)
+    if (w_.second[static_cast<std::size_t>(k)] != 0)
+      kick1_[static_cast<std::size_t>(k)]->at(t1, x(at_y), x(at_z), psi(k));
+  ++counters_.evaluations;
+}
+
+// d = minus the residuals
+void SymplecticEuler::residual_first(const State& state, double h) {
+  const Evaluation& mid = *mid_;
+  for (int i = 0; i < ny_; ++i)
+    d(at_y)[i] = w_.at_end ? state.y[static_cast<std::size_t>(i)] + h * mid[Q::velocity][i] - x(at_y)[i] : 0;
+  for (int i = 0; i < nz_; ++i)
+    d(at_z_mid)[i] = (*start_)[Q::momentum][i] - mid[Q::momentum][i] + (w_.at_end ? 0 : h * mid[Q::force][i]);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (w_.first[k] != 0) axpy(h * w_.first[k], (*kick0_[k])[Q::reaction], nz_, d(at_z_mid));
+  for (int i = 0; i < m_; ++i) d(at_p0)[i] = -(*position_)[Q::constraint][i] / (h * h);
+}
+
+// From p0, not from p(Z): what the last increment left in Z enters only through the force.
+void SymplecticEuler::residual_second(double h) {
+  const Evaluation& end = *end_;
+  for (int i = 0; i < nz_; ++i) d(at_z)[i] = (*start_)[Q::momentum][i] - end[Q::momentum][i] + h * (*mid_)[Q::force][i];
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (w_.first[k] != 0) axpy(h * w_.first[k], (*kick0_[k])[Q::reaction], nz_, d(at_z));
+    if (w_.second[k] != 0) axpy(h * w_.second[k], (*kick1_[k])[Q::reaction], nz_, d(at_z));
+  }
+  for (int i = 0; i < m_; ++i) d(at_p1)[i] = -end[Q::constraint_rate][i] / h;
+}
+
+// Round-off of each unknown, as in the general SPARK step: y to eps |y|, Z to eps |y| / h, z1 to eps |v|.
+void SymplecticEuler::set_units(const State& state, double h) {
+  constexpr double tiny = 1e-200;
+  const double size_h = std::abs(h);
+  const Evaluation& e = *mid_derivatives_;
+  const double mass = biggest(e[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries()));
+  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
+  const double a = mass > 0 ? biggest((*start_)[Q::force], nz_) * vz / mass : 0;
+  const double v = biggest((*start_)[Q::velocity], ny_) + (std::isfinite(a) ? size_h * a : 0);
+  const double y = std::max(biggest(state.y.data(), ny_), size_h * v) * rounding_growth(m_);
+  const double z = biggest(state.z.data(), nz_) + (vz > 0 ? v / vz : 0);
+  unit_y_ = epsilon * std::max(y, tiny);
+  unit_v_ = epsilon * std::max(v + y / size_h, tiny);
+  unit_z_ = epsilon * std::max(z + (vz > 0 ? y / size_h / vz : 0), tiny);
+  unit_end_v_ = 2 * epsilon * std::max(v, tiny);
+  unit_end_z_ = 2 * epsilon * std::max(z, tiny);
+}
+
+// |v_z dz|
+double SymplecticEuler::velocity_size(const double* dz) {
+  if (velocity_is_z_) return biggest(dz, nz_);
+  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
+  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
+  return biggest(velocity_change_.data(), ny_);
+}
+
+// The last increments in units of round-off.
+double SymplecticEuler::measure(const Part& part) {
+  double size = 0;
+  if (part.has_first) {
+    if (w_.at_end) size = biggest(d(at_y), ny_) / unit_y_;
+    size = larger(size, velocity_size(d(at_z_mid)) / unit_v_);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z_mid), nz_) / unit_z_);
+  }
+  if (part.has_second) {
+    // solved in one piece, z1 carries the rounding of Z
+    const double v = part.has_first ? unit_v_ : unit_end_v_, z = part.has_first ? unit_z_ : unit_end_z_;
+    size = larger(size, velocity_size(d(at_z)) / v);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / z);
+  }
+  return size;
+}
+
+// How far along the increment the multipliers stay on their branch: 1 if all the way, 0 if a singular S is in the way.
+double SymplecticEuler::safe_length(const Part& part, const State& state, double h) {
+  if (!guard_.needed()) return 1;
+  const auto m = static_cast<std::size_t>(m_);
+  double* trial = trial_psi_.data();
+  for (double length = 1; length > shortest_length; length /= 2) {
+    bool safe = true;
+    for (int k = 0; k < 2; ++k) {
+      const bool here = k == 0 ? part.has_first : part.has_second;
+      if (!here) continue;
+      const double* increment = d(k == 0 ? at_p0 : at_p1);
+      for (std::size_t i = 0; i < m; ++i) trial[i] = psi(k)[i] + length * increment[i];
+      // where the multiplier acts: P0 at the start of the step, P1 at its end, in the adjoints also at the start
+      if (w_.first[static_cast<std::size_t>(k)] != 0)
+        safe = safe && guard_.change(state.t, state.y.data(), state.z.data(), psi(k), trial) <= BranchGuard::allowed;
+      if (k == 1)
+        safe = safe && guard_.change(end_time(state, h), x(at_y), x(at_z), psi(k), trial) <= BranchGuard::allowed;
+    }
+    if (safe) return length;
+  }
+  return 0;
+}
+
+void SymplecticEuler::move(const Part& part, double length) {
+  if (part.has_first) {
+    if (w_.at_end) axpy(length, d(at_y), ny_, x(at_y));
+    axpy(length, d(at_z_mid), nz_, x(at_z_mid));
+    axpy(length, d(at_p0), m_, x(at_p0));
+  }
+  if (part.has_second) {
+    axpy(length, d(at_z), nz_, x(at_z));
+    axpy(length, d(at_p1), m_, x(at_p1));
+  }
+}
+
+// Newton's method with a matrix that is kept while it serves. Where r is nonlinear in psi, it is made anew in every
+// iteration and increments are shortened so that multipliers cannot jump to another branch: the iterates then follow
+// the path  F(x) = (1 - s) F(x0)  from the first guess, which meets no singular matrix unless the branch ends.
+bool SymplecticEuler::solve(Part& part, const State& state, double h, Convergence& convergence, bool& left) {
+  convergence = Convergence(options_.max_iterations, part.noise);
+  auto verdict = Convergence::Verdict::go_on;
+  bool renew = !part.kept || guard_.needed();
+  int shortened = 0;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    if (part.has_first) evaluate_first(state, h), residual_first(state, h);
+    if (part.has_second) evaluate_second(end_time(state, h)), residual_second(h);
+    if (renew) {
+      ++counters_.factorisations;
+      assemble(part, state, h);
+      part.kept = part.matrix.factor();
+      if (!part.kept) return false;
+      if (part.has_first) set_units(state, h);
+      convergence.matrix_renewed();
+    }
+    part.matrix.solve(d_.data() + part.offset);
+    const double length = safe_length(part, state, h);
+    left = length == 0;
+    if (left) return false;
+    move(part, length);
+    if (length < 1) {
+      left = ++shortened > options_.max_iterations;
+      if (left) return false;
+      continue;
+    }
+    verdict = convergence.judge(measure(part));
+    renew =
+        guard_.needed() ? convergence.count() < 2 || convergence.theta() > 0.01 : convergence.slower_than(renew_above);
+  }
+  left = verdict != Convergence::Verdict::converged && shortened > 0;
+  if (verdict != Convergence::Verdict::converged) return false;
+  part.noise = convergence.next_noise();
+  if (part.has_first) evaluate_first(state, h);  // of the values as accepted
+  return true;
+}
+
+void SymplecticEuler::first_guess(const State& state, double h) {
+  std::copy_n(state.y.data(), ny_, x(at_y));
+  axpy(h, (*start_)[Q::velocity], ny_, x(at_y));  // never y0: the curvature of g would be missed
+  if (guess_.ready()) {
+    guess_.predict(d_.data());
+    std::copy_n(d_.data(), nz_, x(at_z_mid));
+    std::copy_n(d_.data() + nz_, nz_, x(at_z));
+    guess_psi_.predict(trial_psi_.data());
+    for (int k = 0; k < 2; ++k) std::copy_n(trial_psi_.data() + k * m_, m_, psi(k));
+  } else {
+    std::copy_n(state.z.data(), nz_, x(at_z_mid));
+    std::copy_n(state.z.data(), nz_, x(at_z));
+    for (int k = 0; k < 2; ++k) std::copy_n(state.psi.data(), m_, psi(k));
+  }
+}
+
+// Is S of one sign at the start, as it was before the step, and at the end?
+bool SymplecticEuler::same_side(const State& state, double h) {
+  if (!guard_.needed()) return true;
+  const int side = guard_.side(state.t, state.y.data(), state.z.data(), state.psi.data());
+  return guard_.side(state.t, state.y.data(), state.z.data(), psi(0)) == side &&
+         guard_.side(end_time(state, h), x(at_y), x(at_z), psi(1)) == side;
+}
+
+StepResult SymplecticEuler::step(State& state, double h) {
+  ++counters_.steps;
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) reset();
+  last_h_ = h;
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  first_guess(state, h);
+  if (parts_[0].kept && !guard_.needed()) set_units(state, h);
+  Convergence convergence(0);
+  for (Part& part : parts_) {
+    bool left = false;
+    if (solve(part, state, h, convergence, left)) continue;
+    reset();
+    if (left) return left_the_branch(state, h, "a multiplier");
+    return explain_failure(*system_, state, h, part.what, convergence);
+  }
+  if (!same_side(state, h)) {
+    reset();
+    return left_the_branch(state, h, "the solution");
+  }
+  std::copy_n(x(at_z_mid), nz_, d_.data());
+  std::copy_n(x(at_z), nz_, d_.data() + nz_);
+  guess_.push(d_.data());
+  for (int k = 0; k < 2; ++k) std::copy_n(psi(k), m_, multipliers_.data() + k * m_);
+  guess_psi_.push(multipliers_.data());
+  state.t += h;
+  std::copy_n(x(at_y), ny_, state.y.data());
+  std::copy_n(x(at_z), nz_, state.z.data());
+  for (int i = 0; i < m_; ++i)
+    state.psi[static_cast<std::size_t>(i)] = w_.multiplier[0] * psi(0)[i] + w_.multiplier[1] * psi(1)[i];
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_symplectic_euler(std::shared_ptr<const System> system,
+                                               const SymplecticEulerOptions& which, const SolverOptions& options) {
+  const Weights weights = weights_of(which, system->reaction_is_affine());
+  return std::make_unique<SymplecticEuler>(std::move(system), weights, options);
+}
+
+}  // namespace hinge

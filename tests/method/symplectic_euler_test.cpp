@@ -1,0 +1,319 @@
+// The symplectic Euler family: goldens of every member, what is true of each by a theorem, and branches.
+#include <gtest/gtest.h>
+
+#include "hinge/error.hpp"
+#include "method/goldens.hpp"
+#include "method/problems.hpp"
+
+namespace hinge {
+namespace {
+
+using goldens::expect_near;
+using goldens::json;
+using goldens::number;
+using goldens::numbers;
+using problems::distance;
+using problems::E1;
+using problems::integrate;
+using problems::Problem;
+
+MethodChoice euler(const std::string& kind, double alpha) {
+  return symplectic_euler({.natural = kind.rfind("nat", 0) == 0,
+                           .conjugate = kind.find("conj") != std::string::npos,
+                           .adjoint = kind.find("adj") != std::string::npos,
+                           .alpha = alpha});
+}
+
+const json& table() { return goldens::symplectic()["euler_paper_euler"]; }
+
+Problem problem(const std::string& name) { return name == "4.1" ? problems::e1() : problems::e2(); }
+
+struct Case {
+  std::string problem, kind;
+  double alpha;
+  std::string key() const { return "euler_" + problem + "_" + kind + "_alpha" + (alpha == 1 ? "1" : "0.5"); }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const char* p : {"4.1", "4.2"}) {
+    list.push_back({p, "natural", 0.5});
+    list.push_back({p, "true_adj", 0.5});
+    for (const char* kind : {"true", "trueconj"})
+      for (const double alpha : {0.5, 1.0}) list.push_back({p, kind, alpha});
+  }
+  return list;
+}
+
+TEST(SymplecticEuler, AgreesWithTheGoldensOfTheFirstStep) {
+  for (const Case& c : cases()) {
+    const json& golden = table()[c.key()];
+    ASSERT_TRUE(golden.contains("first_step_h0.1")) << c.key();
+    const Problem p = problem(c.problem);
+    Simulation run(p.system, euler(c.kind, c.alpha), {.step = 0.1});
+    run.start(p.start);
+    State s = run.state();
+    const auto stepper = euler(c.kind, c.alpha).bind(p.system, {});
+    ASSERT_TRUE(stepper->step(s, 0.1)) << c.key();
+    const json& first = golden["first_step_h0.1"];
+    expect_near(s.y, numbers(first["y1"]), 1e-14, c.key());
+    expect_near(s.z, numbers(first["z1"]), 1e-14, c.key());
+    expect_near(stepper->multipliers(), {number(first["PsiA"]), number(first["PsiB"])}, 1e-11, c.key());
+  }
+}
+
+TEST(SymplecticEuler, AgreesWithTheGoldensAtTheEnd) {
+  for (const Case& c : cases())
+    for (const char* h : {"0.1", "0.05", "0.025", "0.0125", "0.00625"}) {
+      const json& golden = table()[c.key()][h];
+      const State end = integrate(problem(c.problem), euler(c.kind, c.alpha), std::stod(h), 1.0);
+      expect_near(end.y, numbers(golden["y"]), 1e-12, c.key() + " h=" + h);
+      expect_near(end.z, numbers(golden["z"]), 1e-12, c.key() + " h=" + h);
+      const char* consistent = c.kind == "true_adj" ? "PsiA_last" : "PsiB_last";
+      EXPECT_NEAR(end.psi[0], number(golden[consistent]), 1e-9) << c.key() << " h=" << h;
+    }
+}
+
+TEST(SymplecticEuler, AgreesWithTheMultipliersOfSmallSteps) {
+  const json& limits = goldens::symplectic()["misc_psi_limits_and_6.2_orders"];
+  for (const char* name : {"4.1", "4.2"})
+    for (const char* kind : {"natural", "true", "natconj", "trueconj", "true_adj"})
+      for (const char* h : {"0.01", "0.005", "0.0025"}) {
+        const std::string key = std::string("psi_limits_") + name + "_" + kind;
+        const auto stepper = euler(kind, 0.5).bind(problem(name).system, {});
+        Simulation start(problem(name).system, euler(kind, 0.5), {.step = 1});
+        start.start(problem(name).start);
+        State s = start.state();
+        ASSERT_TRUE(stepper->step(s, std::stod(h))) << key;
+        const json& golden = limits[key][h];
+        // rounding of the inner multiplier: eps |y| |g_y| / (alpha h^2)
+        expect_near(stepper->multipliers(), {number(golden["PsiA"]), number(golden["PsiB"])}, 3e-9, key + " h=" + h);
+      }
+}
+
+TEST(SymplecticEuler, AgreesWithTheErrorsOfVerySmallSteps) {
+  for (const char* name : {"4.1", "4.2"})
+    for (const char* kind : {"natural", "true"})
+      for (const int n : {1000, 4000}) {
+        const std::string key = std::string(name) + "_" + kind + "_a0.5_h1/" + std::to_string(n);
+        const json& golden = goldens::symplectic()["euler_paper_small_h_float64"][key];
+        const State end = integrate(problem(name), euler(kind, 0.5), 1.0 / n, 1.0);
+        const json& reference =
+            name == std::string("4.1") ? goldens::symplectic()["exact_4.1_6.1_t1"] : table()["ref42"];
+        const std::vector<double> y = numbers(reference["y"]);
+        const std::vector<double> z = reference["z"].is_array() ? numbers(reference["z"]) : y;
+        EXPECT_NEAR(distance(end.y, y), number(golden["err_y"]), 1e-10) << key;
+        EXPECT_NEAR(distance(end.z, z), number(golden["err_z"]), 1e-10) << key;
+      }
+}
+
+TEST(SymplecticEuler, NaturalConvergesToAnotherOdeWhereTheReactionIsNonlinear) {
+  for (const char* name : {"4.1", "4.2"}) {
+    const json& limit = table()[std::string("natural_limit_") + name + "_alpha0.5"];
+    const json& other = table()[name == std::string("4.1") ? "euler_4.1_natural_alpha0.5" : "ref42"];
+    std::vector<double> to_limit;
+    double error = 0;
+    for (const double h : {1.0 / 400, 1.0 / 800, 1.0 / 1600}) {
+      const State end = integrate(problem(name), euler("natural", 0.5), h, 1.0);
+      to_limit.push_back(distance(end.y, numbers(limit["y"])) + distance(end.z, numbers(limit["z"])));
+      const std::vector<double> exact =
+          name == std::string("4.1") ? std::vector{std::exp(2.0), std::exp(-1.0)} : numbers(other["y"]);
+      error = distance(end.y, exact);
+    }
+    EXPECT_NEAR(std::log2(to_limit[0] / to_limit[1]), 1, 0.05) << name;
+    EXPECT_NEAR(std::log2(to_limit[1] / to_limit[2]), 1, 0.03) << name;
+    // and stays away from the solution by what the limit is away
+    EXPECT_GT(error, 0.95 * number(limit["err_y"])) << name;
+  }
+}
+
+// One step from consistent values; z after y.
+std::vector<double> one_step(const Problem& p, const MethodChoice& method, double h, std::vector<double> x = {},
+                             std::vector<double>* multipliers = nullptr) {
+  const std::size_t n = p.start.position.size();
+  Simulation start(p.system, method, {.step = 1});
+  start.start(p.start);
+  State s = start.state();
+  if (!x.empty()) {
+    std::copy_n(x.begin(), n, s.y.begin());
+    std::copy(x.begin() + static_cast<std::ptrdiff_t>(n), x.end(), s.z.begin());
+  }
+  const auto stepper = method.bind(p.system, {});
+  const StepResult result = stepper->step(s, h);
+  EXPECT_TRUE(result) << result.reason;
+  if (multipliers) *multipliers = stepper->multipliers();
+  s.y.insert(s.y.end(), s.z.begin(), s.z.end());
+  return s.y;
+}
+
+TEST(SymplecticEuler, AdjointUndoesAStep) {
+  for (const Problem& p : {problems::e1(), problems::e1(E1::affine), problems::e2(), problems::s2(),
+                           problems::s2_lagrangian(), problems::variable_mass(), problems::double_pendulum()})
+    for (const bool natural : {false, true})
+      for (const bool conjugate : {false, true})
+        for (const double alpha : {0.3, 0.5, 0.8}) {
+          const MethodChoice method = symplectic_euler({.natural = natural, .conjugate = conjugate, .alpha = alpha});
+          Simulation start(p.system, method, {.step = 1});
+          start.start(p.start);
+          std::vector<double> x = start.state().y;
+          x.insert(x.end(), start.state().z.begin(), start.state().z.end());
+          const std::vector<double> there = one_step(p, method.adjoint(), 0.01);
+          EXPECT_LT(distance(one_step(p, method, -0.01, there), x), 2e-13) << method.description;
+          // control: the method itself does not undo its own step
+          const std::vector<double> own = one_step(p, method, 0.01);
+          EXPECT_GT(distance(one_step(p, method, -0.01, own), x), 1e-7) << method.description;
+        }
+}
+
+TEST(SymplecticEuler, NaturalEqualsTrueWhereTheReactionIsAffine) {
+  for (const E1 kind : {E1::linear, E1::affine})
+    for (const bool conjugate : {false, true}) {
+      const Problem p = problems::e1(kind);
+      std::vector<double> natural, consistent;
+      const auto a =
+          one_step(p, symplectic_euler({.natural = true, .conjugate = conjugate, .alpha = 0.3}), 0.02, {}, &natural);
+      const auto b = one_step(p, symplectic_euler({.conjugate = conjugate, .alpha = 0.3}), 0.02, {}, &consistent);
+      EXPECT_LT(distance(a, b), 1e-14);
+      EXPECT_NEAR(consistent[1], 0.3 * natural[0] + 0.7 * natural[1], 1e-11);
+    }
+  const Problem p = problems::e1();  // control: nonlinear
+  EXPECT_GT(distance(one_step(p, euler("natural", 0.3), 0.02), one_step(p, euler("true", 0.3), 0.02)), 1e-6);
+}
+
+TEST(SymplecticEuler, DoesNotDependOnAlphaWhereTheReactionIsLinear) {
+  const Problem linear = problems::e1(E1::linear), affine = problems::e1(E1::affine);
+  for (const char* kind : {"true", "trueconj", "true_adj"}) {
+    EXPECT_LT(distance(one_step(linear, euler(kind, 0.3), 0.02), one_step(linear, euler(kind, 0.6), 0.02)), 1e-14);
+    EXPECT_GT(distance(one_step(affine, euler(kind, 0.3), 0.02), one_step(affine, euler(kind, 0.6), 0.02)), 1e-4);
+  }
+}
+
+TEST(SymplecticEuler, TrueConjugateIsTheAdjointOnlyWhereTheReactionIsAffine) {
+  const auto gap = [](const Problem& p, double alpha, double conjugate_alpha, double h) {
+    return distance(one_step(p, euler("trueconj", conjugate_alpha), h), one_step(p, euler("true_adj", alpha), h));
+  };
+  EXPECT_LT(gap(problems::e1(E1::linear), 0.3, 0.3, 0.02), 1e-14);
+  EXPECT_LT(gap(problems::e1(E1::affine), 0.3, 0.7, 0.02), 1e-14);
+  EXPECT_GT(gap(problems::e1(E1::affine), 0.3, 0.3, 0.02), 1e-4);
+  const double nonlinear = gap(problems::e1(), 0.5, 0.5, 0.01);
+  EXPECT_NEAR(nonlinear, 1.33361e-5, 1e-9);  // the spec's value
+  EXPECT_NEAR(std::log2(nonlinear / gap(problems::e1(), 0.5, 0.5, 0.005)), 2, 0.1);
+}
+
+TEST(SymplecticEuler, NaturalIsAMemberOfTheSparkFamily) {
+  for (const auto& [key, conjugate] : {std::pair{"6.2_t1.2_natSE", false}, {"6.2_t1.2_natConj", true}})
+    for (const char* h : {"0.12", "0.06", "0.03"}) {
+      const json& golden = goldens::symplectic()["misc_psi_limits_and_6.2_orders"][key][h];
+      const State end =
+          integrate(problems::s2(), symplectic_euler({.natural = true, .conjugate = conjugate}), std::stod(h), 1.2);
+      expect_near(end.y, numbers(golden["q"]), 1e-13, key);
+      expect_near(end.z, numbers(golden["p"]), 1e-13, key);
+    }
+}
+
+TEST(SymplecticEuler, KeepsBothLevelsForReactionsOfEveryKind) {
+  for (const Problem& p : {problems::e1(), problems::e1(E1::linear), problems::e1(E1::affine), problems::e2()})
+    for (const char* kind :
+         {"natural", "true", "natconj", "trueconj", "nat_adj", "true_adj", "natconj_adj", "trueconj_adj"}) {
+      Simulation run(p.system, euler(kind, 0.5), {.step = 0.0125});
+      run.start(p.start);
+      run.until(1.0);
+      EXPECT_LT(run.report().constraint, 1e-14) << kind;
+      EXPECT_LT(run.report().hidden_constraint, 1e-13) << kind;
+    }
+}
+
+TEST(SymplecticEuler, WorksWithoutConstraintsAndWithSparseMatrices) {
+  Lagrangian l;
+  const Expression x = l.coordinate("x");
+  const Expression v = l.velocity(x);
+  l.kinetic(v * v / 2.0);
+  l.potential(x * x / 2.0);
+  Simulation run(l, symplectic_euler(), {.step = 0.001});
+  run.start({.position = {1}});
+  run.until(1.0);
+  EXPECT_NEAR(run.state().y[0], std::cos(1.0), 1e-3);
+  for (const char* kind : {"true", "true_adj"}) {
+    const Problem chain = problems::chain(40);
+    const State sparse = integrate(chain, euler(kind, 0.5), 1e-3, 0.05);
+    const State dense = integrate(chain, euler(kind, 0.5), 1e-3, 0.05, {.linear_algebra = LinearAlgebra::dense});
+    EXPECT_LT(distance(sparse.y, dense.y), 1e-12);
+  }
+}
+
+TEST(SymplecticEuler, RefusesAnAlphaThatLeavesAMultiplierUndetermined) {
+  EXPECT_THROW(symplectic_euler({.alpha = 0}), InputError);
+  EXPECT_THROW(symplectic_euler({.natural = true, .alpha = 1}), InputError);
+  EXPECT_THROW(symplectic_euler({.alpha = std::nan("")}), InputError);
+  EXPECT_NO_THROW(symplectic_euler({.alpha = 1}));
+  EXPECT_THROW(make_method("symplectic-euler", {{"variant", std::string("false")}}), InputError);
+  EXPECT_THROW(make_method("symplectic-euler", {{"alpha", std::string("half")}}), InputError);
+}
+
+TEST(SymplecticEuler, NaturalWarnsWhereItIsInconsistent) {
+  const MethodChoice natural = symplectic_euler({.natural = true});
+  ASSERT_EQ(natural.warnings(*problems::e1().system).size(), 1u);
+  EXPECT_NE(natural.warnings(*problems::e1().system)[0].find("variant = \"true\""), std::string::npos);
+  EXPECT_TRUE(natural.warnings(*problems::e1(E1::affine).system).empty());
+  EXPECT_TRUE(natural.warnings(*problems::s2().system).empty());
+  EXPECT_EQ(composition(natural).warnings(*problems::e1().system).size(), 1u);
+}
+
+// -------------------------------------------------------------------------------------------------- branches
+
+TEST(Branch, SmallAlphaStaysOnTheBranchOrSaysThatItCannot) {
+  // where unguarded Newton iterations end with P0 = -211 and y2 < 0
+  Simulation run(problems::e1().system, euler("true", 0.1), {.step = 0.1});
+  run.start(problems::e1().start);
+  try {
+    run.until(1.0);
+    FAIL() << "y2 = " << run.state().y[1];
+  } catch (const StepFailure& e) {
+    EXPECT_NE(std::string(e.what()).find("left the branch"), std::string::npos) << e.what();
+  }
+  EXPECT_GT(run.state().y[1], 0);  // what was computed until then is on the branch
+  EXPECT_GT(run.report().steps, 3);
+  const State half = integrate(problems::e1(), euler("true", 0.1), 0.05, 1.0);
+  EXPECT_GT(half.y[1], 0);
+  EXPECT_GT(half.psi[0], 0);
+}
+
+TEST(Branch, TheOtherConsistentMultiplierIsFollowedAsFaithfully) {
+  // 2 psi^2 + 2 psi = 4 at the start: 1 and -2
+  Problem p = problems::e1();
+  p.start.multiplier = {-3};
+  for (const char* kind : {"true", "trueconj", "true_adj"}) {
+    Simulation run(p.system, euler(kind, 0.5), {.step = 0.001});
+    run.start(p.start);
+    ASSERT_NEAR(run.state().psi[0], -2, 1e-12);
+    double before = -2;
+    for (int k = 0; k < 40; ++k) {  // this solution becomes infinite before t = 0.1
+      run.step();
+      EXPECT_LT(std::abs(run.state().psi[0] - before), 0.05) << kind;
+      before = run.state().psi[0];
+    }
+    EXPECT_LT(before, -1) << kind;
+  }
+}
+
+TEST(Branch, SparkStepsThatWouldChangeToAnotherSheetAreRefused) {
+  for (const double h : {0.5, 0.7, 1.0}) {
+    Simulation run(problems::s1().system, gauss_lobatto(1), {.step = h});
+    run.start(problems::s1().start);
+    try {
+      run.until(1.4);
+      FAIL() << "y2 = " << run.state().y[1];
+    } catch (const StepFailure& e) {
+      EXPECT_NE(std::string(e.what()).find("left the branch"), std::string::npos) << e.what();
+    }
+    EXPECT_GT(run.state().y[1], 0);
+  }
+  for (const int s : {2, 3}) {  // long steps that can be done
+    const State end = integrate(problems::s1(), gauss_lobatto(s), 0.7, 1.4);
+    EXPECT_NEAR(end.y[1], std::exp(-1.4), s == 2 ? 0.02 : 1e-3);
+    EXPECT_GT(end.psi[0], 0);
+  }
+}
+
+}  // namespace
+}  // namespace hinge
