@@ -10,7 +10,7 @@ namespace hinge {
 
 namespace {
 // Contraction above which the small matrix is made anew, once per step, and above which full Newton takes over.
-constexpr double renew_above = 0.1, full_above = 0.6;
+constexpr double renew_above = 0.15, full_above = 0.6;
 }  // namespace
 
 StepResult Spark::solve_stages(const State& state, double h) {
