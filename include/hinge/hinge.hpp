@@ -1,6 +1,7 @@
 // Everything: expressions, systems, methods, runs, model files.
 #pragma once
 
+#include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"
 #include "hinge/method.hpp"

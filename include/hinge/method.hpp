@@ -144,4 +144,16 @@ std::vector<OptionInfo> method_options(const std::string& name, const Options& g
 /// The method called `name` with options; an unknown name or option is an InputError that names the nearest.
 MethodChoice make_method(const std::string& name, const Options& options);
 
+/// A method's name with options, in one text: "gauss-lobatto(stages=3)".
+struct MethodName {
+  std::string name;
+  Options options;
+  std::string text() const;
+};
+/// A list of these: "gauss-lobatto(stages=1), rattle". An InputError says what cannot be read.
+std::vector<MethodName> parse_method_names(const std::string& text);
+/// Those of `options` that the method called `name` has, when it is made with the `given` ones (a composition has those
+/// of its base); all of them where there is no such method.
+Options known_options(const std::string& name, const Options& given, Options options);
+
 }  // namespace hinge

@@ -6,6 +6,7 @@
 //   std::cout << run.report();
 #pragma once
 
+#include <array>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -30,6 +31,17 @@ struct Start {
   std::vector<double> multiplier{};  ///< a guess; only matters where the reaction is nonlinear in it
   Consistency consistent = Consistency::check;
 };
+
+/// A solution that is known, as expressions in t. What is not known stays empty. As in Start, velocity stands for z
+/// where the system has no such word.
+struct ExactSolution {
+  Vector position{}, velocity{}, momentum{}, multiplier{};
+  bool empty() const { return position.size() + velocity.size() + momentum.size() + multiplier.size() == 0; }
+};
+
+/// Euclidean norms of the errors in y, z and the multipliers, in this order; empty where there is nothing to compare
+/// with.
+using StateErrors = std::array<std::optional<double>, 3>;
 
 struct SimulationOptions {
   double step = 0;
@@ -64,6 +76,8 @@ struct Report {
   double constraint = 0;                   ///< max |g| over all steps
   double hidden_constraint = 0;            ///< max |g_t + g_y v|
   std::optional<double> energy, energy_error;
+  StateErrors exact_error;                ///< at the end, against the exact solution where one is given
+  std::array<std::string, 3> part_names;  ///< what these errors are called: "position", "velocity", "multiplier"
   struct Observed {
     std::string name;
     std::vector<int> shape;
@@ -89,6 +103,8 @@ class Simulation {
   /// A quantity to record and report: an expression of the system's own variables. Before start().
   void observe(const std::string& name, const Expression& quantity);
   void observe(const std::string& name, const Vector& quantity, std::vector<int> shape = {});
+  /// A solution to measure the error at the end with.
+  void compare(ExactSolution exact);
   /// Writes recorded rows to a file, opened by start(). Before start().
   void record(Output output);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,18 @@ struct RunArguments {
   bool json = false, quiet = false;
 };
 
+struct ConvergenceArguments {
+  std::string model;
+  std::optional<std::string> steps, methods, reference, reference_step, csv;
+  std::vector<Override> overrides;
+  bool json = false, quiet = false;
+};
+
 /// Runs `action`; where the library finds fault with the model, the message gets the file and the section.
 void located(const Model& model, const std::function<void()>& action);
 
 int run(const RunArguments& arguments);
+int convergence(const ConvergenceArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
 int list_methods(bool json);
 

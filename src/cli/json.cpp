@@ -6,6 +6,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const char* const part_keys[] = {"y", "z", "multiplier"};
+
 Json block_json(const std::vector<int>& shape, const double* x) {
   if (shape.empty()) return *x;
   Json list = Json::array();
@@ -44,6 +46,51 @@ Json final_json(const Report& r) {
   return f;
 }
 
+// The parts that there are, by the names of the problem class: { "y": ..., "z": ..., "multiplier": ... }.
+Json errors_json(const StateErrors& errors) {
+  Json object = Json::object();
+  for (std::size_t k = 0; k < errors.size(); ++k)
+    if (errors[k]) object[part_keys[k]] = *errors[k];
+  return object;
+}
+
+Json point_json(const ConvergencePoint& p) {
+  Json j;
+  j["step"] = p.step;
+  j["steps"] = p.steps;
+  j["fitted_last_step"] = p.fitted;
+  j["status"] = p.failure.empty() ? "finished" : "failed";
+  if (!p.failure.empty()) j["message"] = p.failure;
+  j["error"] = errors_json(p.error);
+  j["observed_order"] = errors_json(p.order);
+  Json round_off = Json::array();
+  for (std::size_t k = 0; k < 3; ++k)
+    if (p.round_off[k]) round_off.push_back(part_keys[k]);
+  j["at_round_off"] = round_off;
+  j["newton_iterations"] = p.counters.iterations;
+  j["evaluations"] = p.counters.evaluations;
+  j["wall_seconds"] = p.wall_seconds;
+  return j;
+}
+
+Json series_json(const ConvergenceSeries& s) {
+  Json j;
+  j["name"] = s.name;
+  j["order"] = s.order;
+  if (s.multiplier_order > 0) j["multiplier_order"] = s.multiplier_order;
+  j["points"] = Json::array();
+  for (const ConvergencePoint& p : s.points) j["points"].push_back(point_json(p));
+  StateErrors orders;
+  Json used = Json::object();
+  for (std::size_t k = 0; k < 3; ++k) {
+    orders[k] = s.fitted[k].order;
+    if (s.fitted[k].points > 0) used[part_keys[k]] = s.fitted[k].points;
+  }
+  j["fitted_order"] = errors_json(orders);
+  j["fitted_points"] = used;
+  return j;
+}
+
 }  // namespace
 
 Json to_json(const Report& r, const std::string& method_name) {
@@ -59,6 +106,7 @@ Json to_json(const Report& r, const std::string& method_name) {
   d["constraint"] = r.constraint;
   d["hidden_constraint"] = r.hidden_constraint;
   if (r.energy_error) d["energy_error"] = *r.energy_error;
+  if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   d["newton_iterations"] = r.counters.iterations;
   if (r.counters.linear_iterations > 0) d["linear_iterations"] = r.counters.linear_iterations;
   d["evaluations"] = r.counters.evaluations;
@@ -66,6 +114,23 @@ Json to_json(const Report& r, const std::string& method_name) {
   j["diagnostics"] = d;
   if (!r.output.empty()) j["output"] = {{"file", r.output}, {"rows", r.recorded}};
   j["wall_seconds"] = r.wall_seconds;
+  return j;
+}
+
+Json to_json(const ConvergenceStudy& study, const std::string& title) {
+  Json j;
+  j["title"] = title;
+  j["status"] = study.stopped ? "stopped" : study.failures() > 0 ? "failed" : "finished";
+  j["time"] = {{"start", study.begin}, {"end", study.end}};
+  const Reference& r = study.reference;
+  j["reference"] = {{"kind", r.kind == Reference::Kind::exact    ? "exact"
+                             : r.kind == Reference::Kind::method ? "method"
+                                                                 : "file"},
+                    {"description", r.description}};
+  if (r.kind == Reference::Kind::method) j["reference"]["step"] = r.step;
+  j["methods"] = Json::array();
+  for (const ConvergenceSeries& s : study.series) j["methods"].push_back(series_json(s));
+  j["notes"] = study.notes();
   return j;
 }
 

@@ -23,6 +23,18 @@ const char* const run_help =
     "Exit status: 0 done, 1 the numerics failed (finished steps are kept), 2 the input is wrong,\n"
     "130 stopped by Ctrl-C (finished steps are kept).\n";
 
+const char* const convergence_help =
+    "Errors are Euclidean norms at the end time, against the first of these that there is: --reference, [exact] of\n"
+    "the model, gauss-lobatto with many stages and half the smallest step.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge convergence examples/pendulum.toml --end 1\n"
+    "  hinge convergence examples/pendulum.toml --end 1 --steps 0.1,0.05,0.025 \\\n"
+    "        --methods \"gauss-lobatto(stages=1),gauss-lobatto(stages=2),rattle\" --csv orders.csv\n"
+    "\n"
+    "Exit status: 0 done, 1 a run failed (the others are shown), 2 the input is wrong,\n"
+    "130 stopped by Ctrl-C (finished runs are shown).\n";
+
 const char* const main_help =
     "A model file to begin with (examples/ has more):\n"
     "\n"
@@ -60,15 +72,18 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
   }
   if (arguments.empty())
-    return "which command? There are run, check and methods, as in: hinge run MODEL (hinge --help says more)";
+    return "which command? There are run, check, convergence and methods, as in: hinge run MODEL (hinge --help says "
+           "more)";
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
-    return fmt::format("there is no command '{}'{} the commands are run, check and methods (hinge --help says more)",
-                       arguments[0],
-                       file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
-                       : near.empty() ? ";"
-                                      : fmt::format(", did you mean '{}'?", near));
+    return fmt::format(
+        "there is no command '{}'{} the commands are run, check, convergence and methods (hinge --help "
+        "says more)",
+        arguments[0],
+        file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
+        : near.empty() ? ";"
+                       : fmt::format(", did you mean '{}'?", near));
   }
   std::vector<std::string> options;
   for (const CLI::Option* o : command->get_options())
@@ -81,6 +96,24 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
                        near.empty() ? ";" : fmt::format(", did you mean '{}'?", near), command->get_name());
   }
   return fmt::format("{}; see 'hinge {} --help'", error.what(), command->get_name());
+}
+
+CLI::App* add_convergence(CLI::App& app, hinge::cli::ConvergenceArguments& arguments, std::vector<std::string>& sets,
+                          std::string& end) {
+  auto* command = app.add_subcommand("convergence", "Errors for several steps and methods, and observed orders");
+  command->footer(convergence_help);
+  command->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
+  command->add_option("--steps", arguments.steps, "as in 0.1,0.05; default: the model's step and 1/2, 1/4, 1/8 of it");
+  command->add_option("--methods", arguments.methods, "as in \"gauss-lobatto(stages=3),rattle\"; default: the model's");
+  command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
+  command->add_option("--reference-step", arguments.reference_step, "step of the reference method");
+  command->add_option("--csv", arguments.csv, "write a file with one row per method and step");
+  command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
+      ->allow_extra_args(false);
+  command->add_option("--end", end, "end time instead of the model's");
+  command->add_flag("--json", arguments.json, "print one JSON object instead of the tables");
+  command->add_flag("--quiet", arguments.quiet, "print nothing but errors");
+  return command;
 }
 
 int dispatch(int argc, char** argv) {
@@ -103,6 +136,9 @@ int dispatch(int argc, char** argv) {
   run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5");
   run->add_flag("--json", arguments.json, "print one JSON object instead of the table");
   run->add_flag("--quiet", arguments.quiet, "print nothing but errors");
+
+  hinge::cli::ConvergenceArguments study;
+  auto* convergence = add_convergence(app, study, sets, end);
 
   std::string check_model;
   auto* check =
@@ -128,6 +164,11 @@ int dispatch(int argc, char** argv) {
     if (run->count("--out") && arguments.out.empty())
       throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
     return hinge::cli::run(arguments);
+  }
+  if (*convergence) {
+    study.overrides = overrides(sets);
+    if (convergence->count("--end")) study.overrides.push_back({"integrate.end", end, "--end"});
+    return hinge::cli::convergence(study);
   }
   if (*check) return hinge::cli::check(check_model, overrides(sets));
   return hinge::cli::list_methods(methods_json);

@@ -1,5 +1,4 @@
 // hinge run: integrate a model and say what was preserved.
-#include <csignal>
 #include <iostream>
 #include <optional>
 
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/json.hpp"
 #include "cli/progress.hpp"
 #include "hinge/error.hpp"
@@ -14,19 +14,6 @@
 namespace hinge::cli {
 
 namespace {
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-extern "C" void ask_to_stop(int) { stop_asked = 1; }
-
-// The first Ctrl-C ends the run at the next step; the second one kills as usual.
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 void print(const Report& report, const RunArguments& arguments, const std::string& method) {
   if (arguments.json)
@@ -77,7 +64,7 @@ int run(const RunArguments& arguments) {
   Progress progress(model.simulation.start, model.end, show);
   simulation.on_progress([&](double t) {
     progress.show(t);
-    return stop_asked == 0;
+    return !stop_asked();
   });
   located(model, [&] { simulation.start(model.start); });
   for (const std::string& warning : simulation.report().warnings)

@@ -248,19 +248,29 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   const Layout& layout = system.system->layout();
   const ValueReader read(scope);
   const auto graph = system.builder->t().graph();
-  section.expect_keys({"position", "velocity", "momentum", "multiplier", "y", "z", "psi"});
-  for (const std::string& key : section.keys()) {
-    const bool at_y = key == "position" || key == "y";
-    const bool at_psi = key == "multiplier" || key == "psi";
-    const Blocks blocks = at_y                ? layout.y
-                          : at_psi            ? layout.psi
-                          : key == "velocity" ? velocity_blocks(layout)
-                                              : layout.z;
-    const std::vector<Node> nodes = read_state(section[key], blocks, names_of(layout.y, ""), true, read, *graph);
-    Vector v;
-    for (const Node n : nodes) v.push_back({graph, n});
-    model.exact.push_back({key, v, {static_cast<int>(nodes.size())}});
+  const std::vector<Node> time[] = {{system.system->equations().t}};
+  const bool odae = layout.kind == SystemKind::odae, hamiltonian = layout.kind == SystemKind::hamiltonian;
+  section.expect_keys(odae ? std::vector<std::string>{"y", "z", "psi"}
+                           : std::vector<std::string>{"position", "velocity", "momentum", "multiplier"});
+  const auto part = [&](const char* key, const Blocks& blocks, const std::vector<std::string>& others, Vector& into) {
+    const Item item = section[key];
+    if (!item) return;
+    const std::vector<Node> nodes = read_state(item, blocks, others, true, read, *graph);
+    try {
+      make_tape(*graph, time, nodes);
+    } catch (const InputError&) {
+      item.fail("a solution is a function of t alone; write it with t and parameters, without coordinates");
+    }
+    for (const Node n : nodes) into.push_back({graph, n});
+  };
+  part(odae ? "y" : "position", layout.y, {}, model.exact.position);
+  part(odae ? "psi" : "multiplier", layout.psi, {}, model.exact.multiplier);
+  if (odae) {
+    part("z", layout.z, {}, model.exact.velocity);
+    return;
   }
+  part("velocity", velocity_blocks(layout), names_of(layout.y, "'"), model.exact.velocity);
+  part("momentum", hamiltonian ? layout.z : velocity_blocks(layout), names_of(layout.y, ""), model.exact.momentum);
 }
 
 template <class Choice>
@@ -334,10 +344,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
   // A method chosen on the command line does not have to know the options that the file gives for its own.
   if (section.source->overridden.count("integrate.method")) {
-    const std::vector<OptionInfo> known = method_options(model.method, model.method_options);
+    const Options known = known_options(model.method, model.method_options, model.method_options);
     std::erase_if(model.method_options, [&](const auto& option) {
-      return !section.source->overridden.count("integrate." + option.first) &&
-             std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.name == option.first; });
+      return !known.count(option.first) && !section.source->overridden.count("integrate." + option.first);
     });
   }
   // An unknown key may be a misspelt option of the method or a misspelt key of this section.
@@ -463,6 +472,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
     else
       run.observe(q.name, q.value, q.shape);
   }
+  run.compare(exact);
   run.record({output_path, title, text, settings});
   return run;
 }

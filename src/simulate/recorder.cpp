@@ -76,7 +76,9 @@ OutputError cannot_write(const std::string& path, const std::string& reason) {
 }
 
 InputError cannot_read(const std::string& path, int system_error) {
-  const char* hint = system_error == EAGAIN ? "; it is still being written" : "";
+  const char* hint = system_error == EAGAIN   ? "; it is still being written"
+                     : system_error == ENOENT ? "; check the name of the file"
+                                              : "";
   return cannot_read(path, std::generic_category().message(system_error) + hint);
 }
 
@@ -87,6 +89,18 @@ InputError cannot_read(const std::string& path, const std::string& reason) {
 void require_row_width(const std::string& path, std::size_t width, std::size_t columns) {
   if (width == columns) return;
   throw cannot_write(path, fmt::format("a row of {} numbers does not fit {} columns", width, columns));
+}
+
+std::vector<std::string> state_columns(const Layout& layout) {
+  std::vector<std::string> columns;
+  for (int k = 0; k < layout.ny; ++k) columns.push_back(layout.y_name(k));
+  for (int k = 0; k < layout.nz; ++k) columns.push_back(layout.z_name(k));
+  for (Block b : layout.psi) {
+    // a coordinate may be called psi, too
+    if (std::ranges::any_of(layout.y, [&](const Block& y) { return y.name == b.name; })) b.name = "multiplier";
+    for (int k = 0; k < b.size(); ++k) columns.push_back(b.entry_name(k));
+  }
+  return columns;
 }
 
 std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHeader& header) {

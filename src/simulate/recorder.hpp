@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "hinge/system.hpp"
+
 namespace hinge {
 
 /// What a trajectory file says about itself.
@@ -15,6 +17,9 @@ struct RecordHeader {
   std::vector<std::pair<std::string, std::string>> about;  ///< title, method, step, program version, ...
   std::string model;                                       ///< the model file's text, empty if there is none
 };
+
+/// The columns of y, z and the multipliers, which follow "t".
+std::vector<std::string> state_columns(const Layout& layout);
 
 class Recorder {
  public:

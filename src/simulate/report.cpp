@@ -61,6 +61,11 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|",
                        *r.energy_error, *r.energy);
 
+  std::string errors;
+  for (std::size_t k = 0; k < r.exact_error.size(); ++k)
+    if (r.exact_error[k]) errors += fmt::format("  {:<34} {:.2e}\n", r.part_names[k], *r.exact_error[k]);
+  if (!errors.empty()) out << fmt::format("\nError at t = {:g} against the exact solution\n", r.end) << errors;
+
   out << "\nCost\n";
   const double steps = static_cast<double>(std::max(r.steps, 1L));
   out << fmt::format("  {} steps in {:.3g} s: {:.3g} steps per second\n", r.steps, r.wall_seconds,

@@ -11,6 +11,7 @@
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
 #include "simulate/recorder.hpp"
+#include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -75,6 +76,7 @@ struct Simulation::Impl {
   std::unique_ptr<Stepper> stepper;
   std::unique_ptr<Evaluation> watch;
   Observer observer;
+  ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
   std::vector<double> row;
@@ -121,17 +123,9 @@ struct Simulation::Impl {
     RecordHeader header;
     const Layout& l = system->layout();
     header.columns = {"t"};
-    for (int k = 0; k < l.ny; ++k) header.columns.push_back(l.y_name(k));
-    for (int k = 0; k < l.nz; ++k) header.columns.push_back(l.z_name(k));
-    // a coordinate may be called psi, too
-    const auto taken = [&](const std::string& name) {
-      return std::any_of(l.y.begin(), l.y.end(), [&](const Block& b) { return b.name == name; });
-    };
-    for (Block b : l.psi) {
-      if (taken(b.name)) b.name = "multiplier";
-      for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
-    }
-    if (system->has_energy()) header.columns.push_back(taken("energy") ? "total_energy" : "energy");
+    for (const std::string& name : state_columns(l)) header.columns.push_back(name);
+    const bool taken = std::any_of(l.y.begin(), l.y.end(), [](const Block& b) { return b.name == "energy"; });
+    if (system->has_energy()) header.columns.push_back(taken ? "total_energy" : "energy");
     for (const auto& q : observer.items) {
       const Block b{q.name, q.shape, 0};
       for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
@@ -232,6 +226,11 @@ void Simulation::observe(const std::string& name, const Vector& quantity, std::v
   impl_->observer.expressions.insert(impl_->observer.expressions.end(), quantity.begin(), quantity.end());
 }
 
+void Simulation::compare(ExactSolution exact) {
+  if (!exact.empty()) evaluate_exact(*impl_->system, exact, impl_->options.start);  // refuses what does not fit
+  impl_->exact = std::move(exact);
+}
+
 void Simulation::record(Output output) { impl_->output = std::move(output); }
 void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
 
@@ -276,7 +275,7 @@ void Simulation::until(double end) {
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
   // All steps are h but the last, which is fitted; one that would be shorter than round-off is merged.
   const double count = std::ceil((end - start) / h - 1e-9);
-  if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many", count, h));
+  if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   const long n = static_cast<long>(count);
   const auto begin = Clock::now();
   auto reported = begin;
@@ -338,6 +337,13 @@ Report Simulation::report() const {
   if (s.system->has_energy()) {
     r.energy = s.energy;
     r.energy_error = s.energy_error;
+  }
+  if (!s.exact.empty()) {
+    const Reference reference = evaluate_exact(*s.system, s.exact, s.state.t);
+    r.exact_error = errors_against(reference, *s.system, s.state);
+    r.part_names = part_names(r.layout, reference.second);
+    for (auto& error : r.exact_error)
+      if (error && !std::isfinite(*error)) error.reset();  // the solution is not defined at this time
   }
   s.observer.evaluate(s.state);
   auto value = s.observer.values.begin();

@@ -66,12 +66,14 @@ TEST(BadInput, UnknownKeysAreNamedWithTheNearest) {
   refuses(rotor, "momenta =", "momentum =", {"hamiltonian.momentum", "did you mean 'momenta'?"});
   refuses(odae, "psi =", "pssi =", {"m.toml:4: odae.pssi", "did you mean 'psi'?"});
   refuses(pendulum, "[initial]", "[exact]\nplace = [1, 0]\n[initial]", {"exact.place", "unknown key", "position"});
+  refuses(odae, "[initial]", "[exact]\nvelocity = [1, 0]\n[initial]", {"exact.velocity", "unknown key", "y, z, psi"});
 }
 
 TEST(BadInput, UnknownMethodsAndOptionsAreNamedWithTheNearest) {
   refuses(pendulum, "gauss-lobatto", "gaus-lobatto",
           {"m.toml:13: integrate.method", "no method 'gaus-lobatto'", "did you mean 'gauss-lobatto'?"});
-  refuses(pendulum, "gauss-lobatto", "euler", {"no method 'euler'", "gauss-lobatto, lobatto-iiia-iiib, rattle", "hinge methods"});
+  refuses(pendulum, "gauss-lobatto", "euler",
+          {"no method 'euler'", "gauss-lobatto, lobatto-iiia-iiib, rattle", "hinge methods"});
   refuses(pendulum, "\"gauss-lobatto\"", "3",
           {"m.toml:13: integrate.method", "the name of a method", "found a number"});
   refuses(pendulum, "step =", "stage = 3\nstep =", {"m.toml:14: integrate.stage", "no option 'stage'", "'stages'?"});
@@ -102,6 +104,8 @@ TEST(BadInput, UnknownNamesInExpressionsAreShownWithTheNearest) {
   refuses(pendulum, "\"q[1]\" }", "\"psii[0]\" }", {"output.quantities.height", "did you mean 'psi'?"});
   refuses(pendulum, "[initial]", "[define]\nheight = \"qq[1]\"\n[initial]", {"define.height", "did you mean 'q'?"});
   refuses(pendulum, "[initial]", "[exact]\nposition = { q = [\"tt\", 0] }\n[initial]", {"exact.position.q[0]", "'t'?"});
+  refuses(pendulum, "[initial]", "[exact]\nposition = { q = [\"t\", \"q[0]\"] }\n[initial]",
+          {"exact.position", "function of t alone", "without coordinates"});
 }
 
 TEST(BadInput, UnbalancedParenthesesAreShown) {
@@ -487,11 +491,12 @@ TEST(BadInput, ShortOptionsAreNamedInTheirOwnWords) {
 }
 
 TEST(BadInput, CommandLinesThatMeanNothingAreExplained) {
-  refuses_command({}, {"which command?", "run, check and methods", "hinge --help"});
+  refuses_command({}, {"which command?", "run, check, convergence and methods", "hinge --help"});
   refuses_command({"rum"}, {"no command 'rum'", "did you mean 'run'?"});
   refuses_command({"pendulum.toml"}, {"no command 'pendulum.toml'", "did you mean 'hinge run pendulum.toml'?"});
   refuses_command({"run"}, {"MODEL is required", "hinge run --help"});
   refuses_command({"check"}, {"MODEL is required", "hinge check --help"});
+  refuses_command({"convergence"}, {"MODEL is required", "hinge convergence --help"});
   refuses_command({"methods", "extra"}, {"extra", "hinge methods --help"});
   refuses_options({"--nope"}, {"no option '--nope'", "hinge run --help"});
   refuses_options({"--jsn"}, {"no option '--jsn'", "did you mean '--json'?"});
@@ -503,7 +508,7 @@ TEST(BadInput, CommandLinesThatMeanNothingAreExplained) {
 TEST(BadInput, FilesThatAreNoModelAreRefused) {
   const Folder folder;
   std::filesystem::create_directory(folder.file("folder.toml"));
-  for (const std::string command : {"run", "check"}) {
+  for (const std::string command : {"run", "check", "convergence"}) {
     expect_refusal(folder, hinge(folder, {command, folder.file("missing.toml")}),
                    {"cannot read", "missing.toml", "No such file", "check the name"});
     expect_refusal(folder, hinge(folder, {command, folder.file("folder.toml")}),

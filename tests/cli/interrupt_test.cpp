@@ -67,6 +67,21 @@ TEST(Interrupt, KilledRunLeavesEveryRowThatWasRecorded) {
   expect_rows(trajectory, lines - 1);  // one line names the columns
 }
 
+TEST(Interrupt, StoppedStudyShowsTheRunsThatAreFinished) {
+  const Folder folder;
+  Program program(folder,
+                  {"convergence", HINGE_EXAMPLES "/pendulum.toml", "--methods", "rattle", "--steps", "0.01,1e-7",
+                   "--reference", "rattle", "--reference-step", "0.001", "--csv", folder.file("orders.csv")});
+  for (int k = 0; k < 2000 && !folder.has("orders.csv"); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  program.send(SIGINT);
+  const Answer answer = program.wait();
+  EXPECT_EQ(answer.status, 130);
+  EXPECT_NE(answer.out.find("0.01      1000"), std::string::npos) << answer.out;
+  EXPECT_NE(answer.out.find("note: the study was stopped"), std::string::npos) << answer.out;
+  EXPECT_NE(folder.read("orders.csv").find("rattle,0.01,1000,finished,"), std::string::npos);
+}
+
 TEST(Interrupt, KilledRunLeavesAReadableHdf5File) {
   if (!hdf5_available()) GTEST_SKIP() << "built without HDF5";
   LongRun run("out.h5");

@@ -269,6 +269,22 @@ TEST(Run, TableTellsStatePreservationAndCost) {
   EXPECT_NE(own.out.find("psi"), std::string::npos);
 }
 
+TEST(Run, ErrorAgainstTheExactSolutionIsReported) {
+  const std::string known =
+      with(pendulum, "[integrate]", "[exact]\nposition = { q = [0, -1] }\nvelocity = { q = [0, 0] }\n[integrate]");
+  const Json j = run_json(with(known, "{ q = [1, 0] }", "{ q = [0, -1] }"));  // it hangs
+  EXPECT_EQ(j["diagnostics"]["exact_error"], (Json{{"y", 0.0}, {"z", 0.0}}));
+  EXPECT_NEAR(run_json(known, {"--end", "0"})["diagnostics"]["exact_error"]["y"], std::sqrt(2.0), 1e-15);
+  EXPECT_FALSE(run_json(pendulum)["diagnostics"].contains("exact_error"));
+  // where the solution is not defined nothing is said
+  const std::string beyond = with(known, "[0, -1] }", "[\"log(-t)\", -1] }");
+  EXPECT_EQ(run_json(beyond)["diagnostics"]["exact_error"].count("y"), 0U);
+  const Folder folder;
+  const Answer table = run(folder, known);
+  EXPECT_NE(table.out.find("Error at t = 0.05 against the exact solution\n  position"), std::string::npos) << table.out;
+  EXPECT_EQ(run(folder, pendulum).out.find("exact solution"), std::string::npos);
+}
+
 TEST(Run, ProjectUsesTheNearestConsistentValues) {
   const std::string text = with(with(pendulum, "[1, 0]", "[2, 0]"), "[integrate]",
                                 "velocity = { q = [1, 1] }\nconsistent = \"project\"\n[integrate]");
@@ -346,8 +362,8 @@ TEST(Program, VersionAndHelpAreAnswered) {
   const Answer version = hinge(folder, {"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(version.out.rfind("hinge " + ::hinge::version(), 0), 0U) << version.out;
-  for (const Words& arguments :
-       {Words{"--help"}, Words{"run", "--help"}, Words{"check", "--help"}, Words{"methods", "--help"}}) {
+  for (const Words& arguments : {Words{"--help"}, Words{"run", "--help"}, Words{"check", "--help"},
+                                 Words{"convergence", "--help"}, Words{"methods", "--help"}}) {
     const Answer answer = hinge(folder, arguments);
     EXPECT_EQ(answer.status, 0);
     EXPECT_EQ(answer.err, "");

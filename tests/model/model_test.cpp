@@ -308,12 +308,12 @@ position = { x = "cos(w*t)" }
 velocity = { x = "-w*sin(w*t)" }
 )toml" + times,
                                   "test.toml");
-  ASSERT_EQ(model.exact.size(), 2U);
-  EXPECT_EQ(model.exact[0].name, "position");
-  EXPECT_EQ(model.exact[1].name, "velocity");
+  ASSERT_EQ(model.exact.position.size(), 1U);
+  ASSERT_EQ(model.exact.velocity.size(), 1U);
+  EXPECT_EQ(model.exact.momentum.size() + model.exact.multiplier.size(), 0U);
   Simulation simulation(model.system, gauss_lobatto(6), {.step = 0.05});
-  simulation.observe("exact", model.exact[0].value);
-  simulation.observe("speed", model.exact[1].value);
+  simulation.observe("exact", model.exact.position);
+  simulation.observe("speed", model.exact.velocity);
   simulation.start(model.start);
   simulation.until(1);
   const Report report = simulation.report();

@@ -390,7 +390,7 @@ TEST_F(Recording, DamagedFilesAreRefusedWithTheirPlace) {
     return "no InputError";
   };
   const std::string csv = in_folder("run.csv");
-  EXPECT_EQ(message(csv), "cannot read '" + csv + "': No such file or directory");
+  EXPECT_EQ(message(csv), "cannot read '" + csv + "': No such file or directory; check the name of the file");
   std::ofstream(csv) << "t,x\n0,1\n1,two\n";
   EXPECT_EQ(message(csv), "cannot read '" + csv + "': line 3 holds something that is not a number: 1,two");
   std::ofstream(csv) << "t,x\n0,1,2\n";
