@@ -92,6 +92,38 @@ inline Problem relativistic() {
   return {l.build(), {.position = {0.6, 0.4, 0.3266}, .velocity = {0.3, 0.2, 0.1}, .consistent = Consistency::project}};
 }
 
+/// REL in Hamiltonian form: p = v / sqrt(1 - |v|^2 / c^2).
+inline Problem relativistic_hamiltonian() {
+  Hamiltonian h;
+  const Vector q = h.coordinates("q", 3), p = h.momenta("p", 3);
+  const double c = 2;
+  h.hamiltonian(c * c * sqrt(1.0 + dot(p, p) / (c * c)) + q[2] + q[0] * q[1]);
+  h.constrain((q[0] * q[0] + 2.0 * q[1] * q[1] + 3.0 * q[2] * q[2] - 1.0) / 2.0);
+  return {h.build(), {.position = {0.6, 0.4, 0.3266}, .velocity = {0.3, 0.2, 0.1}, .consistent = Consistency::project}};
+}
+
+/// TORUS: a particle on the torus (rho - 1)^2 + q3^2 = 1/4, rho^2 = q1^2 + q2^2, in the potential e^q3 + rho^4 / 2.
+/// Separable, with a force that is not constant and a symmetry: J3 = q1 p2 - q2 p1 is kept.
+inline Problem torus() {
+  Hamiltonian h;
+  const Vector q = h.coordinates("q", 3), p = h.momenta("p", 3);
+  const Expression square = q[0] * q[0] + q[1] * q[1];
+  h.hamiltonian(dot(p, p) / 2.0 + exp(q[2]) + square * square / 2.0);
+  h.constrain(pow(sqrt(square) - 1.0, 2.0) + q[2] * q[2] - 0.25);
+  return {h.build(), {.position = {0.78, 1.04, 0.4}, .momentum = {-0.544, 0.108, 0.18}}};
+}
+
+/// TORUS in Lagrangian form.
+inline Problem torus_lagrangian() {
+  Lagrangian l;
+  const Vector q = l.coordinates("q", 3), v = l.velocity(q);
+  const Expression square = q[0] * q[0] + q[1] * q[1];
+  l.kinetic(dot(v, v) / 2.0);
+  l.potential(exp(q[2]) + square * square / 2.0);
+  l.constrain(pow(sqrt(square) - 1.0, 2.0) + q[2] * q[2] - 0.25);
+  return {l.build(), {.position = {0.78, 1.04, 0.4}, .velocity = {-0.544, 0.108, 0.18}}};
+}
+
 /// VARM: a mass matrix that depends on the position, on an ellipse.
 inline Problem variable_mass() {
   Lagrangian l;
