@@ -341,10 +341,8 @@ double SymplecticEuler::measure(const Part& part) {
     if (!velocity_is_z_) size = larger(size, biggest(d(at_z_mid), nz_) / unit_z_);
   }
   if (part.has_second) {
-    // solved in one piece, z1 carries the rounding of Z
-    const double v = part.has_first ? unit_v_ : unit_end_v_, z = part.has_first ? unit_z_ : unit_end_z_;
-    size = larger(size, velocity_size(d(at_z)) / v);
-    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / z);
+    size = larger(size, velocity_size(d(at_z)) / unit_end_v_);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / unit_end_z_);
   }
   return size;
 }

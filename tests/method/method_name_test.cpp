@@ -49,9 +49,11 @@ TEST(MethodName, WhatCannotBeReadIsExplained) {
 
 TEST(MethodName, OptionsThatAMethodDoesNotHaveAreLeftOut) {
   const Options options{{"stages", 3.0}, {"base", std::string("rattle")}};
-  EXPECT_EQ(known_options("gauss-lobatto", options), (Options{{"stages", 3.0}}));
-  EXPECT_TRUE(known_options("rattle", options).empty());
-  EXPECT_EQ(known_options("no-such-method", options), options);
+  EXPECT_EQ(known_options("gauss-lobatto", {}, options), (Options{{"stages", 3.0}}));
+  EXPECT_TRUE(known_options("rattle", {}, options).empty());
+  EXPECT_EQ(known_options("composition", {{"base", std::string("gauss-lobatto")}}, options),
+            options);
+  EXPECT_EQ(known_options("no-such-method", {}, options), options);
 }
 
 }  // namespace

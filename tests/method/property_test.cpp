@@ -59,6 +59,21 @@ Subject registered(const std::string& name, const Options& options = {}, std::op
   return {label, name, options, [name, options] { return make_method(name, options); }, scope, std::move(tableau)};
 }
 
+Subject euler(const std::string& variant, bool conjugate, bool adjoint, double alpha = 0.5) {
+  const bool natural = variant == "natural";
+  Subject subject = registered("symplectic-euler",
+                               {{"variant", variant}, {"conjugate", conjugate}, {"adjoint", adjoint}, {"alpha", alpha}},
+                               {}, {.affine_only = natural, .reaction_of_velocity = true});
+  if (natural && !adjoint)
+    subject.tableau = (conjugate ? natural_conjugate_euler_tableau : natural_euler_tableau)(alpha);
+  return subject;
+}
+
+Subject composed(const std::string& base, double order, const std::string& scheme) {
+  return registered("composition", {{"base", base}, {"order", order}, {"scheme", scheme}}, {},
+                    {.reaction_of_velocity = base == "symplectic-euler"});
+}
+
 std::vector<Subject> registered_methods() {
   return {
       registered("gauss-lobatto", {{"stages", 1.0}}, gauss_lobatto_tableau(1)),
@@ -70,6 +85,20 @@ std::vector<Subject> registered_methods() {
       registered("lobatto-iiia-iiib", {{"stages", 4.0}}, lobatto_iiia_iiib_tableau(4)),
       registered("lobatto-iiia-iiib", {{"stages", 5.0}}, lobatto_iiia_iiib_tableau(5)),
       registered("rattle", {}, lobatto_iiia_iiib_tableau(2)),
+      euler("true", false, false),
+      euler("true", false, false, 1.0),
+      euler("true", true, false),
+      euler("true", false, true),
+      euler("true", true, true),
+      euler("natural", false, false),
+      euler("natural", true, false),
+      euler("natural", false, true),
+      composed("symplectic-euler", 2, "suzuki"),
+      composed("symplectic-euler", 4, "suzuki"),
+      composed("symplectic-euler", 4, "optimised"),
+      composed("symplectic-euler", 6, "optimised"),
+      composed("rattle", 4, "suzuki"),
+      composed("gauss-lobatto", 6, "suzuki"),
   };
 }
 
