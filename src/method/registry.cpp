@@ -10,6 +10,7 @@
 #include "hinge/method.hpp"
 #include "method/rattle.hpp"
 #include "method/spark.hpp"
+#include "method/tableau_check.hpp"
 
 namespace hinge {
 
@@ -52,6 +53,16 @@ MethodInfo rattle_info() {
           "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
+MethodInfo spark_info() {
+  return {"spark",
+          "SPARK method with coefficients of one's own; a run says which properties they give it",
+          "yours",
+          "yours",
+          {.position_level = true, .velocity_level = true},
+          {{"tableau", "coefficients a, b, abar, btilde and more: a section [integrate.tableau]", "needed"}},
+          "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
+}
+
 struct Entry {
   MethodInfo info;
   MethodChoice (*make)(const Options&);
@@ -66,11 +77,20 @@ int integer_option(const Options& options, const std::string& name, int fallback
   return static_cast<int>(*value);
 }
 
+const SparkTableau& tableau_option(const Options& options) {
+  const auto at = options.find("tableau");
+  if (at == options.end())
+    throw InputError("method 'spark' needs coefficients: a section [integrate.tableau] with a, b, abar and btilde");
+  if (const auto* tableau = std::get_if<SparkTableau>(&at->second)) return *tableau;
+  throw InputError("'tableau' takes coefficients: a table with a, b, abar and btilde");
+}
+
 const std::vector<Entry>& registry() {
   static const std::vector<Entry> entries = {
       {gauss_lobatto_info(), [](const Options& o) { return gauss_lobatto(integer_option(o, "stages", 2)); }},
       {lobatto_iiia_iiib_info(), [](const Options& o) { return lobatto_iiia_iiib(integer_option(o, "stages", 3)); }},
       {rattle_info(), [](const Options&) { return rattle(); }},
+      {spark_info(), [](const Options& o) { return spark(tableau_option(o)); }},
   };
   return entries;
 }
@@ -104,6 +124,39 @@ MethodChoice lobatto_iiia_iiib(int stages) {
 }
 
 MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle, 1}; }
+
+MethodChoice spark(const SparkTableau& given) {
+  SparkTableau tableau = complete_tableau(given);
+  const TableauReport report = check_tableau(tableau);
+  require_conditions(tableau, report);
+  const std::string name = tableau.name.empty() ? "spark" : fmt::format("spark '{}'", tableau.name);
+  tableau.name = name;
+  const std::string order = tableau.order > 0 ? fmt::format("order {}", tableau.order) : "order not stated";
+  const bool affine_only = !condition_of(report, "(3.3c)").holds();
+
+  MethodChoice choice;
+  choice.info = spark_info();
+  choice.info.order = tableau.order > 0 ? std::to_string(tableau.order) : "not stated";
+  choice.info.multiplier_order = "not stated";
+  choice.info.preserves = {true, true, report.symplectic(), report.symmetric(), report.symplectic()};
+  choice.order = tableau.order;
+  choice.description = fmt::format("{}, {} stage{}, {}, {}symplectic, {}symmetric", name, tableau.stages(),
+                                   tableau.stages() == 1 ? "" : "s", order, report.symplectic() ? "" : "not ",
+                                   report.symmetric() ? "" : "not ");
+  choice.facts = report.facts();
+  if (tableau.order == 0)
+    choice.facts.emplace_back("order: not stated in the tableau; runs with several steps show it");
+  choice.bind = [tableau, affine_only](std::shared_ptr<const System> system, const SolverOptions& options) {
+    if (affine_only && !system->reaction_is_affine())
+      throw UnsuitableMethod(fmt::format(
+          "{} violates (3.3c) and is for reactions known to be affine in psi; this system's is not, and the results "
+          "would converge to those of another system; use coefficients that satisfy (3.3c), or gauss-lobatto",
+          tableau.name));
+    return make_spark(std::move(system), tableau, options);
+  };
+  if (!report.symmetric()) choice.adjoint = [given] { return spark(adjoint_tableau(given)); };
+  return choice;
+}
 
 std::vector<MethodInfo> methods() {
   std::vector<MethodInfo> list;
