@@ -9,6 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/method.hpp"
 #include "method/rattle.hpp"
+#include "method/shake.hpp"
 #include "method/spark.hpp"
 #include "method/tableau_check.hpp"
 
@@ -53,6 +54,16 @@ MethodInfo rattle_info() {
           "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
+MethodInfo shake_info() {
+  return {"shake",
+          "the positions of rattle with central differences as velocities; for separable systems",
+          "2",
+          "2",
+          {.position_level = true, .symplectic = true, .momentum_maps = true},
+          {},
+          "J.-P. Ryckaert, G. Ciccotti, H. J. C. Berendsen, J. Comput. Phys. 23 (1977) 327-341"};
+}
+
 MethodInfo spark_info() {
   return {"spark",
           "SPARK method with coefficients of one's own; a run says which properties they give it",
@@ -90,6 +101,7 @@ const std::vector<Entry>& registry() {
       {gauss_lobatto_info(), [](const Options& o) { return gauss_lobatto(integer_option(o, "stages", 2)); }},
       {lobatto_iiia_iiib_info(), [](const Options& o) { return lobatto_iiia_iiib(integer_option(o, "stages", 3)); }},
       {rattle_info(), [](const Options&) { return rattle(); }},
+      {shake_info(), [](const Options&) { return shake(); }},
       {spark_info(), [](const Options& o) { return spark(tableau_option(o)); }},
   };
   return entries;
@@ -124,6 +136,8 @@ MethodChoice lobatto_iiia_iiib(int stages) {
 }
 
 MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle, 1}; }
+
+MethodChoice shake() { return {shake_info(), 2, "shake, order 2", make_shake, 2}; }
 
 MethodChoice spark(const SparkTableau& given) {
   SparkTableau tableau = complete_tableau(given);

@@ -457,6 +457,8 @@ TEST(BadInput, ConstraintsAreOnPositionsOnly) {
 TEST(BadInput, MethodsThatCannotTreatASystemSaySo) {
   refuses(odae, "r = [\"-2*a[0]*force\", \"-2*a[1]*force\"]", "r = [\"-2*a[0]*force*(1 + b[0]^2)\", \"-2*a[1]*force\"]",
           {"m.toml: integrate.method", "reaction"});
+  refuses(with(with(pendulum, "\"gauss-lobatto\"", "\"shake\""), "constraints =", "force = { q = \"-q'\" }\nconstraints ="),
+          {"m.toml: integrate.method", "shake needs a separable system", "rattle gives the same positions"});
 }
 
 TEST(BadInput, OutputFilesThatCannotBeWrittenAreRefused) {
