@@ -75,7 +75,7 @@ struct Preserves {
   bool momentum_maps = false;   ///< linear and angular momenta of a symmetric system
 };
 
-using OptionValue = std::variant<double, std::string, bool>;
+using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
 using Options = std::map<std::string, OptionValue>;
 
 struct OptionInfo {
@@ -96,7 +96,7 @@ struct MethodInfo {
 /// A method with its options chosen, not yet bound to a system.
 struct MethodChoice {
   MethodInfo info;
-  int order = 0;
+  int order = 0;            ///< 0 where it is not stated
   std::string description;  ///< "Gauss-Lobatto, 2 stages"
   std::function<std::unique_ptr<Stepper>(std::shared_ptr<const System>, const SolverOptions&)> bind;
   int multiplier_order = 0;
@@ -104,6 +104,8 @@ struct MethodChoice {
   std::function<MethodChoice()> adjoint{};
   /// What a user should know before applying this method to a system: one sentence each.
   std::function<std::vector<std::string>(const System&)> warnings{};
+  /// What is known of this choice beyond its description, a sentence each; shown with every run.
+  std::vector<std::string> facts{};
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.
@@ -115,7 +117,8 @@ MethodChoice rattle();
 /// The positions of rattle, with central differences as velocities. For separable systems only.
 MethodChoice shake();
 
-/// A SPARK method with coefficients of one's own. They are checked; see tableau.hpp.
+/// A SPARK method with coefficients of one's own; see tableau.hpp. They are checked against (3.3), (4.1) and (4.3): a
+/// condition that is violated by more than 1e-12, and not listed in `violates`, is an InputError that says where.
 MethodChoice spark(const SparkTableau& tableau);
 
 struct SymplecticEulerOptions {

@@ -65,7 +65,8 @@ enum class RunStatus { finished, stopped, failed };
 /// Everything worth knowing after a run. Prints as a short table.
 struct Report {
   std::string title, method;
-  int order = 0;
+  int order = 0;                          ///< 0 where it is not stated
+  std::vector<std::string> method_facts;  ///< of the method, beyond its name: a sentence each
   RunStatus status = RunStatus::finished;
   std::string message;                ///< why it failed or stopped
   std::vector<std::string> warnings;  ///< of the method about this system

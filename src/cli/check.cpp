@@ -98,8 +98,10 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
-  located(model, [&] { make_method(model.method, model.method_options).bind(model.system, model.simulation.solver); });
-  std::cout << fmt::format("\nMethod      {}\n", make_method(model.method, model.method_options).description);
+  const MethodChoice method = make_method(model.method, model.method_options);
+  located(model, [&] { method.bind(model.system, model.simulation.solver); });
+  std::cout << fmt::format("\nMethod      {}\n", method.description);
+  for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
   return done;
 }
 

@@ -96,7 +96,8 @@ Json series_json(const ConvergenceSeries& s) {
 Json to_json(const Report& r, const std::string& method_name) {
   Json j;
   j["title"] = r.title;
-  j["method"] = {{"name", method_name}, {"order", r.order}, {"description", r.method}};
+  j["method"] = {{"name", method_name}, {"order", r.order > 0 ? Json(r.order) : Json()}, {"description", r.method}};
+  if (!r.method_facts.empty()) j["method"]["facts"] = r.method_facts;
   j["status"] = r.status == RunStatus::finished ? "finished" : r.status == RunStatus::stopped ? "stopped" : "failed";
   if (!r.message.empty()) j["message"] = r.message;
   if (!r.warnings.empty()) j["warnings"] = r.warnings;

@@ -1,10 +1,12 @@
 #include "method/composition.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/method_entry.hpp"
 
 namespace hinge {
 
@@ -130,5 +132,77 @@ std::unique_ptr<Stepper> make_composition(std::shared_ptr<const System> system, 
   }
   return std::make_unique<Composition>(std::move(substeps), std::move(sublengths));
 }
+
+namespace {
+
+MethodInfo composition_info() {
+  return {"composition",
+          "symmetric composition of a method with its adjoint, or of a symmetric method with itself",
+          "2, 4 or 6",
+          "that of the base",
+          everything,
+          {{"base", "the method to compose; its options are given beside these", "\"symplectic-euler\""},
+           {"order", "2, 4 or 6", "4"},
+           {"scheme", "\"suzuki\", \"triple-jump\" or \"optimised\"", "\"suzuki\""},
+           {"base_first", "in each pair the base before its adjoint", "false"}},
+          "H. Yoshida, Phys. Lett. A 150 (1990) 262-268; M. Suzuki, Phys. Lett. A 146 (1990) 319-323; R. I. McLachlan, "
+          "SIAM J. Sci. Comput. 16 (1995) 151-168; W. Kahan, R.-C. Li, Math. Comp. 66 (1997) 1089-1099"};
+}
+
+bool is_own_option(const MethodInfo& info, const std::string& name) {
+  return std::any_of(info.options.begin(), info.options.end(), [&](const OptionInfo& o) { return o.name == name; });
+}
+
+MethodChoice composition_from(const Options& o) {
+  const std::string base = composition_base(o);
+  if (base == "composition") throw InputError("'base' is \"composition\"; compose a method that is not composed yet");
+  Options rest = o;
+  std::erase_if(rest, [](const auto& option) { return is_own_option(composition_info(), option.first); });
+  return composition(make_method(base, rest), {.order = integer_option(o, "order", 4),
+                                               .scheme = text_option(o, "scheme", "suzuki"),
+                                               .base_first = bool_option(o, "base_first", false)});
+}
+
+MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>& partner, bool symmetric,
+                     const CompositionOptions& which) {
+  if (base.order < 1)
+    throw InputError(fmt::format(
+        "'base' is \"{}\" and its order is not stated; state it, as in order = 2 in the tableau", base.info.name));
+  const int from = partner ? base.order + base.order % 2 : base.order;
+  const std::vector<double> lengths = composition_lengths(which.scheme, from, which.order);
+  MethodChoice choice{composition_info(), symmetric ? std::max(from, which.order) : 1, "", {}, base.multiplier_order};
+  const Preserves& kept = base.info.preserves;
+  choice.info.preserves = kept;
+  choice.info.preserves.symmetric = symmetric;
+  choice.description =
+      fmt::format("composition of {}: {}{} substeps, order {}", base.description,
+                  lengths.size() > 1 ? which.scheme + ", " : "", (partner ? 2 : 1) * lengths.size(), choice.order);
+  choice.bind = [base, partner, lengths, first = which.base_first](std::shared_ptr<const System> system,
+                                                                   const SolverOptions& options) {
+    return make_composition(std::move(system), base, partner, lengths, first, options);
+  };
+  choice.warnings = base.warnings;
+  return choice;
+}
+
+}  // namespace
+
+MethodChoice composition(const MethodChoice& base, const CompositionOptions& which) {
+  if (base.info.preserves.symmetric) return compose(base, std::nullopt, true, which);
+  if (!base.adjoint)
+    throw InputError(
+        fmt::format("'base' is \"{}\", which is not symmetric and whose adjoint is not known; choose a "
+                    "symmetric method or symplectic-euler",
+                    base.info.name));
+  return compose(base, base.adjoint(), true, which);
+}
+
+MethodChoice composition(const MethodChoice& base, const MethodChoice& partner, const CompositionOptions& which) {
+  return compose(base, partner, false, which);
+}
+
+std::string composition_base(const Options& options) { return text_option(options, "base", "symplectic-euler"); }
+
+MethodEntry composition_entry() { return {composition_info(), composition_from}; }
 
 }  // namespace hinge

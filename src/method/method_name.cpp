@@ -77,8 +77,10 @@ std::string MethodName::text() const {
       list += fmt::format("{}", *number);
     else if (const bool* flag = std::get_if<bool>(&value))
       list += *flag ? "true" : "false";
+    else if (const std::string* word = std::get_if<std::string>(&value))
+      list += *word;
     else
-      list += std::get<std::string>(value);
+      list += "...";  // coefficients
   }
   return list.empty() ? name : fmt::format("{}({})", name, list);
 }

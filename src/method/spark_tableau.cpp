@@ -1,4 +1,4 @@
-// Coefficients of the SPARK methods in spark_tableau.hpp, computed.
+// Coefficients of the SPARK methods in tableau.hpp, computed.
 //
 //   Gauss nodes      2 c_i - 1  = roots of the Legendre polynomial P_n,      b_i  = 1 / ((1 - x_i^2) P'_n(x_i)^2)
 //   Lobatto nodes    2 ct_j - 1 = -1, roots of P'_n, 1   (n + 1 of them),    bt_j = 1 / (n (n + 1) P_n(x_j)^2)
@@ -179,6 +179,7 @@ SparkTableau euler_member(const char* name, double alpha, double a, double ahat)
   t.atilde = Eigen::RowVector2d(alpha, 0.0);
   t.abar = t.ctilde = Eigen::Vector2d(0.0, 1.0);
   t.btilde = Eigen::Vector2d(alpha, 1.0 - alpha);
+  t.violates = {"(3.3c)"};
   return t;
 }
 
@@ -195,12 +196,65 @@ double singularity_defect(const SparkTableau& t) {
   return sigma(st) > 1e-12 * sigma(0) ? 0.0 : std::numeric_limits<double>::infinity();
 }
 
-/// m_{i',j'} + m_ij = w_j, where a prime reverses the index.
-double reversal_defect(const Eigen::MatrixXd& m, const Eigen::VectorXd& w) {
-  return max_norm((m.reverse() + m).rowwise() - w.transpose());
+/// m_{i',j'} + m_ij - w_j, where a prime reverses the index.
+Eigen::MatrixXd reversal_defect(const Eigen::MatrixXd& m, const Eigen::VectorXd& w) {
+  return (m.reverse() + m).rowwise() - w.transpose();
+}
+
+/// What the rows and columns of a residual count: stages from 1, constraint nodes from 0, or nothing.
+enum class Index { node, stage, none };
+
+std::string place(const char* letter, Index kind, Eigen::Index k) {
+  return kind == Index::none ? "" : fmt::format("{} = {}", letter, k + (kind == Index::stage ? 1 : 0));
+}
+
+TableauCondition condition(const char* name, const char* formula, const Eigen::MatrixXd& residual, Index rows,
+                           Index columns) {
+  const double defect = max_norm(residual);
+  if (!(defect > 0)) return {name, formula, defect, ""};
+  Eigen::Index i = 0, j = 0;
+  residual.cwiseAbs().maxCoeff(&i, &j);
+  const std::string row = place("i", rows, i), column = place("j", columns, j);
+  return {name, formula, defect, row + (row.empty() || column.empty() ? "" : ", ") + column};
+}
+
+/// (3.3c), with the sum that is worst named.
+TableauCondition second_order_condition(const SparkTableau& t) {
+  Eigen::MatrixXd sums(t.btilde.size(), 3);
+  sums << t.abar * t.c, t.abar * t.ahat.rowwise().sum(), t.abar * t.atilde.rowwise().sum();
+  const Eigen::VectorXd half_square = t.ctilde.cwiseAbs2() / 2.0;
+  const Eigen::MatrixXd residual = sums.colwise() - half_square;
+  TableauCondition c =
+      condition("(3.3c)", "sum_j abar_ij c_j = sum_jk abar_ij ahat_jk = sum_jk abar_ij atilde_jk = ctilde_i^2 / 2",
+                residual, Index::node, Index::none);
+  if (c.worst.empty()) return c;
+  Eigen::Index i = 0, j = 0;
+  residual.cwiseAbs().maxCoeff(&i, &j);
+  const char* const which[] = {"sum_j abar_ij c_j", "sum_jk abar_ij ahat_jk", "sum_jk abar_ij atilde_jk"};
+  c.worst += fmt::format(", {} is {:.6g} instead of {:.6g}", which[j], sums(i, j), half_square(i));
+  return c;
+}
+
+TableauCondition weights_condition(const SparkTableau& t) {
+  const Eigen::Vector3d sums(t.b.sum(), t.bhat.sum(), t.btilde.sum());
+  TableauCondition c = condition("weights", "sum_j b_j = sum_j bhat_j = sum_j btilde_j = 1", sums.array() - 1.0,
+                                 Index::none, Index::none);
+  if (!(c.defect > 0)) return c;
+  Eigen::Index k = 0;
+  (sums.array() - 1.0).abs().maxCoeff(&k);
+  const char* const which[] = {"b", "bhat", "btilde"};
+  c.worst = fmt::format("{} sums to {:.6g}", which[k], sums(k));
+  return c;
 }
 
 }  // namespace
+
+bool operator==(const SparkTableau& x, const SparkTableau& y) {
+  const auto same = [](const auto& a, const auto& b) { return a.rows() == b.rows() && a.cols() == b.cols() && a == b; };
+  return x.name == y.name && x.order == y.order && x.violates == y.violates && same(x.c, y.c) && same(x.b, y.b) &&
+         same(x.bhat, y.bhat) && same(x.a, y.a) && same(x.ahat, y.ahat) && same(x.atilde, y.atilde) &&
+         same(x.abar, y.abar) && same(x.ctilde, y.ctilde) && same(x.btilde, y.btilde);
+}
 
 SparkTableau gauss_lobatto_tableau(int s) {
   require_stages("gauss-lobatto", s, 1);
@@ -243,21 +297,22 @@ SparkTableau natural_conjugate_euler_tableau(double alpha) {
   return euler_member("natural-conjugate-euler", alpha, 1.0, 0.0);
 }
 
-SparkTableau implicit_euler_tableau(double alpha) { return euler_member("implicit-euler", alpha, 1.0, 1.0); }
+SparkTableau implicit_euler_tableau(double alpha) {
+  SparkTableau t = euler_member("implicit-euler", alpha, 1.0, 1.0);
+  t.violates.emplace_back("(4.1b)");
+  return t;
+}
 
 std::vector<TableauCondition> consistency_conditions(const SparkTableau& t) {
   const int st = t.constraint_stages();
-  const Eigen::VectorXd half_square = t.ctilde.cwiseAbs2() / 2.0;
-  Eigen::MatrixXd second(st + 1, 3);
-  second << t.abar * t.c, t.abar * t.ahat.rowwise().sum(), t.abar * t.atilde.rowwise().sum();
   return {
-      {"(3.3a)", "abar_0j = 0", max_norm(t.abar.row(0))},
-      {"(3.3b)", "abar_st,j = b_j", max_norm(t.abar.row(st) - t.b.transpose())},
-      {"(3.3c)", "sum_j abar_ij c_j = sum_jk abar_ij ahat_jk = sum_jk abar_ij atilde_jk = ctilde_i^2 / 2",
-       max_norm(second.colwise() - half_square)},
-      {"(3.3d)", "rows 1..st of abar atilde, over the row btilde, are invertible", singularity_defect(t)},
-      {"(4.2)", "atilde_i0 = btilde_0", max_norm(t.atilde.col(0).array() - t.btilde(0))},
-      {"(4.3)", "atilde_i,st = 0", max_norm(t.atilde.col(st))},
+      weights_condition(t),
+      condition("(3.3a)", "abar_0j = 0", t.abar.row(0), Index::none, Index::stage),
+      condition("(3.3b)", "abar_st,j = b_j", t.abar.row(st) - t.b.transpose(), Index::none, Index::stage),
+      second_order_condition(t),
+      {"(3.3d)", "rows 1..st of abar atilde, over the row btilde, are invertible", singularity_defect(t), ""},
+      condition("(4.2)", "atilde_i0 = btilde_0", t.atilde.col(0).array() - t.btilde(0), Index::stage, Index::none),
+      condition("(4.3)", "atilde_i,st = 0", t.atilde.col(st), Index::stage, Index::none),
   };
 }
 
@@ -267,20 +322,25 @@ std::vector<TableauCondition> symplecticity_conditions(const SparkTableau& t) {
   const Eigen::MatrixXd defect_c =
       t.btilde.asDiagonal() * t.abar + t.atilde.transpose() * t.b.asDiagonal() - t.btilde * t.b.transpose();
   return {
-      {"(4.1a)", "bhat_i = b_i", max_norm(t.bhat - t.b)},
-      {"(4.1b)", "bhat_i a_ij + b_j ahat_ji = bhat_i b_j", max_norm(defect_b)},
-      {"(4.1c)", "btilde_i abar_ij + b_j atilde_ji = btilde_i b_j", max_norm(defect_c)},
+      condition("(4.1a)", "bhat_i = b_i", t.bhat - t.b, Index::stage, Index::none),
+      condition("(4.1b)", "bhat_i a_ij + b_j ahat_ji = bhat_i b_j", defect_b, Index::stage, Index::stage),
+      condition("(4.1c)", "btilde_i abar_ij + b_j atilde_ji = btilde_i b_j", defect_c, Index::node, Index::stage),
   };
 }
 
 std::vector<TableauCondition> symmetry_conditions(const SparkTableau& t) {
   return {
-      {"symmetry of b", "b_{s+1-j} = b_j", max_norm(t.b.reverse() - t.b)},
-      {"symmetry of btilde", "btilde_{st-j} = btilde_j", max_norm(t.btilde.reverse() - t.btilde)},
-      {"symmetry of a", "a_{s+1-i,s+1-j} + a_ij = b_j", reversal_defect(t.a, t.b)},
-      {"symmetry of ahat", "ahat_{s+1-i,s+1-j} + ahat_ij = bhat_j", reversal_defect(t.ahat, t.bhat)},
-      {"symmetry of atilde", "atilde_{s+1-i,st-j} + atilde_ij = btilde_j", reversal_defect(t.atilde, t.btilde)},
-      {"symmetry of abar", "abar_{st-i,s+1-j} + abar_ij = b_j", reversal_defect(t.abar, t.b)},
+      condition("symmetry of b", "b_{s+1-i} = b_i", t.b.reverse() - t.b, Index::stage, Index::none),
+      condition("symmetry of bhat", "bhat_{s+1-i} = bhat_i", t.bhat.reverse() - t.bhat, Index::stage, Index::none),
+      condition("symmetry of btilde", "btilde_{st-i} = btilde_i", t.btilde.reverse() - t.btilde, Index::node,
+                Index::none),
+      condition("symmetry of a", "a_{s+1-i,s+1-j} + a_ij = b_j", reversal_defect(t.a, t.b), Index::stage, Index::stage),
+      condition("symmetry of ahat", "ahat_{s+1-i,s+1-j} + ahat_ij = bhat_j", reversal_defect(t.ahat, t.bhat),
+                Index::stage, Index::stage),
+      condition("symmetry of atilde", "atilde_{s+1-i,st-j} + atilde_ij = btilde_j", reversal_defect(t.atilde, t.btilde),
+                Index::stage, Index::node),
+      condition("symmetry of abar", "abar_{st-i,s+1-j} + abar_ij = b_j", reversal_defect(t.abar, t.b), Index::node,
+                Index::stage),
   };
 }
 

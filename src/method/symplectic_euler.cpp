@@ -1,16 +1,16 @@
 #include "method/symplectic_euler.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include "method/branch_guard.hpp"
-#include "method/extrapolation.hpp"
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
+#include "method/symplectic_euler_step.hpp"
 #include "method/vectors.hpp"
-#include "solve/block_matrix.hpp"
-#include "solve/convergence.hpp"
 
 namespace hinge {
 
@@ -22,14 +22,7 @@ constexpr double renew_above = 0.1;
 // Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
 constexpr double shortest_length = 1e-4;
 
-// The columns of the table in the header.
-struct Weights {
-  bool at_end;  // Ye = y1 and e = 0; else Ye = y0 and e = 1
-  std::array<double, 2> first, second, multiplier;
-  bool coupled() const { return first[1] != 0; }
-};
-
-Weights weights_of(const SymplecticEulerOptions& o, bool affine) {
+EulerWeights weights_of(const SymplecticEulerOptions& o, bool affine) {
   const double a = o.alpha, b = 1 - a;
   if (!o.natural && !o.adjoint) return {o.conjugate, {a, 0}, {-a, 1}, {0, 1}};
   if (!o.natural) return {!o.conjugate, {1, -a}, {0, a}, {1, 0}};
@@ -38,70 +31,9 @@ Weights weights_of(const SymplecticEulerOptions& o, bool affine) {
   return {o.conjugate != o.adjoint, {w, 0}, {0, 1 - w}, multiplier};
 }
 
-class SymplecticEuler final : public Stepper {
- public:
-  SymplecticEuler(std::shared_ptr<const System> system, const Weights& weights, const SolverOptions& options);
-  StepResult step(State& state, double h) override;
-  void reset() override {
-    guess_.reset();
-    guess_psi_.reset();
-    for (Part& part : parts_) part.kept = false, part.noise = 1;
-  }
+}  // namespace
 
- private:
-  using Q = Quantity;
-  enum Unknown { at_y, at_z_mid, at_p0, at_z, at_p1, unknowns };
-
-  // A system of equations that is solved in one piece: all of the step, or one of its two halves.
-  struct Part {
-    bool has_first, has_second;
-    int offset;  // of its first unknown
-    BlockMatrix matrix;
-    bool kept = false;
-    double noise = 1;
-    const char* what;
-  };
-
-  void lay_out(Part& part);
-  void evaluate_first(const State& state, double h);
-  void evaluate_second(double t1);
-  void residual_first(const State& state, double h);
-  void residual_second(double h);
-  void assemble(Part& part, const State& state, double h);
-  void assemble_first(BlockMatrix& matrix, int& block, double h);
-  void assemble_second(BlockMatrix& matrix, int& block, double h, bool alone);
-  void set_units(const State& state, double h);
-  double measure(const Part& part);
-  double velocity_size(const double* dz);
-  double safe_length(const Part& part, const State& state, double h);
-  void move(const Part& part, double length);
-  bool solve(Part& part, const State& state, double h, Convergence& convergence, bool& left);
-  void first_guess(const State& state, double h);
-  bool same_side(const State& state, double h);
-
-  double* x(Unknown u) { return x_.data() + offset_[u]; }
-  double* d(Unknown u) { return d_.data() + offset_[u]; }
-  double* psi(int k) { return x(k == 0 ? at_p0 : at_p1); }
-  double end_time(const State& state, double h) const { return state.t + h; }
-
-  std::shared_ptr<const System> system_;
-  Weights w_;
-  SolverOptions options_;
-  int ny_, nz_, m_;
-  std::array<int, unknowns + 1> offset_{};
-  std::vector<Part> parts_;
-  Pattern identity_;
-  BranchGuard guard_;
-  Extrapolation guess_, guess_psi_;
-  std::unique_ptr<Evaluation> start_, mid_, mid_derivatives_, position_, position_derivatives_;
-  std::unique_ptr<Evaluation> end_;
-  std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
-  std::vector<double> x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
-  double last_h_ = 0, unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1;
-  bool velocity_is_z_;
-};
-
-SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Weights& weights,
+SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const EulerWeights& weights,
                                  const SolverOptions& options)
     : system_(std::move(system)),
       w_(weights),
@@ -151,113 +83,6 @@ SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Wei
   velocity_change_.resize(n(ny_));
   ones_.assign(n(ny_), 1.0);
   multipliers_.resize(n(2 * m_));
-}
-
-// The order of place() here is the order of add() in assemble_first() and assemble_second().
-void SymplecticEuler::lay_out(Part& part) {
-  BlockMatrix& matrix = part.matrix;
-  const auto pattern = [this](Q q) -> const Pattern& { return system_->pattern(q); };
-  const int y = offset_[at_y], mid = offset_[at_z_mid], p0 = offset_[at_p0];
-  if (part.has_first) {
-    // rows: R_y at y, R_z at mid, R_g at p0
-    matrix.place(identity_, y, y);
-    if (w_.at_end) matrix.place(pattern(Q::velocity_y), y, y);
-    matrix.place(pattern(Q::velocity_z), y, mid);
-    if (w_.at_end) {
-      matrix.place(pattern(Q::momentum_y), mid, y);
-      matrix.place(pattern(Q::force_y), mid, y);
-    }
-    matrix.place(pattern(Q::momentum_z), mid, mid);
-    matrix.place(pattern(Q::force_z), mid, mid);
-    for (const int k : {0, 1})
-      if (w_.first[static_cast<std::size_t>(k)] != 0)
-        matrix.place(pattern(Q::reaction_psi), mid, k == 0 ? p0 : offset_[at_p1]);
-    matrix.place(pattern(Q::constraint_y), p0, y);
-  }
-  if (part.has_second) {
-    // rows: R_1 at z, R_v at p1
-    const int z = offset_[at_z] - part.offset, p1 = offset_[at_p1] - part.offset;
-    matrix.place(pattern(Q::momentum_z), z, z);
-    for (const int k : {0, 1}) {
-      if (w_.second[static_cast<std::size_t>(k)] == 0) continue;
-      matrix.place(pattern(Q::reaction_z), z, z);
-      if (k == 1) matrix.place(pattern(Q::reaction_psi), z, p1);
-      if (part.has_first) {
-        matrix.place(pattern(Q::reaction_y), z, y);
-        if (k == 0) matrix.place(pattern(Q::reaction_psi), z, p0);
-      }
-    }
-    matrix.place(pattern(Q::constraint_rate_z), p1, z);
-    if (part.has_first) {
-      matrix.place(pattern(Q::constraint_rate_y), p1, y);
-      matrix.place(pattern(Q::momentum_y), z, y);
-      matrix.place(pattern(Q::force_z), z, mid);
-      if (w_.at_end) matrix.place(pattern(Q::force_y), z, y);
-      for (const int k : {0, 1})
-        if (w_.first[static_cast<std::size_t>(k)] != 0) matrix.place(pattern(Q::reaction_psi), z, k == 0 ? p0 : p1);
-    }
-  }
-}
-
-void SymplecticEuler::assemble_first(BlockMatrix& matrix, int& block, double h) {
-  const Evaluation& e = *mid_derivatives_;
-  const double ef = w_.at_end ? 0 : h;  // h e
-  matrix.add(block++, 1.0, ones_.data());
-  if (w_.at_end) matrix.add(block++, -h, e[Q::velocity_y]);
-  matrix.add(block++, -h, e[Q::velocity_z]);
-  if (w_.at_end) {
-    matrix.add(block++, 1.0, e[Q::momentum_y]);
-    matrix.add(block++, -ef, e[Q::force_y]);
-  }
-  matrix.add(block++, 1.0, e[Q::momentum_z]);
-  matrix.add(block++, -ef, e[Q::force_z]);
-  for (std::size_t k = 0; k < 2; ++k)
-    if (w_.first[k] != 0) matrix.add(block++, -h * w_.first[k], (*kick0_derivatives_[k])[Q::reaction_psi]);
-  matrix.add(block++, 1 / (h * h), (*position_derivatives_)[Q::constraint_y]);
-}
-
-void SymplecticEuler::assemble_second(BlockMatrix& matrix, int& block, double h, bool alone) {
-  const Evaluation& mid = *mid_derivatives_;
-  const Evaluation& end = *end_derivatives_[1];
-  matrix.add(block++, 1.0, end[Q::momentum_z]);
-  for (std::size_t k = 0; k < 2; ++k) {
-    if (w_.second[k] == 0) continue;
-    const Evaluation& r = *end_derivatives_[k];
-    matrix.add(block++, -h * w_.second[k], r[Q::reaction_z]);
-    if (k == 1) matrix.add(block++, -h * w_.second[k], r[Q::reaction_psi]);
-    if (alone) continue;
-    matrix.add(block++, -h * w_.second[k], r[Q::reaction_y]);
-    if (k == 0) matrix.add(block++, -h * w_.second[k], r[Q::reaction_psi]);
-  }
-  matrix.add(block++, 1 / h, end[Q::constraint_rate_z]);
-  if (alone) return;
-  matrix.add(block++, 1 / h, end[Q::constraint_rate_y]);
-  matrix.add(block++, 1.0, end[Q::momentum_y]);
-  matrix.add(block++, -h, mid[Q::force_z]);
-  if (w_.at_end) matrix.add(block++, -h, mid[Q::force_y]);
-  for (std::size_t k = 0; k < 2; ++k)
-    if (w_.first[k] != 0) matrix.add(block++, -h * w_.first[k], (*kick0_derivatives_[k])[Q::reaction_psi]);
-}
-
-void SymplecticEuler::assemble(Part& part, const State& state, double h) {
-  const double t1 = end_time(state, h);
-  int block = 0;
-  part.matrix.clear();
-  if (part.has_first) {
-    mid_derivatives_->at(w_.at_end ? t1 : state.t, w_.at_end ? x(at_y) : state.y.data(), x(at_z_mid), psi(0));
-    std::copy_n((*mid_derivatives_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
-    for (int k = 0; k < 2; ++k)
-      if (w_.first[static_cast<std::size_t>(k)] != 0)
-        kick0_derivatives_[static_cast<std::size_t>(k)]->at(state.t, state.y.data(), state.z.data(), psi(k));
-    position_derivatives_->at(t1, x(at_y), x(at_z_mid), psi(0));
-    assemble_first(part.matrix, block, h);
-  }
-  if (part.has_second) {
-    for (int k = 0; k < 2; ++k)
-      if (k == 1 || w_.second[0] != 0) end_derivatives_[static_cast<std::size_t>(k)]->at(t1, x(at_y), x(at_z), psi(k));
-    assemble_second(part.matrix, block, h, !part.has_first);
-  }
-  ++counters_.evaluations;
 }
 
 // With Ye = y0 the position follows from Z and is no unknown of its own.
@@ -480,12 +305,69 @@ StepResult SymplecticEuler::step(State& state, double h) {
   return {};
 }
 
-}  // namespace
-
 std::unique_ptr<Stepper> make_symplectic_euler(std::shared_ptr<const System> system,
                                                const SymplecticEulerOptions& which, const SolverOptions& options) {
-  const Weights weights = weights_of(which, system->reaction_is_affine());
+  const EulerWeights weights = weights_of(which, system->reaction_is_affine());
   return std::make_unique<SymplecticEuler>(std::move(system), weights, options);
 }
+
+namespace {
+
+MethodInfo symplectic_euler_info() {
+  Preserves preserves = everything;
+  preserves.symmetric = false;
+  return {"symplectic-euler",
+          "symplectic Euler methods for reactions of any kind, also nonlinear in the multipliers or dependent on z",
+          "1 (natural: for reactions affine in psi)",
+          "1",
+          preserves,
+          {{"variant", "\"true\", or \"natural\" for reactions affine in psi", "\"true\""},
+           {"conjugate", "velocity and force at the end of the step instead of its start", "false"},
+           {"adjoint", "the adjoint of the method given by the rest", "false"},
+           {"alpha", "share of the first kick; not 0, and not 1 for the natural variant", "0.5"}},
+          "L. O. Jay, Consistent extensions of the symplectic Euler method for a class of overdetermined DAEs"};
+}
+
+MethodChoice symplectic_euler_from(const Options& o) {
+  // true without quotes is a truth value in TOML, and means the same here
+  const auto given = o.find("variant");
+  const bool unquoted = given != o.end() && std::get_if<bool>(&given->second) && std::get<bool>(given->second);
+  const std::string variant = unquoted ? "true" : text_option(o, "variant", "true");
+  if (variant != "true" && variant != "natural")
+    throw InputError(fmt::format("'variant' is \"{}\"; choose \"true\" or \"natural\"", variant));
+  return symplectic_euler({.natural = variant == "natural",
+                           .conjugate = bool_option(o, "conjugate", false),
+                           .adjoint = bool_option(o, "adjoint", false),
+                           .alpha = number_option(o, "alpha", 0.5)});
+}
+
+}  // namespace
+
+MethodChoice symplectic_euler(const SymplecticEulerOptions& which) {
+  if (!std::isfinite(which.alpha) || which.alpha == 0 || (which.natural && which.alpha == 1))
+    throw InputError(fmt::format("'alpha' is {}; it must not be 0{}, 0.5 is usual", which.alpha,
+                                 which.natural ? " or 1 for the natural variant" : ""));
+  MethodChoice choice{symplectic_euler_info(), 1,
+                      fmt::format("symplectic-euler, {}{}{}, alpha {:g}, order 1", which.natural ? "natural" : "true",
+                                  which.conjugate ? " conjugate" : "", which.adjoint ? ", adjoint" : "", which.alpha),
+                      [which](std::shared_ptr<const System> system, const SolverOptions& options) {
+                        return make_symplectic_euler(std::move(system), which, options);
+                      },
+                      1};
+  SymplecticEulerOptions other = which;
+  other.adjoint = !other.adjoint;
+  choice.adjoint = [other] { return symplectic_euler(other); };
+  if (which.natural)
+    choice.warnings = [](const System& system) -> std::vector<std::string> {
+      if (system.reaction_is_affine()) return {};
+      return {
+          "the natural symplectic Euler method is inconsistent here: the reaction is nonlinear in the multipliers, "
+          "and the method converges to the solution of a different ODE as the step goes to zero; use method = "
+          "\"symplectic-euler\" with variant = \"true\""};
+    };
+  return choice;
+}
+
+MethodEntry symplectic_euler_entry() { return {symplectic_euler_info(), symplectic_euler_from}; }
 
 }  // namespace hinge

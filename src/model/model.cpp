@@ -13,8 +13,10 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/tableau_check.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
+#include "model/tableau_section.hpp"
 
 namespace hinge {
 
@@ -288,6 +290,13 @@ Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Ch
                         near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
 }
 
+// Was this key, or one inside it, given on the command line?
+bool overridden(const Source& source, const std::string& key) {
+  const auto inside = source.overridden.lower_bound(key + ".");
+  return source.overridden.count(key) > 0 ||
+         (inside != source.overridden.end() && inside->first.starts_with(key + "."));
+}
+
 // The number of steps is counted exactly up to here.
 constexpr double most_steps = 1e15;
 
@@ -334,7 +343,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   for (const std::string& key : section.keys()) {
     if (std::find(own.begin(), own.end(), key) != own.end()) continue;
     const Item item = section[key];
-    if (const auto* flag = item.node->as_boolean())
+    if (key == "tableau")
+      model.method_options[key] = read_tableau(item, read);
+    else if (const auto* flag = item.node->as_boolean())
       model.method_options[key] = flag->get();
     else if (item.is_string() && !std::isdigit(static_cast<unsigned char>(item.text()[0])) &&
              !scope.names.count(item.text()))
@@ -346,12 +357,15 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   if (section.source->overridden.count("integrate.method")) {
     const Options known = known_options(model.method, model.method_options, model.method_options);
     std::erase_if(model.method_options, [&](const auto& option) {
-      return !known.count(option.first) && !section.source->overridden.count("integrate." + option.first);
+      return !known.count(option.first) && !overridden(*section.source, "integrate." + option.first);
     });
   }
   // An unknown key may be a misspelt option of the method or a misspelt key of this section.
   try {
     make_method(model.method, model.method_options);
+  } catch (const TableauError& e) {
+    const Item part = section["tableau"][e.field];
+    (part ? part : section["tableau"]).fail(e.what());
   } catch (const InputError& e) {
     const Item method = section["method"];
     const std::string text = e.what();

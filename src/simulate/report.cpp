@@ -38,6 +38,7 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
 std::ostream& operator<<(std::ostream& out, const Report& r) {
   if (!r.title.empty()) out << r.title << '\n';
   out << fmt::format("{}, step {:g}, t = {:g} to {:g}\n", r.method, r.step, r.start, r.end);
+  for (const std::string& fact : r.method_facts) out << "  " << fact << '\n';
   if (r.status == RunStatus::stopped) out << r.message << '\n';
 
   out << "\nFinal state\n";

@@ -319,6 +319,7 @@ Report Simulation::report() const {
   r.title = s.output.title;
   r.method = s.method.description;
   r.order = s.method.order;
+  r.method_facts = s.method.facts;
   r.status = s.status;
   r.message = s.message;
   if (s.method.warnings) r.warnings = s.method.warnings(*s.system);

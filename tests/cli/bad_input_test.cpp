@@ -94,6 +94,37 @@ TEST(BadInput, StagesAreAWholeNumberFromOneToTwelve) {
   refuses(pendulum, "step =", "stages = [2]\nstep =", {"integrate.stages", "expected a number", "found a list"});
 }
 
+TEST(BadInput, TableausOfOnesOwnAreChecked) {
+  const std::string own = with(pendulum, "\"gauss-lobatto\"", "\"spark\"") +
+                          "[integrate.tableau]\na = [[\"1/2\"]]\nb = [1]\nabar = [[0], [1]]\nbtilde = [0.5, 0.5]\n";
+  {
+    const Folder folder;
+    EXPECT_EQ(hinge(folder, {"run", folder.write("m.toml", own), "--quiet"}).status, 0);  // the control
+  }
+  const std::string at = "m.toml:18: integrate.tableau: ";
+  refuses(own, "abar =", "abr =", {"m.toml:21: integrate.tableau.abr", "unknown key", "did you mean 'abar'?"});
+  refuses(own, "abar = [[0], [1]]\n", "", {at, "'abar' is missing", "abar = [[...], ...]"});
+  refuses(own, "b = [1]\n", "", {at, "'b' is missing", "b = [...]"});
+  refuses(own, "[[0], [1]]", "[[0], [1, 2]]", {"m.toml:21: integrate.tableau.abar[1]", "2 entries", "have 1"});
+  refuses(own, "[[0], [1]]", "[[0], 1]", {"m.toml:21: integrate.tableau.abar[1]", "expected a row"});
+  refuses(own, "[[0], [1]]", "[0, 1]", {"m.toml:21: integrate.tableau.abar", "expected a matrix"});
+  refuses(own, "[[0], [1]]", "[[0], [0], [1]]", {"m.toml:21: integrate.tableau.abar", "needs 2 rows of 1"});
+  refuses(own, "b = [1]", "b = 1", {"m.toml:20: integrate.tableau.b", "expected a list"});
+  refuses(own, "b = [1]", "b = [inf]", {"m.toml:20: integrate.tableau.b[0]", "not finite"});
+  refuses(own, "1/2", "1/2 + q[0]", {"m.toml:19: integrate.tableau.a[0][0]", "must be a constant"});
+  refuses(own, "1/2", "1/2 +", {"m.toml:19: integrate.tableau.a[0][0]", "1/2 +"});
+  refuses(own, "1/2", "0", {at, "(3.3c)", "violated by 0.5", "worst for i = 1", "violates = [\"(3.3c)\"]"});
+  refuses(own, "[0.5, 0.5]", "[0.5, 0.25]", {at, "weights", "btilde sums to 0.75", "Correct them"});
+  refuses(own + "order = 3\n", {"m.toml:23: integrate.tableau.order", "order = 3 cannot be", "has order 2"});
+  refuses(own + "order = 0\n", {"m.toml:23: integrate.tableau.order", "positive"});
+  refuses(own + "violates = [\"(4.1d)\"]\n", {"m.toml:23: integrate.tableau.violates", "no condition \"(4.1d)\"", "(4.1"});
+  refuses(own + "violates = \"(4.1a)\"\n", {"m.toml:23: integrate.tableau.violates", "expected a list"});
+  refuses(own, {"--set integrate.tableau.a: ", "needs 1 row of 1"}, {"--set", "integrate.tableau.a=[[1, 2], [3, 4]]"});
+  refuses(with(own, "\"spark\"", "\"rattle\""), {"m.toml:18: integrate.tableau", "no option 'tableau'"});
+  refuses(with(pendulum, "\"gauss-lobatto\"", "\"spark\""), {"m.toml:13: integrate.method", "[integrate.tableau]"});
+  refuses_options({"--set", "integrate.tableau.a=[[1]]"}, {"--set integrate.tableau.a", "no option 'tableau'"});
+}
+
 TEST(BadInput, UnknownNamesInExpressionsAreShownWithTheNearest) {
   refuses(pendulum, "9.81*m", "9.81*mm", {"m.toml:8: lagrangian.potential", "unknown name 'mm'", "'m'?", "\n       ^"});
   refuses(pendulum, "9.81*m*q[1]", "9.81*m*Q[1]", {"unknown name 'Q'", "did you mean 'q'?"});
@@ -430,6 +461,8 @@ TEST(BadInput, ConstraintsAreOnPositionsOnly) {
 TEST(BadInput, MethodsThatCannotTreatASystemSaySo) {
   refuses(odae, "r = [\"-2*a[0]*force\", \"-2*a[1]*force\"]", "r = [\"-2*a[0]*force*(1 + b[0]^2)\", \"-2*a[1]*force\"]",
           {"m.toml: integrate.method", "reaction"});
+  refuses(with(with(pendulum, "\"gauss-lobatto\"", "\"shake\""), "constraints =", "force = { q = \"-q'\" }\nconstraints ="),
+          {"m.toml: integrate.method", "shake needs a separable system", "rattle gives the same positions"});
 }
 
 TEST(BadInput, OutputFilesThatCannotBeWrittenAreRefused) {

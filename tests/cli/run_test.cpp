@@ -157,6 +157,22 @@ TEST(Run, MethodOnTheCommandLineLeavesOptionsOfTheOldOneBehind) {
   EXPECT_EQ(back["method"]["name"], "gauss-lobatto");
 }
 
+TEST(Run, JsonTellsWhatATableauOfOnesOwnIs) {
+  const std::string own = with(pendulum, "\"gauss-lobatto\"", "\"spark\"") +
+                          "[integrate.tableau]\na = [[\"1/2\"]]\nb = [1]\nabar = [[0], [1]]\nbtilde = [0.5, 0.5]\n";
+  const Json j = run_json(own);
+  EXPECT_EQ(j["method"]["name"], "spark");
+  EXPECT_TRUE(j["method"]["order"].is_null());
+  EXPECT_EQ(j["method"]["description"], "spark, 1 stage, order not stated, symplectic, symmetric");
+  EXPECT_EQ(j["method"]["facts"][1], "symplecticity: (4.1a), (4.1b), (4.1c) hold");
+  EXPECT_EQ(run_json(own, {"--set", "integrate.tableau.order=2"})["method"]["order"], 2);
+  const Json euler =
+      run_json(own, {"--set", "integrate.tableau.a=[[0]]", "--set", "integrate.tableau.violates=[\"(3.3c)\"]"});
+  EXPECT_EQ(euler["method"]["description"], "spark, 1 stage, order not stated, symplectic, not symmetric");
+  EXPECT_FALSE(run_json(pendulum)["method"].contains("facts"));
+  EXPECT_EQ(run_json(own, {"--method", "rattle"})["method"]["name"], "rattle");
+}
+
 TEST(Run, LastStepIsFittedToTheEnd) {
   const auto steps = [](const std::string& step, const std::string& end) {
     const Json j = run_json(pendulum, {"--step", step, "--end", end});

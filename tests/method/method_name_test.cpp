@@ -49,11 +49,15 @@ TEST(MethodName, WhatCannotBeReadIsExplained) {
 
 TEST(MethodName, OptionsThatAMethodDoesNotHaveAreLeftOut) {
   const Options options{{"stages", 3.0}, {"base", std::string("rattle")}};
-  EXPECT_EQ(known_options("gauss-lobatto", {}, options), (Options{{"stages", 3.0}}));
-  EXPECT_TRUE(known_options("rattle", {}, options).empty());
-  EXPECT_EQ(known_options("composition", {{"base", std::string("gauss-lobatto")}}, options),
-            options);
-  EXPECT_EQ(known_options("no-such-method", {}, options), options);
+  const auto kept = [&](const std::string& name, const Options& given = {}) {
+    return MethodName{name, known_options(name, given, options)}.text();
+  };
+  EXPECT_EQ(kept("gauss-lobatto"), "gauss-lobatto(stages=3)");
+  EXPECT_EQ(kept("rattle"), "rattle");
+  EXPECT_EQ(kept("composition"), "composition(base=rattle)");
+  EXPECT_EQ(kept("composition", {{"base", std::string("gauss-lobatto")}}), "composition(base=rattle,stages=3)");
+  EXPECT_EQ(kept("no-such-method"), "no-such-method(base=rattle,stages=3)");
+  EXPECT_EQ((MethodName{"spark", {{"tableau", gauss_lobatto_tableau(1)}}}.text()), "spark(tableau=...)");
 }
 
 }  // namespace

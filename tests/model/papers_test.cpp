@@ -53,6 +53,7 @@ std::vector<Paper> papers() {
       {"spark/s1.toml", problems::s1(), 1, true},
       {"spark/s2.toml", problems::s2(), lambda0},
       {"spark/s2-lagrangian.toml", problems::s2_lagrangian(), lambda0},
+      {"spark/own-tableau.toml", problems::s2(), lambda0},
       {"spark/s2-squared.toml", s2_squared(), lambda0},
       {"spark/pendulum.toml", problems::pendulum(), 0},
       {"spark/relativistic.toml", problems::relativistic(), -0.8290323677347776},  // read off a run
@@ -178,7 +179,7 @@ TEST(Papers, AStepFromTheFileIsTheStepOfTheCppProblem) {
     if (is_euler(paper)) continue;  // gauss-lobatto refuses a reaction that depends on z
     SCOPED_TRACE(paper.file);
     const Model model = load(paper);
-    EXPECT_EQ(model.method, "gauss-lobatto");
+    EXPECT_EQ(model.method, paper.file == "spark/own-tableau.toml" ? "spark" : "gauss-lobatto");
     Simulation from_file = model.simulation_for("");
     from_file.start(model.start);
     from_file.step();
@@ -212,7 +213,7 @@ TEST(Papers, SparkFilesKeepBothConstraintLevels) {
   }
 }
 
-// (6.2) in three forms.
+// (6.2) in three forms, and once with the coefficients written out.
 TEST(Papers, FormsOfS2HaveTheSameMotion) {
   std::vector<Report> reports;
   for (const Paper& paper : papers()) {
@@ -223,7 +224,7 @@ TEST(Papers, FormsOfS2HaveTheSameMotion) {
     run.until(12);
     reports.push_back(run.report());
   }
-  ASSERT_EQ(reports.size(), 3u);
+  ASSERT_EQ(reports.size(), 4u);
   for (const Report& report : reports) {
     EXPECT_LT(largest_difference(report.final.y, reports[0].final.y), 1e-13);      // measured 1.6e-15
     EXPECT_LT(largest_difference(report.momentum, reports[0].momentum), 1e-13);    // measured 4e-15
