@@ -93,7 +93,7 @@ class Cell {
   }
 
   const std::string& failure() const { return failure_; }
-  double iterations = 0, linear_iterations = 0, evaluations = 0, factorisations = 0;
+  double iterations = 0, evaluations = 0, factorisations = 0;
   double steps_with_factorisation = 0;  ///< share of all
   double constraint = 0, hidden_constraint = 0;
   std::optional<double> energy_error;
@@ -128,7 +128,6 @@ class Cell {
     const hinge::Report report = run.report();
     const auto per_step = [&](long count) { return static_cast<double>(count) / problem_.steps; };
     iterations = per_step(report.counters.iterations);
-    linear_iterations = per_step(report.counters.linear_iterations);
     evaluations = per_step(report.counters.evaluations);
     factorisations = per_step(report.counters.factorisations);
     steps_with_factorisation = per_step(refactored);
@@ -158,8 +157,8 @@ void print_table(const Problem& problem, const std::vector<Instance>& instances,
   for (std::size_t k = 0; k < cells.size(); ++k)
     if (instances[k].label == reference && cells[k].failure().empty()) unit = cells[k].step_seconds();
   fmt::print("{}, h = {:g}, {} steps\n\n", problem.title, problem.step, problem.steps);
-  fmt::print("{:<24} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>9} {:>8} {:>8}\n", "method", "steps/s", "us/step",
-             "/rattle", "Newton", "linear", "eval.", "factor.", "max|H-H0|", "max |g|", "max |g'|");
+  fmt::print("{:<24} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>9} {:>8} {:>8}\n", "method", "steps/s", "us/step",
+             "/rattle", "Newton", "eval.", "factor.", "max|H-H0|", "max |g|", "max |g'|");
   std::vector<std::string> footnotes;
   for (std::size_t k = 0; k < cells.size(); ++k) {
     const Cell& cell = cells[k];
@@ -170,9 +169,9 @@ void print_table(const Problem& problem, const std::vector<Instance>& instances,
       continue;
     }
     const double seconds = cell.step_seconds();
-    fmt::print("{:<24} {:>9.0f} {:>8.2f} {:>7} {:>7.2f} {:>7.2f} {:>7.1f} {:>7.3f} {:>9} {:>8.1e} {:>8.1e}\n",
+    fmt::print("{:<24} {:>9.0f} {:>8.2f} {:>7} {:>7.2f} {:>7.1f} {:>7.3f} {:>9} {:>8.1e} {:>8.1e}\n",
                instances[k].label, 1 / seconds, 1e6 * seconds, unit > 0 ? fmt::format("{:.2f}", seconds / unit) : "-",
-               cell.iterations, cell.linear_iterations, cell.evaluations, cell.factorisations,
+               cell.iterations, cell.evaluations, cell.factorisations,
                cell.energy_error ? fmt::format("{:.2e}", *cell.energy_error) : "-", cell.constraint,
                cell.hidden_constraint);
   }
@@ -209,9 +208,9 @@ int main(int argc, char** argv) try {
   };
   fmt::print(
       "Every method on two systems. Times are processor time of the steps alone, the median of several\n"
-      "runs that take turns; '/rattle' is the time over that of rattle. Newton, linear, eval., factor.:\n"
-      "Newton iterations, iterations of linear solvers within them, passes over the system's functions\n"
-      "and factorisations, per step. g' is the velocity level, g_t + G v.\n\n");
+      "runs that take turns; '/rattle' is the time over that of rattle. Newton, eval., factor.:\n"
+      "Newton iterations, passes over the system's functions and factorisations, per step. g' is the velocity level, "
+      "g_t + G v.\n\n");
 
   const int rounds = quick ? 3 : 11;
   for (const Problem& problem : problems) {

@@ -35,11 +35,10 @@ struct SolverOptions {
 /// What the work so far has cost.
 struct Counters {
   long steps = 0;
-  long iterations = 0;         ///< Newton iterations, simplified and full, of both blocks
-  long evaluations = 0;        ///< passes over the system's functions
-  long factorisations = 0;     ///< of the small matrix and of full ones
-  long full_newton = 0;        ///< steps that needed full Newton
-  long linear_iterations = 0;  ///< within Newton iterations, where the linear systems are solved iteratively
+  long iterations = 0;      ///< Newton iterations, simplified and full, of both blocks
+  long evaluations = 0;     ///< passes over the system's functions
+  long factorisations = 0;  ///< of the small matrix and of full ones
+  long full_newton = 0;     ///< steps that needed full Newton
 };
 
 struct StepResult {

@@ -109,7 +109,6 @@ Json to_json(const Report& r, const std::string& method_name) {
   if (r.energy_error) d["energy_error"] = *r.energy_error;
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   d["newton_iterations"] = r.counters.iterations;
-  if (r.counters.linear_iterations > 0) d["linear_iterations"] = r.counters.linear_iterations;
   d["evaluations"] = r.counters.evaluations;
   d["factorisations"] = r.counters.factorisations;
   j["diagnostics"] = d;

@@ -78,7 +78,6 @@ class Composition final : public Stepper {
       sum.evaluations += c.evaluations;
       sum.factorisations += c.factorisations;
       sum.full_newton += c.full_newton;
-      sum.linear_iterations += c.linear_iterations;
     }
     sum.steps = counters_.steps + 1;
     counters_ = sum;

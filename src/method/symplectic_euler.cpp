@@ -213,14 +213,16 @@ void SymplecticEuler::move(const Part& part, double length) {
 bool SymplecticEuler::solve(Part& part, const State& state, double h, Convergence& convergence, bool& left) {
   convergence = Convergence(options_.max_iterations, part.noise);
   auto verdict = Convergence::Verdict::go_on;
-  bool renew = !part.kept || guard_.needed();
-  int shortened = 0;
+  const bool anew = !part.kept || guard_.needed() || (part.ages_fast && counters_.steps % 32 != 0);
+  bool renew = anew;
+  int shortened = 0, renewals = 0;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     if (part.has_first) evaluate_first(state, h), residual_first(state, h);
     if (part.has_second) evaluate_second(end_time(state, h)), residual_second(h);
     if (renew) {
       ++counters_.factorisations;
+      ++renewals;
       assemble(part, state, h);
       part.kept = part.matrix.factor();
       if (!part.kept) return false;
@@ -244,6 +246,7 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, Convergenc
   left = verdict != Convergence::Verdict::converged && shortened > 0;
   if (verdict != Convergence::Verdict::converged) return false;
   part.noise = convergence.next_noise();
+  if (!anew) part.ages_fast = renewals > 0;
   if (part.has_first) evaluate_first(state, h);  // of the values as accepted
   return true;
 }

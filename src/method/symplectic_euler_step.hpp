@@ -43,6 +43,7 @@ class SymplecticEuler final : public Stepper {
     bool kept = false;
     double noise = 1;
     const char* what;
+    bool ages_fast = false;  // a matrix of an earlier step was of no use
   };
 
   void lay_out(Part& part);

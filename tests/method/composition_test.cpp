@@ -27,9 +27,9 @@ TEST(Composition, LengthsSatisfyTheOrderConditions) {
   for (const char* scheme : {"triple-jump", "suzuki", "optimised"})
     for (const int order : {4, 6}) {
       const std::vector<double> g = composition_lengths(scheme, 2, order);
-      EXPECT_NEAR(power_sum(g, 1), 1, 1e-14) << scheme << order;
-      EXPECT_NEAR(power_sum(g, 3), 0, 1e-14) << scheme << order;
-      EXPECT_NEAR(order == 6 ? power_sum(g, 5) : 0, 0, 1e-14) << scheme << order;
+      EXPECT_NEAR(power_sum(g, 1), 1, 1e-14) << scheme << order;                   // measured 4.4e-16
+      EXPECT_NEAR(power_sum(g, 3), 0, 1e-14) << scheme << order;                   // measured 5.3e-15
+      EXPECT_NEAR(order == 6 ? power_sum(g, 5) : 0, 0, 1e-14) << scheme << order;  // measured 7.1e-15
       const std::vector<double> reversed(g.rbegin(), g.rend());
       EXPECT_EQ(g, reversed) << scheme << order;
     }
@@ -80,8 +80,8 @@ TEST(Composition, AgreesWithTheGoldens) {
     ASSERT_TRUE(table.contains(c.key)) << c.key;
     for (const auto& [h, golden] : table[c.key].items()) {
       const State end = integrate(c.problem, composition(c.base, c.partner, c.options), std::stod(h), 1.0);
-      expect_near(end.y, numbers(golden["y"]), 1e-13, c.key + " h=" + h);
-      expect_near(end.z, numbers(golden["z"]), 1e-13, c.key + " h=" + h);
+      expect_near(end.y, numbers(golden["y"]), 1e-13, c.key + " h=" + h);  // measured 9.5e-15
+      expect_near(end.z, numbers(golden["z"]), 1e-13, c.key + " h=" + h);  // measured 4.6e-15
     }
   }
 }
@@ -101,13 +101,14 @@ TEST(Composition, OfTrueSymplecticEulerWithItsAdjointHasTheOrderItSays) {
     for (const int order : {2, 4, 6}) {
       const MethodChoice method = composition(symplectic_euler(), {.order = order, .scheme = scheme});
       EXPECT_EQ(method.order, order);
-      EXPECT_NEAR(orders_on_e1(method, scheme[0] == 't' ? 0.025 : 0.05)[1], order, 0.15) << scheme << order;
+      EXPECT_NEAR(orders_on_e1(method, scheme[0] == 't' ? 0.025 : 0.05)[1], order, 0.15)
+          << scheme << order;  // measured 0.076
     }
 }
 
 TEST(Composition, WithTrueConjugateInThePlaceOfTheAdjointHasOrderOne) {
   const MethodChoice wrong = composition(symplectic_euler(), symplectic_euler({.conjugate = true}), {});
-  for (const double order : orders_on_e1(wrong, 0.1)) EXPECT_NEAR(order, 1, 0.06);
+  for (const double order : orders_on_e1(wrong, 0.1)) EXPECT_NEAR(order, 1, 0.06);  // measured 0.038
 }
 
 TEST(Composition, OfSymmetricMethodsHasTheOrderItSays) {
@@ -118,12 +119,12 @@ TEST(Composition, OfSymmetricMethodsHasTheOrderItSays) {
         const MethodChoice method = composition(base, {.order = order, .scheme = scheme});
         const double coarse = distance(integrate(problems::s2(), method, 0.12, 1.2).y, reference.y);
         const double fine = distance(integrate(problems::s2(), method, 0.06, 1.2).y, reference.y);
-        EXPECT_NEAR(std::log2(coarse / fine), order, 0.3) << method.description;
+        EXPECT_NEAR(std::log2(coarse / fine), order, 0.1) << method.description;  // measured 0.023
       }
   const MethodChoice six = composition(gauss_lobatto(2), {.order = 6, .scheme = "suzuki"});
   const double coarse = distance(integrate(problems::s2(), six, 0.24, 1.2).y, reference.y);
   const double fine = distance(integrate(problems::s2(), six, 0.12, 1.2).y, reference.y);
-  EXPECT_NEAR(std::log2(coarse / fine), 6, 0.3);
+  EXPECT_NEAR(std::log2(coarse / fine), 6, 0.15);  // measured 0.044
 }
 
 TEST(Composition, IsMadeFromANameAndTheOptionsOfItsBase) {
@@ -132,7 +133,7 @@ TEST(Composition, IsMadeFromANameAndTheOptionsOfItsBase) {
       {{"base", std::string("symplectic-euler")}, {"alpha", 1.0}, {"order", 4.0}, {"scheme", std::string("suzuki")}});
   const State a = integrate(problems::e1(), method, 0.1, 1.0);
   const json& golden = goldens::symplectic()["euler_paper_adjoint_and_composition"]["comp_4.1_Suzuki4 alpha=1"]["0.1"];
-  expect_near(a.y, numbers(golden["y"]), 1e-13, "suzuki");
+  expect_near(a.y, numbers(golden["y"]), 1e-14, "suzuki");                  // measured 8.4e-16
   EXPECT_THROW(make_method("composition", {{"stages", 2.0}}), InputError);  // symplectic-euler has no stages
   EXPECT_NO_THROW(make_method("composition", {{"base", std::string("gauss-lobatto")}, {"stages", 1.0}}));
   EXPECT_THROW(make_method("composition", {{"base", std::string("composition")}}), InputError);
