@@ -40,10 +40,11 @@ int list_methods(bool json) {
     add(p.symplectic, "symplectic form");
     add(p.symmetric, "time symmetry");
     add(p.momentum_maps, "momentum maps");
-    std::cout << fmt::format("{}\n  {}\n  order      {}, multipliers {}\n  preserves  {}\n", m.name, m.summary, m.order,
-                             m.multiplier_order, kept);
+    std::cout << fmt::format("{}\n  {}\n  order      {}; of the multipliers {}\n  preserves  {}\n", m.name, m.summary,
+                             m.order, m.multiplier_order, kept);
     for (const OptionInfo& o : m.options)
-      std::cout << fmt::format("  option     {} = {}   {}\n", o.name, o.default_value, o.meaning);
+      std::cout << fmt::format("  option     {}{}   {}\n", o.name,
+                               o.default_value.empty() ? "" : " = " + o.default_value, o.meaning);
     std::cout << fmt::format("  reference  {}\n\n", m.reference);
   }
   if (json)

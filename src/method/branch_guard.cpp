@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/sparse.hpp"
 
@@ -51,13 +52,16 @@ int BranchGuard::side(double t, const double* y, const double* z, const double* 
   return regular ? saddle_->determinant_sign() : 0;
 }
 
-StepResult left_the_branch(const State& state, double h, const char* which) {
-  return {false, fmt::format(
-                     "in the step from t = {:g} (h = {:g}), {} left the branch of the consistent multiplier: the "
-                     "reaction is nonlinear in the multipliers, and the equations of this step have a solution on "
-                     "another branch only, or one beyond a singular point; take a smaller step, or another alpha where "
-                     "the method has one",
-                     state.t, h, which)};
+StepResult left_the_branch(const System& system, const State& state, double h, const char* which) {
+  std::string reason = fmt::format(
+      "in the step from t = {:g} (h = {:g}), {} left the branch of the consistent multiplier", state.t, h, which);
+  if (const std::string why = too_short(system, state, h); !why.empty())
+    reason += ": " + why;
+  else
+    reason +=
+        ": the reaction is nonlinear in the multipliers, and the equations of this step have a solution on another "
+        "branch only, or one beyond a singular point; take a smaller step, or another alpha where the method has one";
+  return {false, reason};
 }
 
 }  // namespace hinge

@@ -41,7 +41,7 @@ class BranchGuard {
   std::vector<double> step_, right_;
 };
 
-/// The message for a step whose multipliers leave the branch.
-StepResult left_the_branch(const State& state, double h, const char* which);
+/// The message for a step whose multipliers leave the branch, or have no digit right because the step is too short.
+StepResult left_the_branch(const System& system, const State& state, double h, const char* which);
 
 }  // namespace hinge

@@ -136,14 +136,14 @@ namespace {
 
 MethodInfo composition_info() {
   return {"composition",
-          "symmetric composition of a method with its adjoint, or of a symmetric method with itself",
+          "substeps of a method and its adjoint, or of a symmetric method; keeps what the base keeps",
           "2, 4 or 6",
           "that of the base",
           everything,
-          {{"base", "the method to compose; its options are given beside these", "\"symplectic-euler\""},
-           {"order", "2, 4 or 6", "4"},
-           {"scheme", "\"suzuki\", \"triple-jump\" or \"optimised\"", "\"suzuki\""},
-           {"base_first", "in each pair the base before its adjoint", "false"}},
+          {{"base", "the method to compose; its own options stand beside these", "\"symplectic-euler\""},
+           {"order", "of the composition: 2, 4 or 6", "4"},
+           {"scheme", "lengths of the substeps: \"suzuki\", \"triple-jump\" or \"optimised\"", "\"suzuki\""},
+           {"base_first", "true: each pair begins with the base, not with its adjoint", "false"}},
           "H. Yoshida, Phys. Lett. A 150 (1990) 262-268; M. Suzuki, Phys. Lett. A 146 (1990) 319-323; R. I. McLachlan, "
           "SIAM J. Sci. Comput. 16 (1995) 151-168; W. Kahan, R.-C. Li, Math. Comp. 66 (1997) 1089-1099"};
 }

@@ -161,7 +161,7 @@ namespace {
 
 MethodInfo rattle_info() {
   return {"rattle",
-          "two-stage Lobatto IIIA-IIIB; explicit but for the constraints when the system is separable",
+          "Lobatto IIIA-IIIB with two stages; for separable systems explicit but for the constraints",
           "2",
           "1",
           everything,

@@ -39,9 +39,10 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
       guess_end_l_(static_cast<std::size_t>(m_)) {
   options_.validate();
   if (!system_->pattern(Q::reaction_z).empty())
-    throw UnsuitableMethod(fmt::format(
-        "{} needs a reaction r(t, y, psi) that does not depend on the velocity or momentum; this system's does",
-        c_.name));
+    throw UnsuitableMethod(
+        fmt::format("{} needs a reaction r(t, y, psi) that does not depend on the velocity or momentum, and this "
+                    "system's does; use symplectic-euler, or a composition of it",
+                    c_.name));
   const SystemKind kind = system_->layout().kind;
   velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
   n_inverse_ = (c_.abar * c_.atilde).block(1, 0, st_, st_).inverse();
@@ -165,7 +166,7 @@ StepResult Spark::solve_guarded(const State& state, double h) {
   ++counters_.full_newton;
   if (ok) return {};
   if (!std::isfinite(last.last())) return explain_failure(*system_, state, h, "the stage equations", last);
-  return left_the_branch(state, h, "a multiplier");
+  return left_the_branch(*system_, state, h, "a multiplier");
 }
 
 // How far along the increments all multipliers of block 1 stay on their branch.

@@ -22,7 +22,7 @@ MethodInfo gauss_lobatto_info() {
 
 MethodInfo lobatto_iiia_iiib_info() {
   return {"lobatto-iiia-iiib",
-          "partitioned Lobatto pair with the constraints at its own nodes",
+          "Lobatto IIIA for the positions, IIIB for the momenta; the constraints hold at the stages",
           "2 s - 2",
           "s - 1",
           everything,
@@ -32,11 +32,11 @@ MethodInfo lobatto_iiia_iiib_info() {
 
 MethodInfo spark_info() {
   return {"spark",
-          "SPARK method with coefficients of one's own; a run says which properties they give it",
-          "yours",
-          "yours",
+          "SPARK method with coefficients of your own; every run says which properties they have",
+          "as stated in the tableau",
+          "not stated",
           {.position_level = true, .velocity_level = true},
-          {{"tableau", "coefficients a, b, abar, btilde and more: a section [integrate.tableau]", "needed"}},
+          {{"tableau", "needed: a section [integrate.tableau] with a, b, abar, btilde and more", ""}},
           "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
 }
 

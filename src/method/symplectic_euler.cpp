@@ -288,12 +288,12 @@ StepResult SymplecticEuler::step(State& state, double h) {
     bool left = false;
     if (solve(part, state, h, convergence, left)) continue;
     reset();
-    if (left) return left_the_branch(state, h, "a multiplier");
+    if (left) return left_the_branch(*system_, state, h, "a multiplier");
     return explain_failure(*system_, state, h, part.what, convergence);
   }
   if (!same_side(state, h)) {
     reset();
-    return left_the_branch(state, h, "the solution");
+    return left_the_branch(*system_, state, h, "the solution");
   }
   std::copy_n(x(at_z_mid), nz_, d_.data());
   std::copy_n(x(at_z), nz_, d_.data() + nz_);
@@ -320,14 +320,14 @@ MethodInfo symplectic_euler_info() {
   Preserves preserves = everything;
   preserves.symmetric = false;
   return {"symplectic-euler",
-          "symplectic Euler methods for reactions of any kind, also nonlinear in the multipliers or dependent on z",
-          "1 (natural: for reactions affine in psi)",
+          "symplectic Euler methods; the reaction may depend on z and be nonlinear in the multipliers",
+          "1 (variant \"natural\": only where the reaction is affine in psi)",
           "1",
           preserves,
-          {{"variant", "\"true\", or \"natural\" for reactions affine in psi", "\"true\""},
-           {"conjugate", "velocity and force at the end of the step instead of its start", "false"},
-           {"adjoint", "the adjoint of the method given by the rest", "false"},
-           {"alpha", "share of the first kick; not 0, and not 1 for the natural variant", "0.5"}},
+          {{"variant", "\"true\", or \"natural\" where the reaction is affine in psi", "\"true\""},
+           {"conjugate", "true: velocity and force are taken at the end of the step, not at its start", "false"},
+           {"adjoint", "true: the adjoint of the method that the other options give", "false"},
+           {"alpha", "weight of the reaction at the start of the step; not 0, and not 1 with \"natural\"", "0.5"}},
           "L. O. Jay, Consistent extensions of the symplectic Euler method for a class of overdetermined DAEs"};
 }
 
