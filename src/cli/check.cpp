@@ -72,8 +72,8 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const System& system = *model.system;
   const Layout& layout = system.layout();
   std::cout << model.title << '\n'
-            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraints\n", kind_name(layout.kind),
-                           layout.ny, layout.nz, system.ng());
+            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
+                           layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s");
   print_equations(system);
   print_structure(system);
 

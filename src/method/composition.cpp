@@ -173,9 +173,10 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
   const Preserves& kept = base.info.preserves;
   choice.info.preserves = kept;
   choice.info.preserves.symmetric = symmetric;
+  const std::size_t substeps = (partner ? 2 : 1) * lengths.size();
   choice.description =
-      fmt::format("composition of {}: {}{} substeps, order {}", base.description,
-                  lengths.size() > 1 ? which.scheme + ", " : "", (partner ? 2 : 1) * lengths.size(), choice.order);
+      fmt::format("composition of {}: {}{} substep{}, order {}", base.description,
+                  lengths.size() > 1 ? which.scheme + ", " : "", substeps, substeps == 1 ? "" : "s", choice.order);
   choice.bind = [base, partner, lengths, first = which.base_first](std::shared_ptr<const System> system,
                                                                    const SolverOptions& options) {
     return make_composition(std::move(system), base, partner, lengths, first, options);

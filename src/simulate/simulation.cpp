@@ -273,8 +273,9 @@ void Simulation::until(double end) {
   if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
   const double start = s.state.t, h = s.options.step;
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
-  // All steps are h but the last, which is fitted; one that would be shorter than round-off is merged.
-  const double count = std::ceil((end - start) / h - 1e-9);
+  // All steps are h but the last, which is fitted. A last one so short that rounding would rule it (eps |y| / h^2
+  // enters the multipliers) is merged with the one before.
+  const double count = std::max(std::ceil((end - start) / h - 1e-6), end - start > 1e-9 * h ? 1.0 : 0.0);
   if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   const long n = static_cast<long>(count);
   const auto begin = Clock::now();
