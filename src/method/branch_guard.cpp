@@ -10,6 +10,11 @@
 
 namespace hinge {
 
+namespace {
+// Points on the way from one multiplier to another.
+constexpr int samples = 8;
+}  // namespace
+
 BranchGuard::BranchGuard(const System& system, LinearAlgebra choice)
     : system_(system), needed_(system.npsi() > 0 && !system.reaction_is_affine()) {
   using Q = Quantity;
@@ -19,6 +24,7 @@ BranchGuard::BranchGuard(const System& system, LinearAlgebra choice)
   saddle_ = std::make_unique<SaddlePoint>(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
                                           system.pattern(Q::constraint_rate_z), choice);
   step_.resize(static_cast<std::size_t>(system.npsi()));
+  point_.resize(static_cast<std::size_t>(system.npsi()));
   right_.resize(static_cast<std::size_t>(system.nz() + system.npsi()));
 }
 
@@ -30,18 +36,21 @@ double BranchGuard::change(double t, const double* y, const double* z, const dou
   if (length == 0) return 0;
   const Evaluation &a = *at_from_, &b = *at_to_;
   at_from_->at(t, y, z, from);
-  at_to_->at(t, y, z, to);
   if (!saddle_->factor(a[Q::momentum_z], a[Q::reaction_psi], 1.0, a[Q::constraint_rate_z]))
     return std::numeric_limits<double>::infinity();
-  // p_z x - r_psi(from) mu = r_psi(to) d,  g_y v_z x = 0   gives   mu = -S(from)^-1 S(to) d
-  std::fill(right_.begin(), right_.end(), 0.0);
-  multiply_add(system_.pattern(Q::reaction_psi), b[Q::reaction_psi], step_.data(), 1.0, right_.data());
-  saddle_->solve(right_.data());
-  double change = 0;
-  for (int k = 0; k < m; ++k)
-    change = larger(change, std::abs(-right_[static_cast<std::size_t>(nz + k)] - step_[static_cast<std::size_t>(k)]));
-  change /= length;
-  return std::isfinite(change) ? change : std::numeric_limits<double>::infinity();
+  double worst = 0;
+  for (int sample = 1; sample <= samples; ++sample) {
+    for (int k = 0; k < m; ++k) point_[static_cast<std::size_t>(k)] = from[k] + sample * (to[k] - from[k]) / samples;
+    at_to_->at(t, y, z, point_.data());
+    // p_z x - r_psi(from) mu = r_psi(point) d,  g_y v_z x = 0   gives   mu = -S(from)^-1 S(point) d
+    std::fill(right_.begin(), right_.end(), 0.0);
+    multiply_add(system_.pattern(Q::reaction_psi), b[Q::reaction_psi], step_.data(), 1.0, right_.data());
+    saddle_->solve(right_.data());
+    for (int k = 0; k < m; ++k)
+      worst = larger(worst, std::abs(-right_[static_cast<std::size_t>(nz + k)] - step_[static_cast<std::size_t>(k)]));
+  }
+  worst /= length;
+  return std::isfinite(worst) ? worst : std::numeric_limits<double>::infinity();
 }
 
 int BranchGuard::side(double t, const double* y, const double* z, const double* psi) {

@@ -2,13 +2,16 @@
 // only those on the branch of the consistent one belong to the motion.
 //
 // Between two branches S(psi) = g_y v_z p_z^-1 r_psi(psi) is singular. Going from one multiplier to another, d apart,
-// stays on the branch when S hardly changes along d:
+// stays on the branch when S hardly changes on the way:
 //
-//   change = |S(from)^-1 S(to) d - d| / |d|  <=  1/2
+//   change = max over s in (0, 1] of |S(from)^-1 S(from + s d) d - d| / |d|  <=  1/2
 //
-// For a quadratic reaction this holds everywhere between the two or nowhere, and the root is then the only one near.
 // Positions can leave the branch as well, to another sheet of g = 0: then the determinant of [[p_z, -r_psi],
 // [g_y v_z, 0]] changes its sign between the start of the step and its end, which no continuous motion can do.
+//
+// How steps use this where r is nonlinear in psi: a first guess that continues earlier steps is taken if it lies on the
+// branch of the last multipliers, and its solution if the first contraction of Newton's method says that there is no
+// other near. Otherwise the step is grown from h = 0, where the solution is known, in pieces for which the same holds.
 #pragma once
 
 #include <memory>
@@ -24,6 +27,10 @@ class BranchGuard {
  public:
   /// The largest change that counts as staying on the branch.
   static constexpr double allowed = 0.5;
+  /// The largest first contraction of Newton's method with exact derivatives that counts as safe.
+  static constexpr double safe_contraction = 0.25;
+  /// Pieces of the step shorter than this mean that the branch ends.
+  static constexpr double shortest_piece = 1.0 / 1024;
 
   BranchGuard(const System& system, LinearAlgebra choice);
   /// Is the reaction nonlinear in psi, or not known to be affine?
@@ -38,7 +45,7 @@ class BranchGuard {
   bool needed_;
   std::unique_ptr<Evaluation> at_from_, at_to_;
   std::unique_ptr<SaddlePoint> saddle_;
-  std::vector<double> step_, right_;
+  std::vector<double> step_, right_, point_;
 };
 
 /// The message for a step whose multipliers leave the branch, or have no digit right because the step is too short.

@@ -167,7 +167,7 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
   if (base.order < 1)
     throw InputError(fmt::format(
         "'base' is \"{}\" and its order is not stated; state it, as in order = 2 in the tableau", base.info.name));
-  const int from = partner ? base.order + base.order % 2 : base.order;
+  const int from = base.order + base.order % 2;  // symmetric methods have even order
   const std::vector<double> lengths = composition_lengths(which.scheme, from, which.order);
   MethodChoice choice{composition_info(), symmetric ? std::max(from, which.order) : 1, "", {}, base.multiplier_order};
   const Preserves& kept = base.info.preserves;

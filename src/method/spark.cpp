@@ -13,8 +13,6 @@ namespace hinge {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-// Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
-constexpr double shortest_length = 1e-4;
 
 }  // namespace
 
@@ -67,8 +65,6 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   node_r_.resize(size((st_ + 1) * nz_));
   multiplier_.resize(size((st_ + 1) * m_));
   multipliers_.resize(size((st_ + 1) * m_));
-  guessed_multiplier_.resize(size((st_ + 1) * m_));
-  trial_.resize(size(m_));
   for (auto* v : {&increment_l_, &node_g_}) v->resize(size((st_ + 1) * m_));
   node_gy_.resize(size(st_ + 1) * system_->pattern(Q::constraint_y).entries());
   node_rpsi_.resize(size(st_ + 1) * system_->pattern(Q::reaction_psi).entries());
@@ -76,6 +72,8 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   for (auto* v : {&p0_, &z1_, &work_, &work2_}) v->resize(size(nz_));
   for (auto* v : {&y1_, &work_y_}) v->resize(size(ny_));
   psi1_.resize(size(m_));
+  if (guard_.needed())
+    for (auto& [from, to] : kept_unknowns()) to->resize(from->size());
   work_m_.resize(size(m_));
   newton_.resize(size(std::max(nz_ + m_, ny_)));
   force_is_constant_ = system_->is_constant(Q::force);
@@ -99,8 +97,7 @@ StepResult Spark::step(State& state, double h) {
   if (!small_.factored()) refresh_small_matrix(state, h);
   set_units(state, h);
 
-  StepResult result = solve_step(state, h);
-  if (guard_.needed() && (!result || !same_branch(state, h))) result = solve_guarded(state, h);
+  StepResult result = guard_.needed() ? follow_branch(state, h) : solve_step(state, h);
   if (!result) return result;
 
   if (!velocity_is_z_) guess_v_.push(stage_v_.data());
@@ -118,7 +115,6 @@ StepResult Spark::step(State& state, double h) {
 }
 
 StepResult Spark::solve_step(const State& state, double h) {
-  std::copy(multiplier_.begin(), multiplier_.end(), guessed_multiplier_.begin());
   if (StepResult result = solve_stages(state, h); !result) return result;
   sum_end_position(state, h);
   return solve_end(state, h);
@@ -130,18 +126,6 @@ void Spark::sum_end_position(const State& state, double h) {
   for (int j = 0; j < s_; ++j) axpy(h * c_.b[j], v_(j), ny_, y1_.data());
 }
 
-// Did the multipliers stay on the branch of the guess? The guess continues earlier steps, or is the consistent value.
-bool Spark::same_branch(const State& state, double h) {
-  for (int k = 0; k <= st_; ++k) {
-    const double* found = k < st_ ? l_(k) : psi1_.data();
-    const double* y = k < st_ ? node_y_(k) : y1_.data();
-    const double* z = k < st_ ? state.z.data() : z1_.data();
-    const double* guess = guessed_multiplier_.data() + k * m_;
-    if (guard_.change(state.t + c_.ctilde[k] * h, y, z, guess, found) > BranchGuard::allowed) return false;
-  }
-  return same_side(state, h);
-}
-
 // Is S of one sign all through the step?
 bool Spark::same_side(const State& state, double h) {
   const int side = guard_.side(state.t, state.y.data(), state.z.data(), state.psi.data());
@@ -150,48 +134,56 @@ bool Spark::same_side(const State& state, double h) {
   return guard_.side(state.t + h, y1_.data(), z1_.data(), psi1_.data()) == side;
 }
 
-// From the consistent multiplier by Newton's method with increments so short that S cannot become singular on the way:
-// the iterates follow the path  F(x) = (1 - s) F(x0),  which ends at the root of the branch, or where the branch ends.
-StepResult Spark::solve_guarded(const State& state, double h) {
+// Does the guess lie on the branch of the multipliers of the last step?
+bool Spark::guess_is_on_branch(const State& state) {
+  if (!guess_z_.ready()) return false;
+  for (int k = 0; k <= st_; ++k)
+    if (guard_.change(state.t, state.y.data(), state.z.data(), multipliers_.data() + k * m_, l_(k)) >
+        BranchGuard::allowed)
+      return false;
+  return true;
+}
+
+// Both blocks with exact derivatives from what the unknowns are now: true if solved, and no other solution is near.
+bool Spark::solve_safely(const State& state, double h) {
+  set_units(state, h);
+  bool ok = false;
+  last_ = full_stages(state, h, ok);
+  if (!ok || last_.first_contraction() > BranchGuard::safe_contraction) return false;
+  sum_end_position(state, h);
+  sum_end_momentum(h);
+  last_ = full_end(state.t + h, h, ok);
+  return ok && last_.first_contraction() <= BranchGuard::safe_contraction;
+}
+
+// The solution on the branch of the consistent multiplier: from the guess if that is certain, else grown from h = 0,
+// where Z_i = z0, L_k = psi, in pieces.
+StepResult Spark::follow_branch(const State& state, double h) {
+  ++counters_.full_newton;
+  if (guess_is_on_branch(state)) {
+    std::copy_n(l_(st_), m_, psi1_.data());
+    if (solve_safely(state, h) && same_side(state, h)) return {};
+  }
   forget_guesses();
   first_guess(state);
-  guarded_ = true;
-  bool ok = false;
-  Convergence last = full_stages(state, h, ok);
-  if (ok) {
-    sum_end_position(state, h);
-    ok = static_cast<bool>(solve_end(state, h)) && same_side(state, h);
-  }
-  guarded_ = false;
-  ++counters_.full_newton;
-  if (ok) return {};
-  if (!std::isfinite(last.last())) return explain_failure(*system_, state, h, "the stage equations", last);
-  return left_the_branch(*system_, state, h, "a multiplier");
-}
-
-// How far along the increments all multipliers of block 1 stay on their branch.
-double Spark::safe_length(const State& state, double h) {
-  if (!guarded_) return 1;
-  for (double length = 1; length > shortest_length; length /= 2) {
-    bool safe = true;
-    for (int k = 0; k < st_ && safe; ++k) {
-      for (int a = 0; a < m_; ++a) trial_[static_cast<std::size_t>(a)] = l_(k)[a] + length * dl_(k)[a];
-      safe = guard_.change(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k), trial_.data()) <=
-             BranchGuard::allowed;
+  psi1_ = state.psi;
+  double done = 0, piece = 1;
+  while (done < 1) {
+    for (auto& [from, to] : kept_unknowns()) *to = *from;
+    const double next = std::min(1.0, done + piece);
+    if (solve_safely(state, next * h)) {
+      done = next;
+      piece *= 2;
+      continue;
     }
-    if (safe) return length;
+    for (auto& [from, to] : kept_unknowns()) *from = *to;
+    piece /= 2;
+    if (piece >= BranchGuard::shortest_piece) continue;
+    if (!std::isfinite(last_.last())) return explain_failure(*system_, state, h, "the stage equations", last_);
+    return left_the_branch(*system_, state, h, "a multiplier");
   }
-  return 0;
-}
-
-double Spark::safe_end_length(double t1, const double* increment) {
-  if (!guarded_) return 1;
-  for (double length = 1; length > shortest_length; length /= 2) {
-    for (int a = 0; a < m_; ++a)
-      trial_[static_cast<std::size_t>(a)] = psi1_[static_cast<std::size_t>(a)] + length * increment[a];
-    if (guard_.change(t1, y1_.data(), z1_.data(), psi1_.data(), trial_.data()) <= BranchGuard::allowed) return length;
-  }
-  return 0;
+  if (!same_side(state, h)) return left_the_branch(*system_, state, h, "the solution");
+  return {};
 }
 
 // Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend

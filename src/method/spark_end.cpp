@@ -13,15 +13,19 @@ namespace {
 constexpr double renew_above = 0.025;
 }  // namespace
 
-StepResult Spark::solve_end(const State& state, double h) {
-  // work2_ = p0 + h sum_j bh_j f_j + h sum_{k < st} bt_k r_k
+// work2_ = p0 + h sum_j bh_j f_j + h sum_{k < st} bt_k r_k
+void Spark::sum_end_momentum(double h) {
   work2_ = p0_;
   for (int j = 0; j < s_; ++j) axpy(h * c_.bhat[j], f_(j), nz_, work2_.data());
   for (int k = 0; k < st_ && m_ > 0; ++k) axpy(h * c_.btilde[k], r_(k), nz_, work2_.data());
+}
+
+StepResult Spark::solve_end(const State& state, double h) {
+  sum_end_momentum(h);
   std::copy_n(l_(st_), m_, psi1_.data());
   bool ok = false;
   Convergence last(0);
-  if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full && !guarded_) {
+  if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
     std::copy_n(z1_.data(), nz_, increment_z_.data());
     last = simplified_end(state.t + h, h, ok);
     if (ok) end_noise_ = last.next_noise();
@@ -99,7 +103,6 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
   const Evaluation& e = *end_;
-  int shortened = 0;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
@@ -115,13 +118,8 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
     for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] = -e[Q::constraint_rate][a];
     saddle_->solve(newton_.data());
     for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] /= h;
-    const double length = safe_end_length(t1, newton_.data() + nz_);
-    axpy(length, newton_.data(), nz_, z1_.data());
-    axpy(length, newton_.data() + nz_, m_, psi1_.data());
-    if (length < 1) {
-      if (length == 0 || ++shortened > options_.max_iterations) break;
-      continue;
-    }
+    axpy(1.0, newton_.data(), nz_, z1_.data());
+    axpy(1.0, newton_.data() + nz_, m_, psi1_.data());
     verdict = convergence.judge(measure_end(newton_.data(), 0));
   }
   ok = verdict == Convergence::Verdict::converged;

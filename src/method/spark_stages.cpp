@@ -187,7 +187,6 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
   auto verdict = Convergence::Verdict::go_on;
   bool factor_now = true;
-  int shortened = 0;
   sum_stage_positions(state, h);
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
@@ -218,14 +217,9 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     std::copy_n(dx, s_ * ny_, position_change_.data());
     std::copy_n(dx + s_ * ny_, s_ * nz_, increment_z_.data());
     std::copy_n(dx + s_ * (ny_ + nz_), st_ * m_, increment_l_.data());
-    const double length = safe_length(state, h);
-    axpy(length, position_change_.data(), s_ * ny_, stage_y_.data());
-    axpy(length, increment_z_.data(), s_ * nz_, stage_z_.data());
-    axpy(length, increment_l_.data(), st_ * m_, multiplier_.data());
-    if (length < 1) {
-      if (length == 0 || ++shortened > options_.max_iterations) break;
-      continue;
-    }
+    axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
+    axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
+    axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
     verdict = convergence.judge(measure_stages(0));  // exact Newton: multipliers converge with the rest
     factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
   }

@@ -2,8 +2,10 @@
 // branches. spark_stages.cpp: block 1. spark_end.cpp: block 2.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "method/branch_guard.hpp"
@@ -40,11 +42,11 @@ class Spark final : public Stepper {
   }
   void note_acceleration(double a);
   StepResult solve_step(const State& state, double h);
-  StepResult solve_guarded(const State& state, double h);
-  bool same_branch(const State& state, double h);
+  StepResult follow_branch(const State& state, double h);
+  bool guess_is_on_branch(const State& state);
+  bool solve_safely(const State& state, double h);
   bool same_side(const State& state, double h);
-  double safe_length(const State& state, double h);
-  double safe_end_length(double t1, const double* increment);
+  void sum_end_momentum(double h);
   void sum_end_position(const State& state, double h);
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
@@ -79,7 +81,6 @@ class Spark final : public Stepper {
   SparkTableau c_;
   SolverOptions options_;
   BranchGuard guard_;
-  bool guarded_ = false;  // increments are shortened so that no multiplier leaves its branch
   int s_, st_, ny_, nz_, m_;
   Eigen::MatrixXd n_inverse_;  // N^-1, N = (Abar Atilde)_{1..st, 0..st-1}
 
@@ -99,8 +100,17 @@ class Spark final : public Stepper {
   double acceleration_ = 0;  // size of v_z p_z^-1 f where it was last looked at
   int full_steps_left_ = 0, full_streak_ = 16;
 
-  std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_,
-      guessed_multiplier_, trial_;
+  std::vector<double> stage_y_, stage_z_, stage_v_, stage_f_, stage_p_, node_positions_, node_r_, multiplier_;
+  // The unknowns of a step and where they are kept while a step is grown in pieces.
+  std::array<std::pair<std::vector<double>*, std::vector<double>*>, 5> kept_unknowns() {
+    return {{{&stage_v_, &kept_v_},
+             {&stage_z_, &kept_z_},
+             {&multiplier_, &kept_multiplier_},
+             {&z1_, &kept_z1_},
+             {&psi1_, &kept_psi1_}}};
+  }
+  std::vector<double> kept_v_, kept_z_, kept_multiplier_, kept_z1_, kept_psi1_;
+  Convergence last_{0};
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
   double unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1, noise_ = 1, end_noise_ = 1;

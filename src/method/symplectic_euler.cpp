@@ -21,6 +21,9 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double renew_above = 0.1;
 // Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
 constexpr double shortest_length = 1e-4;
+// The share of a step that is done first where it is grown in pieces: short, but not so short that rounding, eps
+// |y|/h^2, spoils the multipliers.
+constexpr double first_piece = 1.0 / 16;
 
 EulerWeights weights_of(const SymplecticEulerOptions& o, bool affine) {
   const double a = o.alpha, b = 1 - a;
@@ -77,6 +80,7 @@ SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Eul
   }
   const auto n = [](int k) { return static_cast<std::size_t>(k); };
   x_.resize(n(all));
+  kept_x_.resize(n(all));
   d_.resize(n(all));
   trial_psi_.resize(n(2 * m_));
   velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
@@ -174,7 +178,6 @@ double SymplecticEuler::measure(const Part& part) {
 
 // How far along the increment the multipliers stay on their branch: 1 if all the way, 0 if a singular S is in the way.
 double SymplecticEuler::safe_length(const Part& part, const State& state, double h) {
-  if (!guard_.needed()) return 1;
   const auto m = static_cast<std::size_t>(m_);
   double* trial = trial_psi_.data();
   for (double length = 1; length > shortest_length; length /= 2) {
@@ -207,10 +210,10 @@ void SymplecticEuler::move(const Part& part, double length) {
   }
 }
 
-// Newton's method with a matrix that is kept while it serves. Where r is nonlinear in psi, it is made anew in every
-// iteration and increments are shortened so that multipliers cannot jump to another branch: the iterates then follow
-// the path  F(x) = (1 - s) F(x0)  from the first guess, which meets no singular matrix unless the branch ends.
-bool SymplecticEuler::solve(Part& part, const State& state, double h, Convergence& convergence, bool& left) {
+// Newton's method with a matrix that is kept while it serves. Where r is nonlinear in psi, it is made anew in the first
+// iterations; with `shorten`, increments are shortened so that multipliers cannot jump to another branch: the iterates
+// then follow the path  F(x) = (1 - s) F(x0)  from the first guess, which meets no singular matrix.
+bool SymplecticEuler::solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence) {
   convergence = Convergence(options_.max_iterations, part.noise);
   auto verdict = Convergence::Verdict::go_on;
   const bool anew = !part.kept || guard_.needed() || (part.ages_fast && counters_.steps % 32 != 0);
@@ -230,25 +233,75 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, Convergenc
       convergence.matrix_renewed();
     }
     part.matrix.solve(d_.data() + part.offset);
-    const double length = safe_length(part, state, h);
-    left = length == 0;
-    if (left) return false;
+    const double length = shorten ? safe_length(part, state, h) : 1;
     move(part, length);
     if (length < 1) {
-      left = ++shortened > options_.max_iterations;
-      if (left) return false;
+      if (length == 0 || ++shortened > options_.max_iterations) return false;
       continue;
     }
     verdict = convergence.judge(measure(part));
     renew =
         guard_.needed() ? convergence.count() < 2 || convergence.theta() > 0.01 : convergence.slower_than(renew_above);
   }
-  left = verdict != Convergence::Verdict::converged && shortened > 0;
   if (verdict != Convergence::Verdict::converged) return false;
   part.noise = convergence.next_noise();
   if (!anew) part.ages_fast = renewals > 0;
   if (part.has_first) evaluate_first(state, h);  // of the values as accepted
   return true;
+}
+
+// All parts, from what the unknowns are now: true if solved, and no other solution is near.
+bool SymplecticEuler::solve_safely(const State& state, double h, Convergence& convergence) {
+  for (Part& part : parts_)
+    if (!solve(part, state, h, false, convergence) || convergence.first_contraction() > BranchGuard::safe_contraction)
+      return false;
+  return true;
+}
+
+// Does the guess lie on the branches of the multipliers of the last step?
+bool SymplecticEuler::guess_is_on_branch(const State& state) {
+  if (!guess_.ready()) return false;
+  for (int k = 0; k < 2; ++k)
+    if (guard_.change(state.t, state.y.data(), state.z.data(), multipliers_.data() + k * m_, psi(k)) >
+        BranchGuard::allowed)
+      return false;
+  return true;
+}
+
+// The solution on the branch of the consistent multiplier: from the guess if that is certain, else grown from a short
+// step, in pieces. In that short step the multipliers, which tend to other values than the consistent one as h -> 0,
+// are found from it along a path without singular points.
+StepResult SymplecticEuler::follow_branch(const State& state, double h) {
+  Convergence convergence(0);
+  if (guess_is_on_branch(state) && solve_safely(state, h, convergence) && same_side(state, h)) return {};
+  reset();
+  double done = 0, piece = first_piece;
+  first_guess(state, piece * h);
+  for (Part& part : parts_)
+    if (!solve(part, state, piece * h, true, convergence)) {
+      if (!std::isfinite(convergence.last())) return explain_failure(*system_, state, h, part.what, convergence);
+      return left_the_branch(*system_, state, h, "a multiplier");
+    }
+  done = piece;
+  while (done < 1) {
+    kept_x_ = x_;
+    const double next = std::min(1.0, done + piece);
+    // y1 belongs to the length of the step
+    if (w_.at_end)
+      for (int i = 0; i < ny_; ++i) {
+        const double y0 = state.y[static_cast<std::size_t>(i)];
+        x(at_y)[i] = y0 + next / done * (x(at_y)[i] - y0);
+      }
+    if (solve_safely(state, next * h, convergence)) {
+      done = next;
+      piece *= 2;
+      continue;
+    }
+    x_ = kept_x_;
+    piece /= 2;
+    if (piece < BranchGuard::shortest_piece) return left_the_branch(*system_, state, h, "a multiplier");
+  }
+  return same_side(state, h) ? StepResult{} : left_the_branch(*system_, state, h, "the solution");
 }
 
 void SymplecticEuler::first_guess(const State& state, double h) {
@@ -269,7 +322,6 @@ void SymplecticEuler::first_guess(const State& state, double h) {
 
 // Is S of one sign at the start, as it was before the step, and at the end?
 bool SymplecticEuler::same_side(const State& state, double h) {
-  if (!guard_.needed()) return true;
   const int side = guard_.side(state.t, state.y.data(), state.z.data(), state.psi.data());
   return guard_.side(state.t, state.y.data(), state.z.data(), psi(0)) == side &&
          guard_.side(end_time(state, h), x(at_y), x(at_z), psi(1)) == side;
@@ -283,17 +335,18 @@ StepResult SymplecticEuler::step(State& state, double h) {
   ++counters_.evaluations;
   first_guess(state, h);
   if (parts_[0].kept && !guard_.needed()) set_units(state, h);
-  Convergence convergence(0);
-  for (Part& part : parts_) {
-    bool left = false;
-    if (solve(part, state, h, convergence, left)) continue;
-    reset();
-    if (left) return left_the_branch(*system_, state, h, "a multiplier");
-    return explain_failure(*system_, state, h, part.what, convergence);
+  StepResult result;
+  if (guard_.needed()) {
+    result = follow_branch(state, h);
+  } else {
+    Convergence convergence(0);
+    for (Part& part : parts_)
+      if (result && !solve(part, state, h, false, convergence))
+        result = explain_failure(*system_, state, h, part.what, convergence);
   }
-  if (!same_side(state, h)) {
+  if (!result) {
     reset();
-    return left_the_branch(*system_, state, h, "the solution");
+    return result;
   }
   std::copy_n(x(at_z_mid), nz_, d_.data());
   std::copy_n(x(at_z), nz_, d_.data() + nz_);

@@ -59,7 +59,10 @@ class SymplecticEuler final : public Stepper {
   double velocity_size(const double* dz);
   double safe_length(const Part& part, const State& state, double h);
   void move(const Part& part, double length);
-  bool solve(Part& part, const State& state, double h, Convergence& convergence, bool& left);
+  bool solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence);
+  bool solve_safely(const State& state, double h, Convergence& convergence);
+  bool guess_is_on_branch(const State& state);
+  StepResult follow_branch(const State& state, double h);
   void first_guess(const State& state, double h);
   bool same_side(const State& state, double h);
 
@@ -80,7 +83,7 @@ class SymplecticEuler final : public Stepper {
   std::unique_ptr<Evaluation> start_, mid_, mid_derivatives_, position_, position_derivatives_;
   std::unique_ptr<Evaluation> end_;
   std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
-  std::vector<double> x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
+  std::vector<double> x_, kept_x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
   double last_h_ = 0, unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1;
   bool velocity_is_z_;
 };

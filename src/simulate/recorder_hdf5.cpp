@@ -166,7 +166,7 @@ void write_text_attribute(const Check& check, hid_t object, const std::string& n
 }
 
 // Without time stamps the same run writes the same bytes.
-Handle untimed() {
+Handle untimed(const Check& check) {
   Handle creation = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
   check(H5Pset_obj_track_times(creation.get(), false), "switch off time stamps");
   return creation;
@@ -175,8 +175,8 @@ Handle untimed() {
 void write_model(const Check& check, hid_t file, const std::string& model) {
   const Handle type = text_type(check), space = scalar_space(check);
   const Handle dataset =
-      check(H5Dcreate2(file, "model", type.get(), space.get(), H5P_DEFAULT, untimed().get(), H5P_DEFAULT), H5Dclose,
-            "create /model");
+      check(H5Dcreate2(file, "model", type.get(), space.get(), H5P_DEFAULT, untimed(check).get(), H5P_DEFAULT),
+            H5Dclose, "create /model");
   const char* text = model.c_str();
   check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &text), "write /model");
 }
@@ -191,8 +191,8 @@ void write_columns(const Check& check, hid_t file, hid_t trajectory, const std::
     check(H5Awrite(attribute.get(), type.get(), names.data()), "name the columns");
   } else {
     const Handle dataset =
-        check(H5Dcreate2(file, "columns", type.get(), space.get(), H5P_DEFAULT, untimed().get(), H5P_DEFAULT), H5Dclose,
-              "create /columns");
+        check(H5Dcreate2(file, "columns", type.get(), space.get(), H5P_DEFAULT, untimed(check).get(), H5P_DEFAULT),
+              H5Dclose, "create /columns");
     check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, names.data()), "write /columns");
   }
 }
@@ -208,7 +208,7 @@ Handle create_file(const Check& check, const std::string& path) {
 }
 
 Handle create_trajectory(const Check& check, hid_t file, hsize_t chunk_rows, hsize_t columns) {
-  const Handle creation = untimed();
+  const Handle creation = untimed(check);
   const hsize_t chunk[2] = {chunk_rows, columns};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   check(H5Pset_chunk(creation.get(), 2, chunk), "choose the chunks");

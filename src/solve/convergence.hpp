@@ -32,6 +32,7 @@ class Convergence {
     if (count_ == 1) {
       first_ = size;
     } else {
+      if (count_ == 2) first_contraction_ = size / previous;
       // One contraction proves little: the first increments remove what the matrix knows exactly. Two are believed.
       const double before = std::exchange(theta_, size / previous);
       const double theta = std::max(theta_, before);
@@ -68,6 +69,9 @@ class Convergence {
   }
 
   int count() const { return count_; }
+  /// Of the second increment against the first; 0 if the first was enough. With exact derivatives at both, up to 1/4
+  /// means that the solution found is the only one near the first guess (Newton and Kantorovich).
+  double first_contraction() const { return first_contraction_; }
   /// Last observed contraction, 0 before the second increment.
   double theta() const { return theta_; }
   double last() const { return last_; }
@@ -87,7 +91,7 @@ class Convergence {
   double noise_;
   bool stagnated_ = false, fresh_ = false;
   int count_ = 0;
-  double last_ = 0, theta_ = 0, first_ = 0;
+  double last_ = 0, theta_ = 0, first_ = 0, first_contraction_ = 0;
   std::array<double, 5> recent_{};
 };
 

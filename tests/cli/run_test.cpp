@@ -425,7 +425,7 @@ TEST(Check, TellsStructureWithoutIntegrating) {
   const Folder folder;
   const Answer answer = hinge(folder, {"check", folder.write("m.toml", pendulum), "--set", "parameters.m=1"});
   EXPECT_EQ(answer.status, 0) << answer.err;
-  for (const std::string part : {"Lagrangian", "2 coordinates", "1 constraints", "rank of G", "1 of 1",
+  for (const std::string part : {"Lagrangian", "2 coordinates", "1 constraint\n", "rank of G", "1 of 1",
                                  "degrees of freedom", "index", "3 as written", "consistent", "gauss-lobatto"})
     EXPECT_NE(answer.out.find(part), std::string::npos) << part << " is not in\n" << answer.out;
   EXPECT_EQ(hinge(folder, {"check", folder.write("m.toml", with(pendulum, "[1, 0]", "[1, 1]"))}).status, 2);

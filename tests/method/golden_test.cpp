@@ -52,6 +52,10 @@ TEST(Golden, FirstStepsAndErrorsOnS1) {
       expect_near(first.y, numbers(table["first_step_h0.1"]["y1"]), 1e-14, name);
       expect_near(first.z, numbers(table["first_step_h0.1"]["z1"]), 1e-14, name);
       EXPECT_NEAR(first.psi[0], number(table["first_step_h0.1"]["Lam"].back()), 1e-12) << name;  // measured 4.8e-13
+      const auto stepper = method.bind(problems::s1().system, {});
+      State state{0, {1, 1}, {1, 1}, {1}};
+      ASSERT_TRUE(stepper->step(state, 0.1)) << name;
+      expect_near(stepper->multipliers(), numbers(table["first_step_h0.1"]["Lam"]), 1e-11, name);
     }
     for (const char* h : {"0.1", "0.05", "0.025"}) {
       if (!table.contains(h) || !table[h].contains("y")) continue;

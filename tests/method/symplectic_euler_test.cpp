@@ -130,6 +130,19 @@ TEST(SymplecticEuler, NaturalConvergesToAnotherOdeWhereTheReactionIsNonlinear) {
   }
 }
 
+TEST(SymplecticEuler, NaturalConjugateHasTheLimitOfNaturalWithTheOtherAlpha) {
+  std::vector<double> gap;
+  for (const double h : {1.0 / 400, 1.0 / 800, 1.0 / 1600})
+    gap.push_back(distance(integrate(problems::e1(), euler("natconj", 0.3), h, 1.0).y,
+                           integrate(problems::e1(), euler("natural", 0.7), h, 1.0).y));
+  EXPECT_NEAR(std::log2(gap[0] / gap[1]), 1, 0.05);
+  EXPECT_NEAR(std::log2(gap[1] / gap[2]), 1, 0.03);
+  // control: with the same alpha the limits differ
+  const double same = distance(integrate(problems::e1(), euler("natconj", 0.3), 1.0 / 1600, 1.0).y,
+                               integrate(problems::e1(), euler("natural", 0.3), 1.0 / 1600, 1.0).y);
+  EXPECT_GT(same, 10 * gap[2]);
+}
+
 // One step from consistent values; z after y.
 std::vector<double> one_step(const Problem& p, const MethodChoice& method, double h, std::vector<double> x = {},
                              std::vector<double>* multipliers = nullptr) {
@@ -314,11 +327,65 @@ TEST(Branch, SparkStepsThatWouldChangeToAnotherSheetAreRefused) {
     }
     EXPECT_GT(run.state().y[1], 0);
   }
-  for (const int s : {2, 3}) {  // long steps that can be done
-    const State end = integrate(problems::s1(), gauss_lobatto(s), 0.7, 1.4);
-    EXPECT_NEAR(end.y[1], std::exp(-1.4), s == 2 ? 0.02 : 1e-3);
-    EXPECT_GT(end.psi[0], 0);
+}
+
+// Long steps whose equations have other solutions, with S of the same sign: the roots as continuation in h finds them.
+TEST(Branch, SparkStepsFindTheRootOfTheMotion) {
+  const struct {
+    MethodChoice method;
+    double step, end, y;
+  } cases[] = {{gauss_lobatto(4), 0.9, 1.8, 36.5986},     {gauss_lobatto(3), 0.7, 2.1, 66.646},
+               {lobatto_iiia_iiib(3), 0.5, 1.5, 20.2562}, {lobatto_iiia_iiib(4), 0.7, 2.1, 67.0600},
+               {gauss_lobatto(2), 0.7, 1.4, 18.0174},     {gauss_lobatto(4), 1.0, 1.0, 7.3897}};
+  for (const auto& c : cases) {
+    const State end = integrate(problems::s1(), c.method, c.step, c.end);
+    EXPECT_NEAR(end.y[0], c.y, 1e-5 * c.y) << c.method.description;  // measured 3.5e-6: the digits given here
+    EXPECT_GT(end.psi[0], 0) << c.method.description;
   }
+}
+
+// y1'' = psi, y2'' = psi^3 - 3 psi - (2 - 8.61 t) on y2 = 0: the branch from psi = 2 ends at t = 0.465, where psi = 1;
+// the other outer branch, psi < -1, has S of the same sign.
+Problem cubic() {
+  Odae odae;
+  const Vector y = odae.y("y", {2}), z = odae.z("z", {2}), psi = odae.psi("psi", {1});
+  odae.v(z);
+  odae.f({-y[0], 8.61 * odae.t() - 2.0});
+  odae.r({psi[0], psi[0] * psi[0] * psi[0] - 3.0 * psi[0]});
+  odae.constrain(y[1]);
+  return {odae.build(), {.position = {1, 0}, .velocity = {0, 0}, .multiplier = {2}}};
+}
+
+TEST(Branch, ABranchThatEndsIsNotExchangedForAnother) {
+  for (const MethodChoice& method :
+       {gauss_lobatto(1), gauss_lobatto(2), lobatto_iiia_iiib(3), rattle(), symplectic_euler(), euler("true", 1.0),
+        euler("trueconj", 0.5), euler("true_adj", 1.0), composition(symplectic_euler(), {.order = 2})})
+    for (const double step : {0.308, 0.2, 0.1, 0.03, 0.01, 0.001}) {
+      Simulation run(cubic().system, method, {.step = step});
+      run.start(cubic().start);
+      EXPECT_THROW(run.until(0.8), StepFailure) << method.description << " " << step;
+      EXPECT_GT(run.state().psi[0], 0.5) << method.description << " " << step;
+      EXPECT_LT(run.state().t, 0.466 + step) << method.description << " " << step;
+    }
+}
+
+// Two multipliers that enter as a complex square: the two branches are connected around a branch point.
+TEST(Branch, CoupledMultipliersDoNotChangeTheirBranch) {
+  Odae odae;
+  const Vector y = odae.y("y", {3}), z = odae.z("z", {3}), s = odae.psi("s", {2});
+  const Expression t = odae.t();
+  odae.v(z);
+  odae.f({-y[0], -(1.862 * cos(2.047 * t) + 1.0), -4.930 * sin(2.047 * t)});
+  odae.r({s[0] - s[1], s[0] * s[0] - s[1] * s[1], 2.0 * s[0] * s[1]});
+  odae.constrain(y[1] - 0.3 * y[0] * y[0]);
+  odae.constrain(y[2] - 0.1 * y[0] * y[1]);
+  const Problem p{odae.build(), {.position = {1, 0.3, 0.03}, .velocity = {0, 0, 0}, .multiplier = {2, 1.5}}};
+  for (const double alpha : {0.5, 1.0})
+    for (const double step : {0.2, 0.1, 0.05, 0.01}) {
+      const State end = integrate(p, euler("true", alpha), step, 2.0);
+      EXPECT_LT(end.psi[0], -0.8) << alpha << " " << step;  // h -> 0: -1.9; the other branch: positive
+      EXPECT_GT(end.psi[1], 0.8) << alpha << " " << step;
+    }
 }
 
 }  // namespace
