@@ -4,6 +4,7 @@
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"
+#include "hinge/formulation.hpp"
 #include "hinge/method.hpp"
 #include "hinge/model.hpp"
 #include "hinge/simulate.hpp"

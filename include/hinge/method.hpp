@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "hinge/formulation.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
 #include "hinge/tableau.hpp"
@@ -39,6 +40,7 @@ struct Counters {
   long evaluations = 0;     ///< passes over the system's functions
   long factorisations = 0;  ///< of the small matrix and of full ones
   long full_newton = 0;     ///< steps that needed full Newton
+  long augmentations = 0;   ///< solutions with given multipliers, in augmented Lagrangian methods
 };
 
 struct StepResult {
@@ -72,6 +74,7 @@ struct Preserves {
   bool symplectic = false;      ///< for Hamiltonian and Lagrangian systems
   bool symmetric = false;       ///< a step of -h undoes a step of h
   bool momentum_maps = false;   ///< linear and angular momenta of a symmetric system
+  bool energy = false;          ///< the energy to round-off, not only without drift
 };
 
 using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
@@ -138,6 +141,20 @@ struct CompositionOptions {
 MethodChoice composition(const MethodChoice& base, const CompositionOptions& options = {});
 /// The same with another partner in the place of the adjoint. Not taken to be symmetric, even where it is.
 MethodChoice composition(const MethodChoice& base, const MethodChoice& partner, const CompositionOptions& options);
+
+struct EnergyMomentumOptions {
+  ConstraintTreatment constraints = ConstraintTreatment::multiplier;
+  double penalty = 1e6;           ///< mu, for penalty and augmented
+  bool general = false;           ///< Gonzalez' general derivative instead of the one built on invariants
+  bool project_velocity = false;  ///< put the velocity on its constraint level after every step
+  double tolerance = 1e-10;       ///< augmented: iterations end when |g| is below this
+  bool warm_start = false;        ///< augmented: start from the multipliers of the last step instead of zero
+  int max_augmentations = 200;    ///< augmented: a step that needs more fails
+  double update_factor = 1;       ///< augmented: 1 converges; 2, as once printed, stagnates for large penalties
+};
+/// Keeps the energy (multiplier) or the energy with the penalty terms, and momentum maps, exactly. Order 2. For systems
+/// with a constant mass matrix.
+MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
 
 /// All methods, in the order in which they are documented.
 std::vector<MethodInfo> methods();

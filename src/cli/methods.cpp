@@ -26,7 +26,8 @@ int list_methods(bool json) {
                         {"velocity_level", p.velocity_level},
                         {"symplectic", p.symplectic},
                         {"symmetric", p.symmetric},
-                        {"momentum_maps", p.momentum_maps}}},
+                        {"momentum_maps", p.momentum_maps},
+                        {"energy", p.energy}}},
                       {"options", options},
                       {"reference", m.reference}});
       continue;
@@ -40,6 +41,7 @@ int list_methods(bool json) {
     add(p.symplectic, "symplectic form");
     add(p.symmetric, "time symmetry");
     add(p.momentum_maps, "momentum maps");
+    add(p.energy, "energy");
     std::cout << fmt::format("{}\n  {}\n  order      {}; of the multipliers {}\n  preserves  {}\n", m.name, m.summary,
                              m.order, m.multiplier_order, kept);
     for (const OptionInfo& o : m.options)

@@ -19,6 +19,7 @@ MethodEntry rattle_entry();
 MethodEntry shake_entry();
 MethodEntry symplectic_euler_entry();
 MethodEntry composition_entry();
+MethodEntry energy_momentum_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};

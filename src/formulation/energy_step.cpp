@@ -1,0 +1,262 @@
+#include "formulation/energy_step.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "expression/derivative.hpp"
+#include "expression/substitute.hpp"
+#include "formulation/discrete_gradient.hpp"
+#include "hinge/error.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+using Treatment = ConstraintTreatment;
+
+[[noreturn]] void refuse(const char* method, const std::string& why) {
+  throw UnsuitableMethod(fmt::format("{} {}", method, why));
+}
+
+// f = -U_q and r = -G^T psi?
+void require_potential_and_ideal(const SymbolicSystem& system, const ConstantMassForm& form, const char* method) {
+  const Equations& eq = system.equations();
+  const std::vector<Node> slope = gradient(*eq.graph, form.potential, eq.y);
+  const auto tape = system.tape(slope);
+  std::vector<double> scratch = tape->make_scratch(), dU(slope.size());
+  const Pattern& gy = system.pattern(Q::constraint_y);
+  const auto n = static_cast<std::size_t>(form.n);
+  std::vector<double> sum(n);
+  double force_defect = std::nan(""), reaction_defect = std::nan(""), x = 0.37;
+  const auto next = [&x] { return x = 3.9 * x * (1 - x); };
+  const auto evaluation = system.evaluation({Q::force, Q::reaction, Q::constraint_y});
+  std::vector<double> y(n), z(n), psi(static_cast<std::size_t>(form.m));
+  const auto note = [](double& worst, double d) {
+    if (std::isfinite(d)) worst = std::isnan(worst) ? d : std::max(worst, d);
+  };
+  for (int sample = 0; sample < 8; ++sample) {
+    for (auto* part : {&y, &z, &psi})
+      for (double& value : *part) value = 0.2 + next();
+    const double t = 0;
+    const double* const inputs[] = {&t, y.data(), z.data(), psi.data()};
+    tape->evaluate(inputs, scratch.data(), dU.data());
+    evaluation->at(t, y.data(), z.data(), psi.data());
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (std::size_t i = 0; i < psi.size(); ++i)
+      for (int k = gy.row_start[i]; k < gy.row_start[i + 1]; ++k)
+        sum[static_cast<std::size_t>(gy.column[static_cast<std::size_t>(k)])] +=
+            psi[i] * (*evaluation)[Q::constraint_y][k];
+    for (std::size_t i = 0; i < n; ++i) {
+      const double f = (*evaluation)[Q::force][i], r = (*evaluation)[Q::reaction][i];
+      note(force_defect, std::abs(f + dU[i]) / (1 + std::abs(f)));
+      note(reaction_defect, std::abs(r + sum[i]) / (1 + std::abs(r)));
+    }
+  }
+  if (force_defect > 1e-9)
+    refuse(method,
+           "keeps the energy of systems that conserve it; this one has forces beside those of the potential. Use "
+           "gauss-lobatto, or leave the forces away");
+  if (reaction_defect > 1e-9)
+    refuse(method, "needs the reaction -G^T psi of ideal constraints; this system has another. Use symplectic-euler");
+}
+
+std::vector<Node> variables(Graph& graph, const char* name, int count) {
+  std::vector<Node> list;
+  for (int k = 0; k < count; ++k) list.push_back(graph.variable(fmt::format("{}[{}]", name, k)));
+  return list;
+}
+
+Node dot(Graph& graph, std::span<const Node> a, std::span<const Node> b) { return dot_product(graph, a, b); }
+
+std::vector<Node> apply(Graph& graph, const Pattern& pattern, const std::vector<double>& values,
+                        std::span<const Node> x) {
+  std::vector<Node> y;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pattern.rows); ++i) {
+    Node sum = graph.constant(0);
+    for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
+      sum = graph.add(sum, graph.multiply(graph.constant(values[static_cast<std::size_t>(k)]),
+                                          x[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]));
+    y.push_back(sum);
+  }
+  return y;
+}
+
+// The step while it is put together, in a graph of its own.
+struct Draft {
+  Graph graph;
+  Node h, mu;
+  std::vector<Node> q0, p0, g0, lam_k, u;
+  std::vector<Node> unknown, residual, force, lam, change;
+
+  Draft(int n, int m)
+      : h(graph.variable("h")),
+        mu(graph.variable("mu")),
+        q0(variables(graph, "q0", n)),
+        p0(variables(graph, "p0", n)),
+        g0(variables(graph, "g0", m)),
+        lam_k(variables(graph, "lam", m)),
+        u(variables(graph, "u", n)) {}
+  Node number(double x) { return graph.constant(x); }
+  Node times(Node a, Node b) { return graph.multiply(a, b); }
+  Node plus(Node a, Node b) { return graph.add(a, b); }
+};
+
+// (38), (39), (40)
+void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
+  const Equations& eq = form.system->equations();
+  Increment step(d.graph, d.q0, d.u);
+  Graph& graph = d.graph;
+  d.force = discrete_gradient(*eq.graph, invariant_form(*eq.graph, form.potential, eq.y), eq.y, step);
+  d.unknown = d.u;
+  std::vector<Node> given;  // multipliers as unknowns
+  if (treatment == Treatment::multiplier) {
+    given = variables(graph, "psi", form.m);
+    d.unknown.insert(d.unknown.end(), given.begin(), given.end());
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(form.m); ++i) {
+    const std::vector<Node> dd_g = discrete_gradient(*eq.graph, invariant_form(*eq.graph, eq.g[i], eq.y), eq.y, step);
+    const Node change = dot(graph, dd_g, d.u);
+    d.change.push_back(change);
+    // mu (g0 + g1) = mu (2 g0 + change)
+    const Node spring = d.times(d.mu, d.plus(d.times(d.number(2), d.g0[i]), change));
+    d.lam.push_back(treatment == Treatment::multiplier ? given[i]
+                    : treatment == Treatment::penalty  ? spring
+                                                       : d.plus(d.lam_k[i], spring));
+    for (std::size_t k = 0; k < dd_g.size(); ++k) d.force[k] = d.plus(d.force[k], d.times(dd_g[k], d.lam[i]));
+  }
+  const std::vector<Node> mass_u = apply(graph, form.mass_pattern, form.mass, d.u);
+  const Node half = d.times(d.number(0.5), d.times(d.h, d.h));
+  for (std::size_t k = 0; k < d.u.size(); ++k)
+    d.residual.push_back(d.plus(graph.subtract(mass_u[k], d.times(d.h, d.p0[k])), d.times(half, d.force[k])));
+  if (treatment == Treatment::multiplier)
+    for (std::size_t i = 0; i < d.g0.size(); ++i) d.residual.push_back(d.plus(d.g0[i], d.change[i]));
+}
+
+// (23), (24), (29)-(31)
+void general_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
+  const Equations& eq = form.system->equations();
+  Graph& graph = d.graph;
+  const auto n = static_cast<std::size_t>(form.n), m = static_cast<std::size_t>(form.m);
+  const std::vector<Node> dp = variables(graph, "d", form.n);
+  std::vector<Node> middle, end;
+  for (std::size_t k = 0; k < n; ++k) {
+    middle.push_back(d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])));
+    end.push_back(d.plus(d.q0[k], d.u[k]));
+  }
+  const auto at = [&](std::span<const Node> f, std::span<const Node> q) {
+    return substitute(*eq.graph, f, eq.y, q, graph);
+  };
+  const std::vector<Node> potential = {form.potential};
+  const std::vector<Node> slope = at(gradient(*eq.graph, form.potential, eq.y), middle);
+  const std::vector<Node> g_middle = at(eq.g, middle), g_end = at(eq.g, end);
+  const SparseExpressions jac = jacobian(*eq.graph, eq.g, eq.y);
+  const std::vector<Node> jac_middle = at(jac.entries, middle);
+  d.unknown = d.u;
+  d.unknown.insert(d.unknown.end(), dp.begin(), dp.end());
+  if (treatment == Treatment::multiplier) {
+    d.lam = variables(graph, "psi", form.m);
+    d.unknown.insert(d.unknown.end(), d.lam.begin(), d.lam.end());
+  }
+  std::vector<Node> f_p(n, d.number(0));
+  Node gain = d.number(0);  // P1 - P0
+  for (std::size_t i = 0; i < m; ++i) {
+    const Node change = graph.subtract(g_end[i], d.g0[i]);
+    d.change.push_back(change);
+    const Node squares = d.times(d.mu, graph.subtract(d.times(g_end[i], g_end[i]), d.times(d.g0[i], d.g0[i])));
+    const Node two_mu = d.times(d.number(2), d.mu);
+    if (treatment == Treatment::penalty) d.lam.push_back(d.times(two_mu, g_middle[i]));
+    if (treatment == Treatment::augmented) d.lam.push_back(d.plus(d.lam_k[i], d.times(two_mu, g_end[i])));
+    if (treatment == Treatment::multiplier) gain = d.plus(gain, d.times(d.lam[i], change));
+    if (treatment == Treatment::penalty) gain = d.plus(gain, squares);
+    if (treatment == Treatment::augmented) gain = d.plus(gain, d.plus(d.times(d.lam_k[i], change), squares));
+    for (int k = jac.row_start[i]; k < jac.row_start[i + 1]; ++k) {
+      Node& f = f_p[static_cast<std::size_t>(jac.column[static_cast<std::size_t>(k)])];
+      f = d.plus(f, d.times(jac_middle[static_cast<std::size_t>(k)], d.lam[i]));
+    }
+  }
+  const Node u0 = at(potential, d.q0)[0], u1 = at(potential, end)[0];
+  std::vector<Node> all(n);
+  for (std::size_t k = 0; k < n; ++k) all[k] = d.plus(slope[k], f_p[k]);
+  const Node bracket = graph.subtract(d.plus(graph.subtract(u1, u0), gain), dot(graph, all, d.u));
+  const Node size = d.plus(dot(graph, d.u, d.u), dot(graph, dp, dp));
+  const Node tiny = graph.make(Op::less, size, d.number(1e-280));
+  const Node s =
+      graph.make(Op::select, tiny, d.number(0), graph.divide(bracket, graph.make(Op::select, tiny, d.number(1), size)));
+  std::vector<Node> p_middle;
+  for (std::size_t k = 0; k < n; ++k) p_middle.push_back(d.plus(d.p0[k], d.times(d.number(0.5), dp[k])));
+  const std::vector<Node> v_middle = apply(graph, form.inverse_pattern, form.inverse, p_middle);
+  // the velocity times h, so that rows are of the size of u and d
+  for (std::size_t k = 0; k < n; ++k)
+    d.residual.push_back(graph.subtract(d.u[k], d.times(d.h, d.plus(v_middle[k], d.times(s, dp[k])))));
+  for (std::size_t k = 0; k < n; ++k) {
+    const Node total = d.plus(all[k], d.times(s, d.u[k]));
+    d.force.push_back(total);
+    d.residual.push_back(d.plus(dp[k], d.times(d.h, total)));
+  }
+  if (treatment == Treatment::multiplier)
+    for (std::size_t i = 0; i < m; ++i) d.residual.push_back(g_end[i]);
+}
+
+}  // namespace
+
+ConstantMassForm constant_mass_form(const System& given, const char* method) {
+  const auto* system = dynamic_cast<const SymbolicSystem*>(&given);
+  if (!system) refuse(method, "needs equations given as expressions; this system is made of compiled functions");
+  if (!system->has_energy())
+    refuse(method, "needs an energy: give the system as [lagrangian] or [hamiltonian], or use gauss-lobatto");
+  if (system->depends_on_time())
+    refuse(method, "needs equations without t: where they contain it, the energy is not conserved anyway");
+  const SystemKind kind = system->layout().kind;
+  const bool hamiltonian = kind == SystemKind::hamiltonian;
+  const Q mass_kind = hamiltonian ? Q::velocity_z : Q::momentum_z;
+  if (!system->is_constant(mass_kind) || !system->pattern(Q::velocity_y).empty() ||
+      !system->pattern(Q::momentum_y).empty())
+    refuse(method,
+           "needs a kinetic energy with a constant mass matrix, independent of the position; use gauss-lobatto");
+  const Equations& eq = system->equations();
+  Graph& graph = *eq.graph;
+  ConstantMassForm form{system, system->ny(), system->npsi(), no_node, {}, {}, {}, {}};
+  const std::vector<Node> zero(eq.z.size(), graph.constant(0));
+  form.potential = substitute(graph, std::vector{eq.energy}, eq.z, zero, graph)[0];
+  const auto offset = substitute(graph, hamiltonian ? eq.v : eq.p, eq.z, zero, graph);
+  for (const Node n : offset)
+    if (!graph.is_constant(n, 0)) refuse(method, "needs momenta that vanish with the velocities; use gauss-lobatto");
+
+  const Pattern& pattern = system->pattern(mass_kind);
+  const auto evaluation = system->evaluation({mass_kind});
+  const std::vector<double> nothing(static_cast<std::size_t>(std::max({form.n, form.m, 1})), 0.0);
+  evaluation->at(0, nothing.data(), nothing.data(), nothing.data());
+  std::vector<double> values((*evaluation)[mass_kind], (*evaluation)[mass_kind] + pattern.entries());
+  BlockInverse inverter(pattern);
+  std::vector<double> inverse(inverter.pattern().entries());
+  if (!inverter.compute(values.data(), inverse.data()))
+    refuse(method, "needs a regular mass matrix; a coordinate has no inertia");
+  form.mass_pattern = hamiltonian ? inverter.pattern() : pattern;
+  form.mass = hamiltonian ? inverse : values;
+  form.inverse_pattern = hamiltonian ? pattern : inverter.pattern();
+  form.inverse = hamiltonian ? values : inverse;
+  require_potential_and_ideal(*system, form, method);
+  return form;
+}
+
+EnergyStep energy_step(const ConstantMassForm& form, Treatment treatment, bool general) {
+  Draft d(form.n, form.m);
+  (general ? general_equations : energy_momentum_equations)(form, treatment, d);
+  EnergyStep step;
+  step.unknowns = static_cast<int>(d.unknown.size());
+  SparseExpressions matrix = jacobian(d.graph, d.residual, d.unknown);
+  step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
+  const std::vector<Node> blocks[EnergyStep::inputs] = {{d.h}, {d.mu}, d.q0, d.p0, d.g0, d.lam_k, d.unknown};
+  std::vector<Node> values = d.residual;
+  for (const auto* part : {&d.force, &d.lam, &d.change}) values.insert(values.end(), part->begin(), part->end());
+  step.values = make_tape(d.graph, blocks, values);
+  std::vector<Node> both = d.residual;
+  both.insert(both.end(), matrix.entries.begin(), matrix.entries.end());
+  step.residual_and_matrix = make_tape(d.graph, blocks, both);
+  return step;
+}
+
+}  // namespace hinge

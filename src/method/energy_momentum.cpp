@@ -1,0 +1,316 @@
+#include "method/energy_momentum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "formulation/energy_step.hpp"
+#include "hinge/error.hpp"
+#include "method/method_entry.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/convergence.hpp"
+#include "solve/linear.hpp"
+#include "solve/saddle_point.hpp"
+#include "solve/sparse.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Treatment = ConstraintTreatment;
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which a kept matrix is made anew.
+constexpr double renew_above = 0.05;
+
+class EnergyMomentum final : public Stepper {
+ public:
+  EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                 const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    kept_ = false;
+    noise_ = 1;
+    have_multiplier_ = false;
+  }
+
+ private:
+  using Q = Quantity;
+  bool solve(double h, Convergence& convergence);
+  StepResult augment(const State& state, double h);
+  bool project(const State& end);
+  double constraint_size() const;
+  void evaluate(double h);
+
+  std::shared_ptr<const System> system_;
+  EnergyMomentumOptions which_;
+  SolverOptions options_;
+  ConstantMassForm form_;
+  EnergyStep step_;
+  int n_, m_;
+  bool momentum_is_z_;
+  std::unique_ptr<LinearSolver> solver_;
+  std::unique_ptr<Evaluation> start_, rate_;
+  std::unique_ptr<SaddlePoint> projector_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
+  double unit_ = 1, noise_ = 1, last_h_ = 0;
+  bool kept_ = false, have_multiplier_ = false;
+};
+
+EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                               const SolverOptions& options)
+    : system_(std::move(system)),
+      which_(which),
+      options_(options),
+      form_(constant_mass_form(*system_, "energy-momentum")),
+      step_(energy_step(form_, which.constraints, which.general)),
+      n_(form_.n),
+      m_(form_.m),
+      momentum_is_z_(system_->layout().kind == SystemKind::hamiltonian) {
+  options_.validate();
+  solver_ = make_linear_solver(step_.pattern, options.linear_algebra);
+  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::constraint, Q::force});
+  if (which_.project_velocity && m_ > 0) {
+    rate_ = system_->evaluation({Q::constraint_rate, Q::constraint_rate_z, Q::momentum_z, Q::reaction_psi});
+    projector_ = std::make_unique<SaddlePoint>(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
+                                               system_->pattern(Q::constraint_rate_z), options.linear_algebra);
+  }
+  matrix_scratch_ = step_.residual_and_matrix->make_scratch();
+  value_scratch_ = step_.values->make_scratch();
+  const auto size = [](int k) { return static_cast<std::size_t>(k); };
+  for (auto* v : {&x_, &dx_}) v->resize(size(step_.unknowns));
+  for (auto* v : {&q0_, &p0_, &p1_, &z1_}) v->resize(size(n_));
+  for (auto* v : {&g0_, &lam_k_, &psi_}) v->resize(size(m_));
+  right_.resize(size(n_ + m_));
+  multipliers_.resize(size(m_));
+}
+
+// Newton's method for the increment u (and what else is unknown), with a matrix that is kept while it serves.
+bool EnergyMomentum::solve(double h, Convergence& convergence) {
+  convergence = Convergence(options_.max_iterations, noise_);
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
+                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  const auto unknowns = static_cast<std::size_t>(step_.unknowns);
+  auto verdict = Convergence::Verdict::go_on;
+  bool renew = !kept_;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    ++counters_.evaluations;
+    const Evaluator& tape = renew ? *step_.residual_and_matrix : *step_.values;
+    double* scratch = renew ? matrix_scratch_.data() : value_scratch_.data();
+    tape.evaluate(inputs, scratch);
+    const double* out = scratch + tape.first_output();
+    if (renew) {
+      ++counters_.factorisations;
+      kept_ = solver_->factor(out + unknowns);
+      if (!kept_) return false;
+      convergence.matrix_renewed();
+    }
+    for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
+    solver_->solve(dx_.data());
+    axpy(1.0, dx_.data(), step_.unknowns, x_.data());
+    verdict = convergence.judge(biggest(dx_.data(), n_) / unit_);
+    renew = convergence.slower_than(renew_above);
+  }
+  if (verdict != Convergence::Verdict::converged) return false;
+  noise_ = convergence.next_noise();
+  evaluate(h);
+  return true;
+}
+
+// The forces, multipliers and changes of the constraints at the accepted unknowns.
+void EnergyMomentum::evaluate(double h) {
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
+                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  step_.values->evaluate(inputs, value_scratch_.data());
+  ++counters_.evaluations;
+}
+
+// |g1|, Euclidean as the tolerance is
+double EnergyMomentum::constraint_size() const {
+  const double* change =
+      value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_ + m_);
+  double sum = 0;
+  for (int i = 0; i < m_; ++i) {
+    const double g = g0_[static_cast<std::size_t>(i)] + change[i];
+    sum += g * g;
+  }
+  return std::sqrt(sum);
+}
+
+// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold.
+StepResult EnergyMomentum::augment(const State& state, double h) {
+  if (!which_.warm_start || !have_multiplier_) std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
+  for (int k = 0; k < which_.max_augmentations; ++k) {
+    Convergence convergence(0);
+    ++counters_.augmentations;
+    if (!solve(h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+    const double* lam =
+        value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_);
+    for (std::size_t i = 0; i < lam_k_.size(); ++i) {
+      psi_[i] = lam[i];
+      lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i]);
+    }
+    if (constraint_size() < which_.tolerance) {
+      have_multiplier_ = true;
+      return {};
+    }
+  }
+  return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentations left |g| = {:.2e}, above the "
+                             "tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need fewer",
+                             state.t, h, which_.max_augmentations, constraint_size(), which_.tolerance)};
+}
+
+// z <- z + p_z^-1 r_psi mu with 0 = g_y v: the nearest velocity in the mass metric
+bool EnergyMomentum::project(const State& end) {
+  const Evaluation& e = *rate_;
+  rate_->at(end.t, end.y.data(), z1_.data(), psi_.data());
+  if (!projector_->factor(e[Q::momentum_z], e[Q::reaction_psi], 1.0, e[Q::constraint_rate_z])) return false;
+  std::fill(right_.begin(), right_.end(), 0.0);
+  for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n_ + i)] = -e[Q::constraint_rate][i];
+  projector_->solve(right_.data());
+  axpy(1.0, right_.data(), n_, z1_.data());
+  return true;
+}
+
+StepResult EnergyMomentum::step(State& state, double h) {
+  ++counters_.steps;
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) kept_ = false;
+  last_h_ = h;
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  q0_ = state.y;
+  std::copy_n((*start_)[Q::momentum], n_, p0_.data());
+  std::copy_n((*start_)[Q::constraint], m_, g0_.data());
+  const double* v0 = (*start_)[Q::velocity];
+  // u to round-off of h v, so that what is kept is kept to round-off of p
+  std::fill(dx_.begin(), dx_.end(), 0.0);
+  multiply_add(form_.inverse_pattern, form_.inverse.data(), (*start_)[Q::force], h * h, dx_.data());
+  unit_ = 2 * epsilon * std::max(std::abs(h) * biggest(v0, n_) + biggest(dx_.data(), n_), 1e-200);
+  std::fill(x_.begin(), x_.end(), 0.0);
+  for (int k = 0; k < n_; ++k) x_[static_cast<std::size_t>(k)] = h * v0[k];
+  if (which_.constraints == Treatment::multiplier) std::copy_n(state.psi.data(), m_, x_.data() + step_.unknowns - m_);
+
+  Convergence convergence(0);
+  StepResult result;
+  if (which_.constraints == Treatment::augmented)
+    result = augment(state, h);
+  else if (!solve(h, convergence))
+    result = explain_failure(*system_, state, h, "the step", convergence);
+  if (!result) {
+    reset();
+    return result;
+  }
+  const double* out = value_scratch_.data() + step_.values->first_output();
+  const double *force = out + step_.unknowns, *lam = force + n_;
+  // p1 = p0 - h (dd U + sum lam dd g)
+  for (int k = 0; k < n_; ++k) p1_[static_cast<std::size_t>(k)] = p0_[static_cast<std::size_t>(k)] - h * force[k];
+  if (momentum_is_z_) {
+    z1_ = p1_;
+  } else {
+    std::fill(z1_.begin(), z1_.end(), 0.0);
+    multiply_add(form_.inverse_pattern, form_.inverse.data(), p1_.data(), 1.0, z1_.data());
+  }
+  std::copy_n(lam, m_, psi_.data());
+  axpy(1.0, x_.data(), n_, q0_.data());
+  if (projector_ && !project({state.t + h, q0_, z1_, psi_}))
+    return explain_failure(*system_, state, h, "the projection of the velocity", convergence);
+  state.t += h;
+  state.y = q0_;
+  state.z = z1_;
+  state.psi = psi_;
+  multipliers_ = psi_;
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_energy_momentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                                              const SolverOptions& options) {
+  return std::make_unique<EnergyMomentum>(std::move(system), which, options);
+}
+
+namespace {
+
+MethodInfo energy_momentum_info() {
+  Preserves preserves;
+  preserves.position_level = preserves.symmetric = preserves.momentum_maps = preserves.energy = true;
+  return {"energy-momentum",
+          "keeps energy and momentum maps to round-off; constant mass matrix",
+          "2",
+          "1 (2 in the middle of the step)",
+          preserves,
+          {{"constraints", "\"multiplier\", \"penalty\" or \"augmented\"", "\"multiplier\""},
+           {"penalty", "strength mu of the penalty", "1e6"},
+           {"derivative", "\"equivariant\", built on invariants, or \"general\" for comparison", "\"equivariant\""},
+           {"projection", "\"none\" or \"velocity\"", "\"none\""},
+           {"tolerance_constraint", "augmented: |g| to reach", "1e-10"},
+           {"warm_start", "augmented: begin with the multipliers of the last step", "false"},
+           {"max_augmentations", "augmented: a step that needs more fails", "200"}},
+          "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
+          "(1996) 449-467"};
+}
+
+MethodChoice energy_momentum_from(const Options& o) {
+  EnergyMomentumOptions options;
+  const auto word = [&](const char* name, const char* fallback, std::initializer_list<const char*> known) {
+    const std::string given = text_option(o, name, fallback);
+    std::string list;
+    int index = 0;
+    for (const char* k : known) {
+      if (given == k) return index;
+      list += (list.empty() ? "\"" : ", \"") + std::string(k) + "\"";
+      ++index;
+    }
+    throw InputError(fmt::format("'{}' is \"{}\"; choose one of {}", name, given, list));
+  };
+  options.constraints =
+      static_cast<ConstraintTreatment>(word("constraints", "multiplier", {"multiplier", "penalty", "augmented"}));
+  options.general = word("derivative", "equivariant", {"equivariant", "general"}) == 1;
+  options.project_velocity = word("projection", "none", {"none", "velocity"}) == 1;
+  options.penalty = number_option(o, "penalty", options.penalty);
+  options.tolerance = number_option(o, "tolerance_constraint", options.tolerance);
+  options.warm_start = bool_option(o, "warm_start", options.warm_start);
+  options.max_augmentations = integer_option(o, "max_augmentations", options.max_augmentations);
+  return energy_momentum(options);
+}
+
+}  // namespace
+
+MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
+  const bool multiplier = which.constraints == ConstraintTreatment::multiplier;
+  if (!(which.penalty > 0) || !std::isfinite(which.penalty))
+    throw InputError(fmt::format("'penalty' is {}; it must be positive, 1e6 is usual", which.penalty));
+  if (!(which.tolerance > 0))
+    throw InputError(fmt::format("'tolerance_constraint' is {}; it must be positive", which.tolerance));
+  if (which.max_augmentations < 1)
+    throw InputError(fmt::format("'max_augmentations' is {}; at least 1 is needed", which.max_augmentations));
+  MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
+  const char* names[] = {"multiplier", "penalty", "augmented"};
+  choice.description =
+      fmt::format("energy-momentum, {}{}{}{}, order 2", names[static_cast<int>(which.constraints)],
+                  multiplier ? "" : fmt::format(" {:g}", which.penalty), which.general ? ", general derivative" : "",
+                  which.project_velocity ? ", velocity projected" : "");
+  Preserves& p = choice.info.preserves;
+  p.position_level = multiplier;
+  p.energy = multiplier && !which.project_velocity;
+  p.velocity_level = which.project_velocity;
+  p.momentum_maps = !which.general;
+  p.symmetric = which.constraints != ConstraintTreatment::augmented && !which.project_velocity;
+  choice.bind = [which](std::shared_ptr<const System> system, const SolverOptions& options) {
+    return make_energy_momentum(std::move(system), which, options);
+  };
+  if (which.general && !multiplier)
+    choice.warnings = [](const System&) -> std::vector<std::string> {
+      return {
+          "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
+          "converge to the constrained motion at a fixed step; use derivative = \"equivariant\""};
+    };
+  return choice;
+}
+
+MethodEntry energy_momentum_entry() { return {energy_momentum_info(), energy_momentum_from}; }
+
+}  // namespace hinge
