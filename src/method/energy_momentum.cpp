@@ -33,14 +33,13 @@ class EnergyMomentum final : public Stepper {
   void reset() override {
     kept_ = false;
     noise_ = 1;
-    have_multiplier_ = false;
   }
 
  private:
   using Q = Quantity;
   bool solve(double h, Convergence& convergence);
   StepResult augment(const State& state, double h);
-  bool project(const State& end);
+  bool project(double t);
   double constraint_size() const;
   void evaluate(double h);
 
@@ -56,7 +55,7 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<SaddlePoint> projector_;
   std::vector<double> matrix_scratch_, value_scratch_, x_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
   double unit_ = 1, noise_ = 1, last_h_ = 0;
-  bool kept_ = false, have_multiplier_ = false;
+  bool kept_ = false;
 };
 
 EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
@@ -142,7 +141,10 @@ double EnergyMomentum::constraint_size() const {
 
 // lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold.
 StepResult EnergyMomentum::augment(const State& state, double h) {
-  if (!which_.warm_start || !have_multiplier_) std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
+  if (which_.warm_start)
+    lam_k_ = state.psi;
+  else
+    std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
   for (int k = 0; k < which_.max_augmentations; ++k) {
     Convergence convergence(0);
     ++counters_.augmentations;
@@ -153,20 +155,17 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
       psi_[i] = lam[i];
       lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i]);
     }
-    if (constraint_size() < which_.tolerance) {
-      have_multiplier_ = true;
-      return {};
-    }
+    if (constraint_size() < which_.tolerance) return {};
   }
   return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentations left |g| = {:.2e}, above the "
                              "tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need fewer",
                              state.t, h, which_.max_augmentations, constraint_size(), which_.tolerance)};
 }
 
-// z <- z + p_z^-1 r_psi mu with 0 = g_y v: the nearest velocity in the mass metric
-bool EnergyMomentum::project(const State& end) {
+// z <- z + p_z^-1 r_psi mu with 0 = g_y v at the new position in q0_: the nearest velocity in the mass metric
+bool EnergyMomentum::project(double t) {
   const Evaluation& e = *rate_;
-  rate_->at(end.t, end.y.data(), z1_.data(), psi_.data());
+  rate_->at(t, q0_.data(), z1_.data(), psi_.data());
   if (!projector_->factor(e[Q::momentum_z], e[Q::reaction_psi], 1.0, e[Q::constraint_rate_z])) return false;
   std::fill(right_.begin(), right_.end(), 0.0);
   for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n_ + i)] = -e[Q::constraint_rate][i];
@@ -215,7 +214,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   }
   std::copy_n(lam, m_, psi_.data());
   axpy(1.0, x_.data(), n_, q0_.data());
-  if (projector_ && !project({state.t + h, q0_, z1_, psi_}))
+  if (projector_ && !project(state.t + h))
     return explain_failure(*system_, state, h, "the projection of the velocity", convergence);
   state.t += h;
   state.y = q0_;
@@ -287,6 +286,8 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
     throw InputError(fmt::format("'tolerance_constraint' is {}; it must be positive", which.tolerance));
   if (which.max_augmentations < 1)
     throw InputError(fmt::format("'max_augmentations' is {}; at least 1 is needed", which.max_augmentations));
+  if (!(which.update_factor > 0))
+    throw InputError(fmt::format("the update factor is {}; it must be positive, and 1 converges", which.update_factor));
   MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
   const char* names[] = {"multiplier", "penalty", "augmented"};
   choice.description =

@@ -4,7 +4,8 @@
 //   orders               least-squares slope of log |error| over log h, for y, z and psi
 //   constraint_levels    max |g| and max |g_t + g_y v| over a run
 //   energy_drift         max |H - H0| in the first and the last tenth of a run, and the linear trend of H - H0
-//   symplectic_defect    max |omega(D xi, D eta) - omega(xi, eta)| over tangent vectors xi, eta of
+//   energy_walk          rms of H - H0 over the first hundredth of a run and over all of it: a random walk grows
+//   tenfold symplectic_defect    max |omega(D xi, D eta) - omega(xi, eta)| over tangent vectors xi, eta of
 //                        {g = 0, g_q H_p = 0}, with D the derivative of one step and omega = dq ^ dp
 //   symmetry_defect      |Phi_{-h}(Phi_h x) - x|
 //   reversibility_defect |rho Phi_h(rho Phi_h x) - x|, where the map rho reverses the motion
@@ -61,6 +62,7 @@ class Run {
     for (int k = 0; k < n; ++k) step(h);
   }
   const State& state() const { return state_; }
+  const Stepper& stepper() const { return *stepper_; }
   double energy() { return *look(Quantity::energy); }
   std::vector<double> momentum() {
     const double* p = look(Quantity::momentum);
@@ -113,8 +115,10 @@ class Ladder {
   std::vector<double> log_h_, log_error_;
 };
 
-/// Observed orders at time `end` against `exact`. Step sizes too coarse for the method's equations are passed over.
-inline Orders orders(const Problem& problem, const MethodChoice& method, double end, const State& exact) {
+/// Observed orders at time `end` against `exact`. Step sizes too coarse for the method's equations are passed over, and
+/// errors below `floor`, which a method's own tolerance makes.
+inline Orders orders(const Problem& problem, const MethodChoice& method, double end, const State& exact,
+                     double floor = 0) {
   Ladder y, z, psi;
   for (const int n :
        {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096}) {
@@ -127,9 +131,9 @@ inline Orders orders(const Problem& problem, const MethodChoice& method, double 
       continue;
     }
     // round-off of a run is about 2e-16 n, that of psi 1e-14 / h^2; of errors 1 % may be round-off
-    y.add(h, distance(run.state().y, exact.y), 2e-14 * n);
-    z.add(h, distance(run.state().z, exact.z), 2e-14 * n);
-    psi.add(h, distance(run.state().psi, exact.psi), 1e-12 / (h * h));
+    y.add(h, distance(run.state().y, exact.y), std::max(floor, 2e-14 * n));
+    z.add(h, distance(run.state().z, exact.z), std::max(floor, 2e-14 * n));
+    psi.add(h, distance(run.state().psi, exact.psi), std::max(floor, 1e-12) / (h * h));
   }
   return {y.order(), z.order(), psi.order()};
 }
@@ -184,6 +188,27 @@ inline EnergyDrift energy_drift(const Problem& problem, const MethodChoice& meth
   }
   drift.trend = sum_xe / sum_xx;
   return drift;
+}
+
+struct EnergyWalk {
+  double most = 0;             ///< max |H - H0|
+  double early = 0, late = 0;  ///< root of the mean of (H - H0)^2, over the first hundredth of the steps and over all
+};
+
+inline EnergyWalk energy_walk(const Problem& problem, const MethodChoice& method, double h, long steps) {
+  Run run(problem, method);
+  const double h0 = run.energy();
+  EnergyWalk walk;
+  double squares = 0;
+  for (long k = 1; k <= steps; ++k) {
+    run.step(h);
+    const double error = run.energy() - h0;
+    walk.most = larger(walk.most, std::abs(error));
+    squares += error * error;
+    if (k == steps / 100) walk.early = std::sqrt(squares / static_cast<double>(k));
+  }
+  walk.late = std::sqrt(squares / static_cast<double>(steps));
+  return walk;
 }
 
 inline double momentum_drift(const Problem& problem, const MethodChoice& method, double h, int steps) {
