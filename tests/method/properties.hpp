@@ -116,9 +116,9 @@ class Ladder {
 };
 
 /// Observed orders at time `end` against `exact`. Step sizes too coarse for the method's equations are passed over, and
-/// errors below `floor`, which a method's own tolerance makes.
+/// errors below what a method's own tolerance makes: `tolerance` in y, and this divided by h and h^2 in z and psi.
 inline Orders orders(const Problem& problem, const MethodChoice& method, double end, const State& exact,
-                     double floor = 0) {
+                     double tolerance = 0) {
   Ladder y, z, psi;
   for (const int n :
        {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096}) {
@@ -131,9 +131,9 @@ inline Orders orders(const Problem& problem, const MethodChoice& method, double 
       continue;
     }
     // round-off of a run is about 2e-16 n, that of psi 1e-14 / h^2; of errors 1 % may be round-off
-    y.add(h, distance(run.state().y, exact.y), std::max(floor, 2e-14 * n));
-    z.add(h, distance(run.state().z, exact.z), std::max(floor, 2e-14 * n));
-    psi.add(h, distance(run.state().psi, exact.psi), std::max(floor, 1e-12) / (h * h));
+    y.add(h, distance(run.state().y, exact.y), std::max(tolerance, 2e-14 * n));
+    z.add(h, distance(run.state().z, exact.z), std::max(tolerance / h, 2e-14 * n));
+    psi.add(h, distance(run.state().psi, exact.psi), std::max(tolerance, 1e-12) / (h * h));
   }
   return {y.order(), z.order(), psi.order()};
 }
@@ -190,24 +190,35 @@ inline EnergyDrift energy_drift(const Problem& problem, const MethodChoice& meth
   return drift;
 }
 
-struct EnergyWalk {
-  double most = 0;             ///< max |H - H0|
-  double early = 0, late = 0;  ///< root of the mean of (H - H0)^2, over the first hundredth of the steps and over all
+/// Is what adds up a random walk? The run is cut into a hundred parts. If sigma is the rms change over one of them, a
+/// random walk gets about 10 sigma far; a steady drift gets 100 sigma far.
+class Walk {
+ public:
+  explicit Walk(long steps) : part_(steps / 100) {}
+  void add(double x) {
+    most_ = larger(most_, std::abs(x));
+    if (++count_ % part_ == 0) {
+      squares_ += (x - before_) * (x - before_);
+      before_ = x;
+    }
+  }
+  double most() const { return most_; }
+  /// 1 is usual for a random walk, 10 is a drift.
+  double reach() const { return most_ / std::sqrt(squares_); }
+
+ private:
+  long part_, count_ = 0;
+  double most_ = 0, before_ = 0, squares_ = 0;
 };
 
-inline EnergyWalk energy_walk(const Problem& problem, const MethodChoice& method, double h, long steps) {
+inline Walk energy_walk(const Problem& problem, const MethodChoice& method, double h, long steps) {
   Run run(problem, method);
   const double h0 = run.energy();
-  EnergyWalk walk;
-  double squares = 0;
+  Walk walk(steps);
   for (long k = 1; k <= steps; ++k) {
     run.step(h);
-    const double error = run.energy() - h0;
-    walk.most = larger(walk.most, std::abs(error));
-    squares += error * error;
-    if (k == steps / 100) walk.early = std::sqrt(squares / static_cast<double>(k));
+    walk.add(run.energy() - h0);
   }
-  walk.late = std::sqrt(squares / static_cast<double>(steps));
   return walk;
 }
 

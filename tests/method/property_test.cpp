@@ -120,8 +120,11 @@ std::vector<Subject> registered_methods() {
       // weak enough for round-off, mu times that of g, to stay below the limits
       energy_momentum_with({{"constraints", std::string("penalty")}, {"penalty", 100.0}}, 100),
       // coarse enough for the tolerance to be seen
-      energy_momentum_with(
-          {{"constraints", std::string("augmented")}, {"penalty", 1000.0}, {"tolerance_constraint", 1e-6}}, 0, 1e-6),
+      energy_momentum_with({{"constraints", std::string("augmented")},
+                            {"penalty", 100.0},
+                            {"tolerance_constraint", 1e-7},
+                            {"max_augmentations", 2000.0}},
+                           0, 1e-7),
   };
 }
 
@@ -217,7 +220,7 @@ std::string order(const Subject& subject, const MethodChoice& method) {
   double least = INFINITY;
   for (const Trial& trial : order_trials()) {
     if (!in_scope(subject, *trial.problem.system)) continue;
-    const Orders o = orders(trial.problem, method, trial.end, solution(subject, trial), 20 * subject.tolerance);
+    const Orders o = orders(trial.problem, method, trial.end, solution(subject, trial), 10 * subject.tolerance);
     record(trial.name + "_y", o.y);
     record(trial.name + "_z", o.z);
     record(trial.name + "_psi", o.psi);
@@ -274,8 +277,9 @@ std::string momentum(const Subject& subject, const MethodChoice& method) {
   double worst = 0;
   for (const Arena& arena : arenas(subject))
     worst = larger(worst, momentum_drift(arena.problem, method, 0.12, declared ? 2000 : 100));
-  // measured 1.5e-14; implicit Euler 0.62, projected Runge-Kutta 1.2e-3, the wrong row of abar 2.1e-4
-  return judge("momentum_maps", declared, worst, {5e-14, 1e-8});
+  // measured 1.6e-13 (penalty; others 6.4e-14); implicit Euler 0.62, projected Runge-Kutta 1.2e-3, the wrong row of
+  // abar 2.1e-4
+  return judge("momentum_maps", declared, worst, {5e-13, 1e-8});
 }
 
 #ifdef NDEBUG
@@ -304,17 +308,16 @@ std::string energy(const Subject& subject, const MethodChoice& method) {
   return text;
 }
 
-// Round-off adds up to a random walk: its rms over n steps grows as sqrt(n), tenfold from a hundredth of the run to all
-// of it; a steady loss would grow a hundredfold. Where nothing is declared a short run shows it.
+// Round-off may add up to a random walk, but to no drift. Where nothing is declared a short run shows it.
 std::string energy_kept(const Subject& subject, const MethodChoice& method) {
   const bool declared = method.info.preserves.energy;
   std::string text;
   for (const Arena& arena : arenas(subject)) {
-    const EnergyWalk walk =
-        energy_walk(arena.problem, method, method.order < 8 ? 0.12 : 0.24, declared ? energy_steps : 100);
+    const Walk walk = energy_walk(arena.problem, method, method.order < 8 ? 0.12 : 0.24, declared ? energy_steps : 100);
     const std::string where = arena.reversal[1] < 0 ? "_s2" : "_torus";
-    text += judge("energy" + where, declared, walk.most, {1e-12, 1e-10});
-    if (declared) text += judge("energy_walk" + where, true, walk.late / walk.early, {30, 0});
+    // measured 1.1e-12; where it is not kept at least M_ENERGY
+    text += judge("energy" + where, declared, walk.most(), {5e-12, 5e-10});
+    if (declared) text += judge("energy_reach" + where, true, walk.reach(), {6, 0});  // measured M_REACH
   }
   return text;
 }
