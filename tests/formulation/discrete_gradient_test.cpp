@@ -133,7 +133,7 @@ TEST(DiscreteGradient, GivesTheDifferenceOfTheFunctionExactly) {
       return std::abs(dot(dd(x, u), u) - difference) / (1 + std::abs(evaluate(some.graph, f, x)));
     });
     ::testing::Test::RecordProperty(fmt::format("size{}", size), fmt::format("{:.3g}", worst));
-    EXPECT_LT(worst, 4e-15);  // measured M_AXIOM
+    EXPECT_LT(worst, 4e-15);  // measured 7.8e-16, 8.6e-16, 2.3e-15
   }
 }
 
@@ -144,7 +144,7 @@ TEST(DiscreteGradient, IsSymmetric) {
     return distance(there, back) / (1 + std::sqrt(dot(there, there)));
   });
   ::testing::Test::RecordProperty("worst", fmt::format("{:.3g}", worst));
-  EXPECT_LT(worst, 1e-13);  // measured M_SYMMETRY
+  EXPECT_LT(worst, 1e-13);  // measured 3.3e-15
 }
 
 TEST(DiscreteGradient, IsTheGradientAtTheMidpointToSecondOrder) {
@@ -161,7 +161,7 @@ TEST(DiscreteGradient, IsTheGradientAtTheMidpointToSecondOrder) {
     return 0.0;
   });
   ::testing::Test::RecordProperty("order", fmt::format("{:.4g}", least));
-  EXPECT_GT(least, 1.9);  // measured M_ORDER
+  EXPECT_GT(least, 1.9);  // measured 1.999
 }
 
 TEST(DiscreteGradient, IsTheGradientWhereNothingMoves) {
@@ -181,7 +181,7 @@ TEST(DiscreteGradient, IsTheGradientWhereNothingMoves) {
     return off;
   });
   ::testing::Test::RecordProperty("worst", fmt::format("{:.3g}", worst));
-  EXPECT_LT(worst, 1e-10);  // measured M_TINY
+  EXPECT_LT(worst, 1e-14);  // measured 3.8e-16
 }
 
 TEST(DiscreteGradient, IsTheMidpointGradientOfQuadraticFunctions) {
@@ -215,7 +215,7 @@ TEST(DiscreteGradient, IsTheQuotientOfOneInvariant) {
       worst = std::max(worst, distance(dd(x, u), exact));
     }
   ::testing::Test::RecordProperty("worst", fmt::format("{:.3g}", worst));
-  EXPECT_LT(worst, 1e-8);  // measured M_QUOTIENT
+  EXPECT_LT(worst, 1e-8);  // measured 1.1e-9, where the change is hardly large enough for the bracket
 }
 
 // ---- recognition --------------------------------------------------------------------------------------------------
@@ -288,7 +288,6 @@ TEST_F(Recognition, TreatsTermsOfASumOneByOne) {
 
 TEST_F(Recognition, KeepsAngularMomentumWhereAllPartsAreInvariant) {
   const Node aa = inner(a, a), bb = inner(b, b), ab = inner(a, b);
-  // measured M_TORQUE
   EXPECT_LT(torque(graph.make(Op::exp, graph.negate(aa))), 1e-13);
   EXPECT_LT(torque(graph.multiply(graph.multiply(aa, ab), bb)), 1e-13);
   EXPECT_LT(torque(graph.divide(ab, graph.add(aa, bb))), 1e-13);
@@ -313,7 +312,7 @@ TEST_F(Recognition, KeepsChosenInvariantsWhole) {
     worst = std::max(worst, std::abs(dot(dd(x, u), u) - (evaluate(graph, f, sum(x, 1, u)) - evaluate(graph, f, x))));
   }
   ::testing::Test::RecordProperty("worst", fmt::format("{:.3g}", worst));
-  EXPECT_LT(worst, 1e-14);  // measured M_CHOSEN
+  EXPECT_LT(worst, 1e-14);  // measured 1.4e-16
 }
 
 }  // namespace

@@ -96,7 +96,8 @@ TEST(EnergyStep, HasTheNewtonMatrixThatDifferencesHave) {
           worst = std::max(worst, matrix_defect(StepAtPoint(problem, treatment, general, seed, 0.3)));
         testing::Test::RecordProperty(fmt::format("{}_{}_{}", name, how, general ? "general" : "equivariant"),
                                       fmt::format("{:.3g}", worst));
-        EXPECT_LT(worst, 1e-9) << name << " " << how << " " << general;  // measured M_MATRIX
+        // measured 3.9e-10 (cone, general), else 2.8e-11
+        EXPECT_LT(worst, 2e-9) << name << " " << how << " " << general;
       }
 }
 

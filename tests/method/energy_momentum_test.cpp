@@ -132,7 +132,8 @@ void expect_state(Motion& run, const json& golden, double q, double p, double la
   expect_below(biggest_difference(run.state().psi, numbers(multiplier)), lambda, what + "_lambda");
 }
 
-TEST(EnergyMomentum, AgreesWithTheGoldenPendulum) {
+TEST(EnergyMomentum, AgreesWithTheGoldenPendulum) {  // measured: q 1.8e-15, p 6.5e-12, lambda 1.5e-8 (h = 1e-3)
+                                                     // to 3.5e-11 (1e-2), energy 9.9e-14, g 2.5e-16, hidden 2e-7
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_planar"];
   for (const char* text : {"0.01", "0.005", "0.0025", "0.00125", "0.001"}) {
@@ -157,7 +158,7 @@ TEST(EnergyMomentum, AgreesWithTheGoldenPendulum) {
   }
 }
 
-TEST(EnergyMomentum, KeepsAngularMomentumInSpace) {
+TEST(EnergyMomentum, KeepsAngularMomentumInSpace) {  // measured: energy 5.7e-14, momentum 6.2e-15, g 3.5e-16
   const Problem problem = spherical_pendulum(true);
   for (const double h : {1e-2, 1e-3}) {
     const Kept kept = follow(problem, Method{}, e2, h, 1.0);
@@ -168,7 +169,8 @@ TEST(EnergyMomentum, KeepsAngularMomentumInSpace) {
   }
 }
 
-TEST(EnergyMomentum, HasOrderTwoOnThePendulumAndTheErrorsOfTheGoldenTable) {
+TEST(EnergyMomentum, HasOrderTwoOnThePendulumAndTheErrorsOfTheGoldenTable) {  // measured: errors agree to 2.5e-10;
+                                                                              // orders 1.9985 to 2.0000
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_planar"];
   const std::pair<const char*, const char*> times[] = {{"t0.5", "0.5"}, {"t1", "1.0"}};
@@ -188,7 +190,8 @@ TEST(EnergyMomentum, HasOrderTwoOnThePendulumAndTheErrorsOfTheGoldenTable) {
   }
 }
 
-TEST(EnergyMomentum, HasItsMultiplierInTheMiddleOfTheStep) {
+TEST(EnergyMomentum,
+     HasItsMultiplierInTheMiddleOfTheStep) {  // measured: h^2 times the difference 5.2e-15; orders 1.990 and 1.160
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_planar"]["lambda_error_last_step"];
   const std::vector<double> at_end = numbers(goldens::energy()["pendulum_planar"]["reference"]["1.0"]["lambda_"]);
@@ -213,7 +216,7 @@ TEST(EnergyMomentum, HasItsMultiplierInTheMiddleOfTheStep) {
   expect_between(properties::slope(log_h, end), 0.95, 1.2, "order_at_the_end");
 }
 
-TEST(EnergyMomentum, ReachesTheKineticEnergyAndMultipliersOfFigure2) {
+TEST(EnergyMomentum, ReachesTheKineticEnergyAndMultipliersOfFigure2) {  // measured: 0, 1.2e-10, 0
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_fig2"];
   Motion run(problem, energy_momentum());
@@ -232,7 +235,8 @@ TEST(EnergyMomentum, ReachesTheKineticEnergyAndMultipliersOfFigure2) {
   }
 }
 
-TEST(EnergyMomentum, AgreesWithTheGoldenCone) {
+TEST(EnergyMomentum, AgreesWithTheGoldenCone) {  // measured: q 4.3e-13, p 3.8e-13, lambda 7.8e-9, errors 2.1e-10
+                                                 // and 3.7e-8, energy 3.2e-14, momentum 4.2e-15, g 2.8e-16
   const Problem problem = heavy_top(problems::cone());
   const json& golden = goldens::energy()["top_cone"];
   {
@@ -265,14 +269,14 @@ TEST(EnergyMomentum, AgreesWithTheGoldenCone) {
   }
 }
 
-TEST(EnergyMomentum, KeepsEverythingOnTheNoddingTop) {
+TEST(EnergyMomentum, KeepsEverythingOnTheNoddingTop) {  // measured: 3.4e-12, 5.7e-14, 2.1e-16
   const Kept kept = follow(heavy_top(problems::nodding_top()), Method{}, e3, 1e-3, 1.0);
   expect_below(kept.energy, 5e-11, "energy");  // of 660
   expect_below(kept.momentum, 1e-12, "momentum");
   expect_below(kept.constraint, 2e-15, "constraint");
 }
 
-TEST(EnergyMomentum, MovesATopInTwelveCoordinatesAsInNine) {
+TEST(EnergyMomentum, MovesATopInTwelveCoordinatesAsInNine) {  // measured: 1.8e-15, lambda 1.8e-10
   const json& golden = goldens::energy()["top_cone"];
   const Problem nine_problem = heavy_top(problems::cone()), twelve_problem = heavy_top(problems::cone(), true);
   const auto furthest = [&](const Method& method) {
@@ -320,7 +324,9 @@ PenaltyRun compare_with_multipliers(const Problem& problem, const Method& method
   return result;
 }
 
-TEST(EnergyMomentumPenalty, AgreesWithTheGoldenPendulum) {
+TEST(EnergyMomentumPenalty,
+     AgreesWithTheGoldenPendulum) {  // measured, largest at mu = 1e8: g 6.3e-9, positions 7.6e-10, q 5.3e-15,
+                                     // p 1.4e-11, lambda 4.2e-8, energy 1.3e-13
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_planar"];
   std::vector<double> g, position;
@@ -349,7 +355,7 @@ TEST(EnergyMomentumPenalty, AgreesWithTheGoldenPendulum) {
   }
 }
 
-TEST(EnergyMomentumPenalty, KeepsAngularMomentumInSpace) {
+TEST(EnergyMomentumPenalty, KeepsAngularMomentumInSpace) {  // measured: 1.3e-14, 1.0e-13
   for (const double mu : {1e3, 1e7}) {
     const Kept kept = follow(spherical_pendulum(true), penalty(mu), e2, 1e-3, 1.0);
     expect_below(kept.momentum, 1e-12, mu_key(mu) + "_momentum");
@@ -357,7 +363,7 @@ TEST(EnergyMomentumPenalty, KeepsAngularMomentumInSpace) {
   }
 }
 
-TEST(EnergyMomentumPenalty, StretchesTheRodsOfFigure5) {
+TEST(EnergyMomentumPenalty, StretchesTheRodsOfFigure5) {  // measured: 3.8e-16
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_fig5"];
   Motion run(problem, energy_momentum(penalty(number(golden["mu"]))));
@@ -374,7 +380,8 @@ TEST(EnergyMomentumPenalty, StretchesTheRodsOfFigure5) {
   EXPECT_NEAR(when[1], number(golden["t2"]), 1e-9);
 }
 
-TEST(EnergyMomentumPenalty, AgreesWithTheGoldenCone) {
+TEST(EnergyMomentumPenalty, AgreesWithTheGoldenCone) {  // measured, largest at mu = 1e8: g 2.7e-8, positions 5.6e-4,
+                                                        // q 8.8e-10, energy 4.8e-10, momentum 2.0e-12
   const Problem problem = heavy_top(problems::cone());
   for (const double mu : {10.0, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}) {
     const json& table = goldens::energy()["top_cone"]["penalty_h1e-3_T0.5"][mu_key(mu)];
@@ -392,14 +399,14 @@ TEST(EnergyMomentumPenalty, AgreesWithTheGoldenCone) {
   }
 }
 
-TEST(EnergyMomentumPenalty, IsThreeOrdersWorseOnTheNoddingTop) {
+TEST(EnergyMomentumPenalty, IsThreeOrdersWorseOnTheNoddingTop) {  // measured: 1.8e-4, 1.9e-4, the digits given
   const PenaltyRun r = compare_with_multipliers(heavy_top(problems::nodding_top()), penalty(1e7), e3, 1e-3, 0.5);
   expect_relative(r.constraint, 1.767e-4, 1e-3, "g");
   expect_relative(r.position, 2.546e-3, 1e-3, "position");
 }
 
 // (24), for comparison: its solution does not tend to that with multipliers as mu grows with h fixed.
-TEST(GeneralPenalty, LocksTheMotionForLargePenalties) {
+TEST(GeneralPenalty, LocksTheMotionForLargePenalties) {  // measured: 1.2e-3, 5.5e-3; 3.4e-8; 0.172, 0.178
   const Problem problem = spherical_pendulum(true);
   Motion run(problem, energy_momentum());
   run.steps(30, 1e-2);
@@ -422,7 +429,8 @@ TEST(GeneralPenalty, LocksTheMotionForLargePenalties) {
   expect_between(off(after(penalty(1e8, true))), 0.1, 0.3, "general_1e8");
 }
 
-TEST(GeneralPenalty, AgreesWithItsGoldenRuns) {
+TEST(GeneralPenalty, AgreesWithItsGoldenRuns) {  // measured: 5.9e-10, 1.4e-9, energy 6.0e-14; large penalties 5.0e-5
+                                                 // (equivariant, round-off at 1e11), 5.7e-7
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_general_penalty_24"];
   const auto run = [&](const Method& method, double h) {
@@ -519,7 +527,8 @@ void expect_table(OneStep& step, const Method& method, const json& rows, double 
   }
 }
 
-TEST(EnergyMomentumAugmented, ImprovesOneStepOfThePendulumAsInTheGoldenTables) {
+TEST(EnergyMomentumAugmented,
+     ImprovesOneStepOfThePendulumAsInTheGoldenTables) {  // measured: 5.4e-6; lambda_exact 1.5e-8
   const json& golden = goldens::energy()["pendulum_AL_one_step"];
   for (const int k : {1, 4, 100, 500, 1000}) {
     OneStep step(spherical_pendulum(false), k, 1e-3);
@@ -535,7 +544,7 @@ TEST(EnergyMomentumAugmented, ImprovesOneStepOfThePendulumAsInTheGoldenTables) {
   }
 }
 
-TEST(EnergyMomentumAugmented, ContractsByTheSlowestModeOfTheStep) {
+TEST(EnergyMomentumAugmented, ContractsByTheSlowestModeOfTheStep) {  // measured: paper 7.1e-3, 5.5e-4; factor 0.3436
   const json& rows = goldens::energy()["pendulum_AL_one_step"]["step4_eff_zero"]["rows_g2_lamerr2_poserr2"];
   // the errors of the paper's own table, but for its multipliers
   const json& paper = goldens::energy()["paper_fig8"];
@@ -549,7 +558,9 @@ TEST(EnergyMomentumAugmented, ContractsByTheSlowestModeOfTheStep) {
   expect_between(two.lambda / one.lambda, 0.343, 0.3445, "factor");
 }
 
-TEST(EnergyMomentumAugmented, ImprovesOneStepOfTheConeAsInTheGoldenTables) {
+TEST(EnergyMomentumAugmented,
+     ImprovesOneStepOfTheConeAsInTheGoldenTables) {  // measured: 6.0e-4, most of it round-off of the golden tables,
+                                                     // which are in double; lambda_exact 2.4e-11
   const json& golden = goldens::energy()["top_AL_runs_and_tables_double"]["cone_one_step"];
   const json& precise = goldens::energy()["top_AL_one_step"]["cone"];
   for (const int k : {1, 100, 200}) {
@@ -612,7 +623,9 @@ AugmentedRun run_augmented(const Problem& problem, const Method& method, int axi
   return result;
 }
 
-TEST(EnergyMomentumAugmented, NeedsTheIterationsOfTheGoldenPendulum) {
+TEST(EnergyMomentumAugmented,
+     NeedsTheIterationsOfTheGoldenPendulum) {  // measured: from zero the same iterations, q 1.4e-14, p 9.7e-9; warm
+                                               // mean 3.8 %, q 1.0e-10, p 4.4e-5; energy 1.1e-8
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_AL_runs_h1e-3_tol1e-10"];
   for (const double mu : {1e6, 1e7, 1e8, 1e9})
@@ -633,7 +646,8 @@ TEST(EnergyMomentumAugmented, NeedsTheIterationsOfTheGoldenPendulum) {
     }
 }
 
-TEST(EnergyMomentumAugmented, StagnatesWithTwiceTheUpdate) {
+TEST(EnergyMomentumAugmented,
+     StagnatesWithTwiceTheUpdate) {  // measured: 6.3 %, 48.0, 4.6 %; the golden updates leave g0 away
   const Problem problem = spherical_pendulum(false);
   const json& golden = goldens::energy()["pendulum_AL_runs_h1e-3_tol1e-10"];
   // where the penalty is weak, twice the update is twice as fast: mu a = 0.04
@@ -643,13 +657,14 @@ TEST(EnergyMomentumAugmented, StagnatesWithTwiceTheUpdate) {
   const AugmentedRun strong = run_augmented(problem, augmented(1e7, 2), e2, 1000);
   expect_between(strong.mean, 40, 60, "strong_mean");
   const AugmentedRun warm = run_augmented(problem, augmented(1e7, 2, true), e2, 1000);
-  expect_relative(warm.mean, number(golden["mu1e+07_c2_warm"]["mean"]), 0.3, "strong_warm_mean");
+  expect_relative(warm.mean, number(golden["mu1e+07_c2_warm"]["mean"]), 0.15, "strong_warm_mean");
   Method capped = augmented(1e8, 2);
   capped.max_augmentations = 60;
   EXPECT_THROW(run_augmented(problem, capped, e2, 200), std::runtime_error);
 }
 
-TEST(EnergyMomentumAugmented, NeedsTheIterationsOfTheGoldenTops) {
+TEST(EnergyMomentumAugmented, NeedsTheIterationsOfTheGoldenTops) {  // measured: 0 (warm 5e-3), energy 3.4e-10,
+                                                                    // momentum 6.3e-13, q 6.1e-10; 13.0, 4.3, 4.0
   const Problem problem = heavy_top(problems::cone());
   const json& golden = goldens::energy()["top_AL_runs_and_tables_double"];
   for (const double mu : {1e6, 1e7, 1e8})
@@ -674,7 +689,7 @@ TEST(EnergyMomentumAugmented, NeedsTheIterationsOfTheGoldenTops) {
 }
 
 // (29)-(31)
-TEST(GeneralAugmented, ImprovesMonotonicallyAndEachIterateKeepsItsEnergy) {
+TEST(GeneralAugmented, ImprovesMonotonicallyAndEachIterateKeepsItsEnergy) {  // measured: 1.9e-14; 1.000, 1.001
   const Problem problem = spherical_pendulum(false);
   for (const double mu : {1e3, 1e5, 1e7}) {
     OneStep step(problem, 500, 1e-3);
@@ -708,7 +723,9 @@ TEST(GeneralAugmented, ImprovesMonotonicallyAndEachIterateKeepsItsEnergy) {
 
 // ---- symmetry: T10, T13 -------------------------------------------------------------------------------------------
 
-TEST(EnergyMomentum, NeedsInvariantsToKeepAngularMomentumWithASpring) {
+TEST(EnergyMomentum,
+     NeedsInvariantsToKeepAngularMomentumWithASpring) {  // measured: q 1.6e-14, p 3.7e-13, lambda 8.8e-11,
+                                                         // energy 3.6e-14, momentum 3.6e-15; general 5.3e-12
   const Problem problem = spherical_pendulum(true, 50);
   for (const auto& [key, method] : {std::pair{"equiv_h0.01", Method{}}, {"gen_h0.01", Method{.general = true}}}) {
     Motion run(problem, energy_momentum(method));
@@ -723,7 +740,7 @@ TEST(EnergyMomentum, NeedsInvariantsToKeepAngularMomentumWithASpring) {
   }
 }
 
-TEST(EnergyMomentum, IsTheSameInBothDerivativesWhereEverythingIsQuadratic) {
+TEST(EnergyMomentum, IsTheSameInBothDerivativesWhereEverythingIsQuadratic) {  // measured: 5.3e-16
   const Problem problem = spherical_pendulum(true);
   Motion one(problem, energy_momentum()), other(problem, energy_momentum({.general = true}));
   double worst = 0;
@@ -734,7 +751,7 @@ TEST(EnergyMomentum, IsTheSameInBothDerivativesWhereEverythingIsQuadratic) {
   expect_below(worst, 1e-13, "difference");
 }
 
-TEST(EnergyMomentum, RotatesWithItsInitialData) {
+TEST(EnergyMomentum, RotatesWithItsInitialData) {  // measured: 2.1e-14, augmented 2.0e-12
   const double c = std::cos(0.7), s = std::sin(0.7);
   const auto turn = [&](std::vector<double> x, int axis) {
     const auto a = static_cast<std::size_t>((axis + 1) % 3), b = static_cast<std::size_t>((axis + 2) % 3);
@@ -766,7 +783,7 @@ TEST(EnergyMomentum, RotatesWithItsInitialData) {
 
 // ---- projection of the velocity -----------------------------------------------------------------------------------
 
-TEST(EnergyMomentum, PutsTheVelocityOnItsLevelAtACostInEnergy) {
+TEST(EnergyMomentum, PutsTheVelocityOnItsLevelAtACostInEnergy) {  // measured: 1.3e-15, 5.3e-15, order 2.99
   const Problem problem = spherical_pendulum(true);
   double before = 0;
   for (const double h : {2e-2, 1e-2}) {

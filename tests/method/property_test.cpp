@@ -215,7 +215,8 @@ State solution(const Subject& subject, const Trial& trial) {
 // y and z have the order on every problem. psi has at least its order on every problem, and no more on one of them.
 std::string order(const Subject& subject, const MethodChoice& method) {
   // measured: 0.073 (Runge-Kutta, else 0.018); with order 8, where only long steps have errors above round-off, 0.16
-  const Limits tolerance{method.order < 6 ? 0.1 : 0.2, 0};
+  // and with a tolerance on purpose, which only long steps are above, 0.13
+  const Limits tolerance{method.order < 6 && subject.tolerance == 0 ? 0.1 : 0.2, 0};
   std::string text;
   double least = INFINITY;
   for (const Trial& trial : order_trials()) {
@@ -229,8 +230,9 @@ std::string order(const Subject& subject, const MethodChoice& method) {
     least = -larger(-least, -o.psi);
   }
   if (method.info.multiplier_order == "not stated") return text;
-  // measured 0.039
-  return text + judge("psi_off", true, std::abs(least - method.multiplier_order), {0.1, 0});
+  // measured 0.045; with a tolerance on purpose 0.13
+  return text +
+         judge("psi_off", true, std::abs(least - method.multiplier_order), {subject.tolerance == 0 ? 0.1 : 0.2, 0});
 }
 
 std::string constraints(const Subject& subject, const MethodChoice& method) {
@@ -315,9 +317,9 @@ std::string energy_kept(const Subject& subject, const MethodChoice& method) {
   for (const Arena& arena : arenas(subject)) {
     const Walk walk = energy_walk(arena.problem, method, method.order < 8 ? 0.12 : 0.24, declared ? energy_steps : 100);
     const std::string where = arena.reversal[1] < 0 ? "_s2" : "_torus";
-    // measured 1.1e-12; where it is not kept at least M_ENERGY
-    text += judge("energy" + where, declared, walk.most(), {5e-12, 5e-10});
-    if (declared) text += judge("energy_reach" + where, true, walk.reach(), {6, 0});  // measured M_REACH
+    // measured 1.1e-12; where it is not kept at least 6.9e-10 (S2), 3.4e-7 (torus)
+    text += judge("energy" + where, declared, walk.most(), {5e-12, 2e-10});
+    if (declared) text += judge("energy_reach" + where, true, walk.reach(), {6, 0});  // measured 1.1; general 5.1
   }
   return text;
 }
