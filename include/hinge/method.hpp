@@ -148,7 +148,7 @@ struct EnergyMomentumOptions {
   bool general = false;           ///< Gonzalez' general derivative instead of the one built on invariants
   bool project_velocity = false;  ///< put the velocity on its constraint level after every step
   double tolerance = 1e-10;       ///< augmented: iterations end when |g| is below this
-  bool warm_start = false;        ///< augmented: start from the multipliers of the last step instead of zero
+  bool warm_start = false;        ///< augmented: start from the state's multipliers, of the last step, instead of zero
   int max_augmentations = 200;    ///< augmented: a step that needs more fails
   double update_factor = 1;       ///< augmented: 1 converges; 2, as once printed, stagnates for large penalties
 };

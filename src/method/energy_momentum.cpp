@@ -24,6 +24,8 @@ using Treatment = ConstraintTreatment;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 // Contraction above which a kept matrix is made anew.
 constexpr double renew_above = 0.05;
+// In units of round-off of the increment. General derivatives divide differences of energies by |dz|^2.
+constexpr double rounding_at_most = 1e5;
 
 class EnergyMomentum final : public Stepper {
  public:
@@ -33,14 +35,14 @@ class EnergyMomentum final : public Stepper {
   void reset() override {
     kept_ = false;
     noise_ = 1;
-    have_multiplier_ = false;
   }
 
  private:
   using Q = Quantity;
   bool solve(double h, Convergence& convergence);
+  bool iterate(double h, bool full, Convergence& convergence);
   StepResult augment(const State& state, double h);
-  bool project(const State& end);
+  bool project(double t);
   double constraint_size() const;
   void evaluate(double h);
 
@@ -54,9 +56,9 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<LinearSolver> solver_;
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
-  std::vector<double> matrix_scratch_, value_scratch_, x_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
   double unit_ = 1, noise_ = 1, last_h_ = 0;
-  bool kept_ = false, have_multiplier_ = false;
+  bool kept_ = false;
 };
 
 EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
@@ -80,21 +82,33 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
   matrix_scratch_ = step_.residual_and_matrix->make_scratch();
   value_scratch_ = step_.values->make_scratch();
   const auto size = [](int k) { return static_cast<std::size_t>(k); };
-  for (auto* v : {&x_, &dx_}) v->resize(size(step_.unknowns));
+  for (auto* v : {&x_, &guess_, &dx_}) v->resize(size(step_.unknowns));
   for (auto* v : {&q0_, &p0_, &p1_, &z1_}) v->resize(size(n_));
   for (auto* v : {&g0_, &lam_k_, &psi_}) v->resize(size(m_));
   right_.resize(size(n_ + m_));
   multipliers_.resize(size(m_));
 }
 
-// Newton's method for the increment u (and what else is unknown), with a matrix that is kept while it serves.
+// With a matrix that is kept while it serves; where that fails, from the same guess with a new one in every iteration.
 bool EnergyMomentum::solve(double h, Convergence& convergence) {
+  guess_ = x_;
+  if (!iterate(h, false, convergence)) {
+    x_ = guess_;
+    ++counters_.full_newton;
+    if (!iterate(h, true, convergence)) return false;
+  }
+  evaluate(h);
+  return true;
+}
+
+// Newton's method for the increment u and what else is unknown.
+bool EnergyMomentum::iterate(double h, bool full, Convergence& convergence) {
   convergence = Convergence(options_.max_iterations, noise_);
   const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
                                                     g0_.data(), lam_k_.data(),   x_.data()};
   const auto unknowns = static_cast<std::size_t>(step_.unknowns);
   auto verdict = Convergence::Verdict::go_on;
-  bool renew = !kept_;
+  bool renew = full || !kept_;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
     ++counters_.evaluations;
@@ -106,18 +120,23 @@ bool EnergyMomentum::solve(double h, Convergence& convergence) {
       ++counters_.factorisations;
       kept_ = solver_->factor(out + unknowns);
       if (!kept_) return false;
-      convergence.matrix_renewed();
+      if (!full || convergence.count() == 0) convergence.matrix_renewed();
     }
     for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
     solver_->solve(dx_.data());
     axpy(1.0, dx_.data(), step_.unknowns, x_.data());
     verdict = convergence.judge(biggest(dx_.data(), n_) / unit_);
-    renew = convergence.slower_than(renew_above);
+    renew = full || convergence.slower_than(renew_above);
+    // An exact matrix makes convergence quadratic: small increments that do not shrink fast are rounding.
+    const double size = noise_ * convergence.last();
+    if (full && verdict == Convergence::Verdict::go_on && convergence.count() > 4 && convergence.theta() > 0.25 &&
+        size < rounding_at_most) {
+      noise_ = std::max(noise_, 2 * size);
+      return true;
+    }
   }
-  if (verdict != Convergence::Verdict::converged) return false;
   noise_ = convergence.next_noise();
-  evaluate(h);
-  return true;
+  return verdict == Convergence::Verdict::converged;
 }
 
 // The forces, multipliers and changes of the constraints at the accepted unknowns.
@@ -140,33 +159,37 @@ double EnergyMomentum::constraint_size() const {
   return std::sqrt(sum);
 }
 
-// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold.
+// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0.
+// Where that is not small enough the iteration stalls; then lam_k is moved by c mu g1, whose limit has g1 = 0.
 StepResult EnergyMomentum::augment(const State& state, double h) {
-  if (!which_.warm_start || !have_multiplier_) std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
+  if (which_.warm_start)
+    lam_k_ = state.psi;
+  else
+    std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
+  double before = std::numeric_limits<double>::infinity();
+  bool stalled = false;
   for (int k = 0; k < which_.max_augmentations; ++k) {
     Convergence convergence(0);
     ++counters_.augmentations;
     if (!solve(h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+    const double size = constraint_size();
+    if (size < which_.tolerance) return {};
+    stalled = stalled || (!which_.general && size > 0.95 * before);
+    before = size;
     const double* lam =
         value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_);
-    for (std::size_t i = 0; i < lam_k_.size(); ++i) {
-      psi_[i] = lam[i];
-      lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i]);
-    }
-    if (constraint_size() < which_.tolerance) {
-      have_multiplier_ = true;
-      return {};
-    }
+    for (std::size_t i = 0; i < lam_k_.size(); ++i)
+      lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i] - (stalled ? which_.penalty * g0_[i] : 0.0));
   }
   return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentations left |g| = {:.2e}, above the "
                              "tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need fewer",
                              state.t, h, which_.max_augmentations, constraint_size(), which_.tolerance)};
 }
 
-// z <- z + p_z^-1 r_psi mu with 0 = g_y v: the nearest velocity in the mass metric
-bool EnergyMomentum::project(const State& end) {
+// z <- z + p_z^-1 r_psi mu with 0 = g_y v at the new position in q0_: the nearest velocity in the mass metric
+bool EnergyMomentum::project(double t) {
   const Evaluation& e = *rate_;
-  rate_->at(end.t, end.y.data(), z1_.data(), psi_.data());
+  rate_->at(t, q0_.data(), z1_.data(), psi_.data());
   if (!projector_->factor(e[Q::momentum_z], e[Q::reaction_psi], 1.0, e[Q::constraint_rate_z])) return false;
   std::fill(right_.begin(), right_.end(), 0.0);
   for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n_ + i)] = -e[Q::constraint_rate][i];
@@ -215,7 +238,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   }
   std::copy_n(lam, m_, psi_.data());
   axpy(1.0, x_.data(), n_, q0_.data());
-  if (projector_ && !project({state.t + h, q0_, z1_, psi_}))
+  if (projector_ && !project(state.t + h))
     return explain_failure(*system_, state, h, "the projection of the velocity", convergence);
   state.t += h;
   state.y = q0_;
@@ -287,6 +310,8 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
     throw InputError(fmt::format("'tolerance_constraint' is {}; it must be positive", which.tolerance));
   if (which.max_augmentations < 1)
     throw InputError(fmt::format("'max_augmentations' is {}; at least 1 is needed", which.max_augmentations));
+  if (!(which.update_factor > 0))
+    throw InputError(fmt::format("the update factor is {}; it must be positive, and 1 converges", which.update_factor));
   MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
   const char* names[] = {"multiplier", "penalty", "augmented"};
   choice.description =

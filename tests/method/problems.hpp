@@ -113,6 +113,16 @@ inline Problem torus() {
   return {h.build(), {.position = {0.78, 1.04, 0.4}, .momentum = {-0.544, 0.108, 0.18}}};
 }
 
+/// TORUS with stiff springs mu |g|^2 in the place of the constraint.
+inline Problem torus_of_springs(double mu) {
+  Hamiltonian h;
+  const Vector q = h.coordinates("q", 3), p = h.momenta("p", 3);
+  const Expression square = q[0] * q[0] + q[1] * q[1];
+  const Expression g = pow(sqrt(square) - 1.0, 2.0) + q[2] * q[2] - 0.25;
+  h.hamiltonian(dot(p, p) / 2.0 + exp(q[2]) + square * square / 2.0 + mu * g * g);
+  return {h.build(), {.position = {0.78, 1.04, 0.4}, .momentum = {-0.544, 0.108, 0.18}}};
+}
+
 /// TORUS in Lagrangian form.
 inline Problem torus_lagrangian() {
   Lagrangian l;

@@ -4,7 +4,8 @@
 //   orders               least-squares slope of log |error| over log h, for y, z and psi
 //   constraint_levels    max |g| and max |g_t + g_y v| over a run
 //   energy_drift         max |H - H0| in the first and the last tenth of a run, and the linear trend of H - H0
-//   symplectic_defect    max |omega(D xi, D eta) - omega(xi, eta)| over tangent vectors xi, eta of
+//   energy_walk          rms of H - H0 over the first hundredth of a run and over all of it: a random walk grows
+//   tenfold symplectic_defect    max |omega(D xi, D eta) - omega(xi, eta)| over tangent vectors xi, eta of
 //                        {g = 0, g_q H_p = 0}, with D the derivative of one step and omega = dq ^ dp
 //   symmetry_defect      |Phi_{-h}(Phi_h x) - x|
 //   reversibility_defect |rho Phi_h(rho Phi_h x) - x|, where the map rho reverses the motion
@@ -61,6 +62,7 @@ class Run {
     for (int k = 0; k < n; ++k) step(h);
   }
   const State& state() const { return state_; }
+  const Stepper& stepper() const { return *stepper_; }
   double energy() { return *look(Quantity::energy); }
   std::vector<double> momentum() {
     const double* p = look(Quantity::momentum);
@@ -113,8 +115,10 @@ class Ladder {
   std::vector<double> log_h_, log_error_;
 };
 
-/// Observed orders at time `end` against `exact`. Step sizes too coarse for the method's equations are passed over.
-inline Orders orders(const Problem& problem, const MethodChoice& method, double end, const State& exact) {
+/// Observed orders at time `end` against `exact`. Step sizes too coarse for the method's equations are passed over, and
+/// errors below what a method's own tolerance makes: `tolerance` in y, and this divided by h and h^2 in z and psi.
+inline Orders orders(const Problem& problem, const MethodChoice& method, double end, const State& exact,
+                     double tolerance = 0) {
   Ladder y, z, psi;
   for (const int n :
        {3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096}) {
@@ -127,9 +131,9 @@ inline Orders orders(const Problem& problem, const MethodChoice& method, double 
       continue;
     }
     // round-off of a run is about 2e-16 n, that of psi 1e-14 / h^2; of errors 1 % may be round-off
-    y.add(h, distance(run.state().y, exact.y), 2e-14 * n);
-    z.add(h, distance(run.state().z, exact.z), 2e-14 * n);
-    psi.add(h, distance(run.state().psi, exact.psi), 1e-12 / (h * h));
+    y.add(h, distance(run.state().y, exact.y), std::max(tolerance, 2e-14 * n));
+    z.add(h, distance(run.state().z, exact.z), std::max(tolerance / h, 2e-14 * n));
+    psi.add(h, distance(run.state().psi, exact.psi), std::max(tolerance, 1e-12) / (h * h));
   }
   return {y.order(), z.order(), psi.order()};
 }
@@ -184,6 +188,38 @@ inline EnergyDrift energy_drift(const Problem& problem, const MethodChoice& meth
   }
   drift.trend = sum_xe / sum_xx;
   return drift;
+}
+
+/// Is what adds up a random walk? The run is cut into a hundred parts. If sigma is the rms change over one of them, a
+/// random walk gets about 10 sigma far; a steady drift gets 100 sigma far.
+class Walk {
+ public:
+  explicit Walk(long steps) : part_(steps / 100) {}
+  void add(double x) {
+    most_ = larger(most_, std::abs(x));
+    if (++count_ % part_ == 0) {
+      squares_ += (x - before_) * (x - before_);
+      before_ = x;
+    }
+  }
+  double most() const { return most_; }
+  /// 1 is usual for a random walk, 10 is a drift.
+  double reach() const { return most_ / std::sqrt(squares_); }
+
+ private:
+  long part_, count_ = 0;
+  double most_ = 0, before_ = 0, squares_ = 0;
+};
+
+inline Walk energy_walk(const Problem& problem, const MethodChoice& method, double h, long steps) {
+  Run run(problem, method);
+  const double h0 = run.energy();
+  Walk walk(steps);
+  for (long k = 1; k <= steps; ++k) {
+    run.step(h);
+    walk.add(run.energy() - h0);
+  }
+  return walk;
 }
 
 inline double momentum_drift(const Problem& problem, const MethodChoice& method, double h, int steps) {

@@ -33,6 +33,7 @@ struct Scope {
   bool separable_only = false;        ///< is_separable(system)
   bool affine_only = false;           ///< the reaction is affine in psi
   bool reaction_of_velocity = false;  ///< also r(t, y, z, psi)
+  bool conservative_only = false;     ///< separable, with an energy, and without t
 };
 
 struct Subject {
@@ -42,6 +43,9 @@ struct Subject {
   Scope scope{};
   std::optional<SparkTableau> tableau{};  ///< of SPARK methods: then the discrete Euler-Lagrange equations are tested
   bool same_in_both_forms = true;         ///< Hamiltonian and Lagrangian
+  bool weaker_than_listed = false;        ///< options take from what the list of methods says
+  double springs = 0;                     ///< the solution is that with springs mu |g|^2 instead of constraints
+  double tolerance = 0;                   ///< errors that the method makes on purpose
 };
 
 std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.label; }
@@ -66,6 +70,15 @@ Subject euler(const std::string& variant, bool conjugate, bool adjoint, double a
                                {}, {.affine_only = natural, .reaction_of_velocity = true});
   if (natural && !adjoint)
     subject.tableau = (conjugate ? natural_conjugate_euler_tableau : natural_euler_tableau)(alpha);
+  return subject;
+}
+
+/// Energy-momentum methods with options that give up some of what the method keeps without them.
+Subject energy_momentum_with(const Options& options, double springs = 0, double tolerance = 0) {
+  Subject subject = registered("energy-momentum", options, {}, {.conservative_only = true});
+  subject.weaker_than_listed = true;
+  subject.springs = springs;
+  subject.tolerance = tolerance;
   return subject;
 }
 
@@ -101,6 +114,17 @@ std::vector<Subject> registered_methods() {
       composed("symplectic-euler", 6, "optimised"),
       composed("rattle", 4, "suzuki"),
       composed("gauss-lobatto", 6, "suzuki"),
+      registered("energy-momentum", {}, {}, {.conservative_only = true}),
+      energy_momentum_with({{"derivative", std::string("general")}}),
+      energy_momentum_with({{"projection", std::string("velocity")}}),
+      // weak enough for round-off, mu times that of g, to stay below the limits
+      energy_momentum_with({{"constraints", std::string("penalty")}, {"penalty", 100.0}}, 100),
+      // coarse enough for the tolerance to be seen
+      energy_momentum_with({{"constraints", std::string("augmented")},
+                            {"penalty", 100.0},
+                            {"tolerance_constraint", 1e-7},
+                            {"max_augmentations", 2000.0}},
+                           0, 1e-7),
   };
 }
 
@@ -126,7 +150,9 @@ std::vector<Subject> controls_that_lack_something() {
 
 bool in_scope(const Subject& subject, const System& system) {
   const Scope& scope = subject.scope;
-  return (!scope.separable_only || is_separable(system)) && (!scope.affine_only || system.reaction_is_affine()) &&
+  const bool conservative = is_separable(system) && system.has_energy() && !system.depends_on_time();
+  return (!scope.conservative_only || conservative) && (!scope.separable_only || is_separable(system)) &&
+         (!scope.affine_only || system.reaction_is_affine()) &&
          (scope.reaction_of_velocity || system.pattern(Quantity::reaction_z).empty());
 }
 
@@ -174,17 +200,28 @@ std::vector<Trial> order_trials() {
           {"e1", problems::e1(), 1.0, 0},          {"e1_affine", problems::e1(problems::E1::affine), 1.0, 0}};
 }
 
+/// With springs, only the torus is in scope. Their force is that of a multiplier 2 mu g.
+State solution(const Subject& subject, const Trial& trial) {
+  if (subject.springs == 0)
+    return trial.reference_step > 0 ? reference_solution(trial.problem, trial.end, trial.reference_step)
+                                    : exponential_solution(trial.end);
+  State s = reference_solution(problems::torus_of_springs(subject.springs), trial.end, trial.reference_step / 10);
+  const auto g = trial.problem.system->evaluation({Quantity::constraint});
+  g->at(s.t, s.y.data(), s.z.data(), nullptr);
+  s.psi = {2 * subject.springs * *(*g)[Quantity::constraint]};
+  return s;
+}
+
 // y and z have the order on every problem. psi has at least its order on every problem, and no more on one of them.
 std::string order(const Subject& subject, const MethodChoice& method) {
   // measured: 0.073 (Runge-Kutta, else 0.018); with order 8, where only long steps have errors above round-off, 0.16
-  const Limits tolerance{method.order < 6 ? 0.1 : 0.2, 0};
+  // and with a tolerance on purpose, which only long steps are above, 0.13
+  const Limits tolerance{method.order < 6 && subject.tolerance == 0 ? 0.1 : 0.2, 0};
   std::string text;
   double least = INFINITY;
   for (const Trial& trial : order_trials()) {
     if (!in_scope(subject, *trial.problem.system)) continue;
-    const State exact = trial.reference_step > 0 ? reference_solution(trial.problem, trial.end, trial.reference_step)
-                                                 : exponential_solution(trial.end);
-    const Orders o = orders(trial.problem, method, trial.end, exact);
+    const Orders o = orders(trial.problem, method, trial.end, solution(subject, trial), 10 * subject.tolerance);
     record(trial.name + "_y", o.y);
     record(trial.name + "_z", o.z);
     record(trial.name + "_psi", o.psi);
@@ -193,8 +230,9 @@ std::string order(const Subject& subject, const MethodChoice& method) {
     least = -larger(-least, -o.psi);
   }
   if (method.info.multiplier_order == "not stated") return text;
-  // measured 0.039
-  return text + judge("psi_off", true, std::abs(least - method.multiplier_order), {0.1, 0});
+  // measured 0.045; with a tolerance on purpose 0.13
+  return text +
+         judge("psi_off", true, std::abs(least - method.multiplier_order), {subject.tolerance == 0 ? 0.1 : 0.2, 0});
 }
 
 std::string constraints(const Subject& subject, const MethodChoice& method) {
@@ -241,8 +279,9 @@ std::string momentum(const Subject& subject, const MethodChoice& method) {
   double worst = 0;
   for (const Arena& arena : arenas(subject))
     worst = larger(worst, momentum_drift(arena.problem, method, 0.12, declared ? 2000 : 100));
-  // measured 1.5e-14; implicit Euler 0.62, projected Runge-Kutta 1.2e-3, the wrong row of abar 2.1e-4
-  return judge("momentum_maps", declared, worst, {5e-14, 1e-8});
+  // measured 1.6e-13 (penalty; others 6.4e-14); implicit Euler 0.62, projected Runge-Kutta 1.2e-3, the wrong row of
+  // abar 2.1e-4
+  return judge("momentum_maps", declared, worst, {5e-13, 1e-8});
 }
 
 #ifdef NDEBUG
@@ -267,6 +306,20 @@ std::string energy(const Subject& subject, const MethodChoice& method) {
     text += judge("energy_growth" + where, true, (d.last - d.first - round_off) / d.first, {2e-2, 0});
     // measured 37
     text += judge("energy_trend_in_steps" + where, true, (std::abs(d.trend) - round_off) / d.first * n, {100, 0});
+  }
+  return text;
+}
+
+// Round-off may add up to a random walk, but to no drift. Where nothing is declared a short run shows it.
+std::string energy_kept(const Subject& subject, const MethodChoice& method) {
+  const bool declared = method.info.preserves.energy;
+  std::string text;
+  for (const Arena& arena : arenas(subject)) {
+    const Walk walk = energy_walk(arena.problem, method, method.order < 8 ? 0.12 : 0.24, declared ? energy_steps : 100);
+    const std::string where = arena.reversal[1] < 0 ? "_s2" : "_torus";
+    // measured 1.1e-12; where it is not kept at least 6.9e-10 (S2), 3.4e-7 (torus)
+    text += judge("energy" + where, declared, walk.most(), {5e-12, 2e-10});
+    if (declared) text += judge("energy_reach" + where, true, walk.reach(), {6, 0});  // measured 1.1; general 5.1
   }
   return text;
 }
@@ -322,6 +375,8 @@ TEST_P(EveryMethod, HasNoEnergyDriftIfSymplectic) {
   if (!method.info.preserves.symplectic) GTEST_SKIP() << "not symplectic: nothing is said about the energy";
   EXPECT_EQ(energy(subject, method), "");
 }
+
+TEST_P(EveryMethod, KeepsTheEnergyIfItSaysSo) { EXPECT_EQ(energy_kept(subject, method), ""); }
 
 TEST_P(EveryMethod, SatisfiesTheDiscreteEulerLagrangeEquationsIfSymplectic) {
   if (!subject.tableau) GTEST_SKIP() << "no tableau: the symplectic form has to do";
@@ -381,9 +436,10 @@ TEST_P(RegisteredMethod, DeclaresWhatTheListOfMethodsSays) {
   EXPECT_EQ(order_by_formula(listed->order, subject.options).value_or(method.order), method.order);
   EXPECT_EQ(order_by_formula(listed->multiplier_order, subject.options).value_or(method.multiplier_order),
             method.multiplier_order);
-  // options may add to what the list says of all, but not take from it
+  // options may add to what the list says of all, but not take from it unless the subject says so
+  if (subject.weaker_than_listed) return;
   for (const auto flag : {&Preserves::position_level, &Preserves::velocity_level, &Preserves::symplectic,
-                          &Preserves::symmetric, &Preserves::momentum_maps})
+                          &Preserves::symmetric, &Preserves::momentum_maps, &Preserves::energy})
     EXPECT_TRUE(!(listed->preserves.*flag) || method.info.preserves.*flag);
 }
 
@@ -402,11 +458,10 @@ struct Property {
   bool Preserves::*flag;
   std::string (*check)(const Subject&, const MethodChoice&);
 };
-constexpr Property declared_properties[] = {{&Preserves::position_level, constraints},
-                                            {&Preserves::velocity_level, constraints},
-                                            {&Preserves::symplectic, symplecticity},
-                                            {&Preserves::symmetric, symmetry},
-                                            {&Preserves::momentum_maps, momentum}};
+constexpr Property declared_properties[] = {
+    {&Preserves::position_level, constraints}, {&Preserves::velocity_level, constraints},
+    {&Preserves::symplectic, symplecticity},   {&Preserves::symmetric, symmetry},
+    {&Preserves::momentum_maps, momentum},     {&Preserves::energy, energy_kept}};
 
 class HarnessOnControls : public testing::TestWithParam<Subject> {};
 
@@ -442,12 +497,15 @@ INSTANTIATE_TEST_SUITE_P(Each, HarnessOnControls, testing::ValuesIn(controls_tha
 
 TEST(Harness, NoticesModestClaims) {
   const Subject subject = registered("gauss-lobatto", {{"stages", 2.0}}, gauss_lobatto_tableau(2));
-  const MethodChoice honest = subject.make();
+  const Subject conserving = registered("energy-momentum", {}, {}, {.conservative_only = true});
   for (const Property& p : declared_properties) {
-    MethodChoice modest = honest;
+    const Subject& who = p.flag == &Preserves::energy ? conserving : subject;
+    MethodChoice modest = who.make();
+    EXPECT_TRUE(modest.info.preserves.*p.flag);
     modest.info.preserves.*p.flag = false;
-    EXPECT_NE(p.check(subject, modest), "");
+    EXPECT_NE(p.check(who, modest), "");
   }
+  const MethodChoice honest = subject.make();
   MethodChoice modest = honest;
   --modest.order;
   EXPECT_NE(order(subject, modest), "");

@@ -68,6 +68,22 @@ TEST(Steps, OfShakeAllocateNothing) {  // for separable systems only
   }
 }
 
+TEST(Steps, OfEnergyMomentumAllocateNothing) {  // for conservative systems with a constant mass matrix only
+  std::vector<EnergyMomentumOptions> methods;
+  for (const auto treatment :
+       {ConstraintTreatment::multiplier, ConstraintTreatment::penalty, ConstraintTreatment::augmented})
+    for (const bool general : {false, true})
+      methods.push_back({.constraints = treatment, .penalty = 1e4, .general = general, .project_velocity = general});
+  methods.push_back({.constraints = ConstraintTreatment::augmented, .warm_start = true});
+  for (const auto& problem : {problems::pendulum(), problems::double_pendulum(), problems::torus()})
+    for (const EnergyMomentumOptions& options : methods) {
+      const MethodChoice method = energy_momentum(options);
+      Simulation run(problem.system, method, {.step = 0.001});
+      run.start(problem.start);
+      EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description;
+    }
+}
+
 TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {
   const auto problem = problems::chain(40);
   for (const SolverOptions& solver :
