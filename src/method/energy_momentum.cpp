@@ -38,6 +38,7 @@ class EnergyMomentum final : public Stepper {
 
  private:
   using Q = Quantity;
+  bool iterate(double h, Convergence& convergence);
   bool solve(double h, Convergence& convergence);
   StepResult augment(const State& state, double h);
   bool project(const State& end);
@@ -54,7 +55,7 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<LinearSolver> solver_;
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
-  std::vector<double> matrix_scratch_, value_scratch_, x_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, dx_, guess_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
   double unit_ = 1, noise_ = 1, last_h_ = 0;
   bool kept_ = false, have_multiplier_ = false;
 };
@@ -80,7 +81,7 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
   matrix_scratch_ = step_.residual_and_matrix->make_scratch();
   value_scratch_ = step_.values->make_scratch();
   const auto size = [](int k) { return static_cast<std::size_t>(k); };
-  for (auto* v : {&x_, &dx_}) v->resize(size(step_.unknowns));
+  for (auto* v : {&x_, &dx_, &guess_}) v->resize(size(step_.unknowns));
   for (auto* v : {&q0_, &p0_, &p1_, &z1_}) v->resize(size(n_));
   for (auto* v : {&g0_, &lam_k_, &psi_}) v->resize(size(m_));
   right_.resize(size(n_ + m_));
@@ -88,7 +89,7 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
 }
 
 // Newton's method for the increment u (and what else is unknown), with a matrix that is kept while it serves.
-bool EnergyMomentum::solve(double h, Convergence& convergence) {
+bool EnergyMomentum::iterate(double h, Convergence& convergence) {
   convergence = Convergence(options_.max_iterations, noise_);
   const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
                                                     g0_.data(), lam_k_.data(),   x_.data()};
@@ -118,6 +119,17 @@ bool EnergyMomentum::solve(double h, Convergence& convergence) {
   noise_ = convergence.next_noise();
   evaluate(h);
   return true;
+}
+
+// With a stiff penalty the matrix of an earlier step may lead astray at once: then again, with one of this step.
+bool EnergyMomentum::solve(double h, Convergence& convergence) {
+  const bool old_matrix = kept_;
+  guess_ = x_;
+  if (iterate(h, convergence)) return true;
+  if (!old_matrix) return false;
+  kept_ = false;
+  x_ = guess_;
+  return iterate(h, convergence);
 }
 
 // The forces, multipliers and changes of the constraints at the accepted unknowns.
