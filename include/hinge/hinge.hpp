@@ -1,6 +1,7 @@
-// Everything: expressions, systems, methods, runs, model files.
+// Everything: expressions, systems, bodies, methods, runs, model files.
 #pragma once
 
+#include "hinge/body.hpp"
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"

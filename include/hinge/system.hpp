@@ -195,6 +195,10 @@ class Lagrangian : public SystemBuilder {
   void kinetic(const Expression& energy);
   void potential(const Expression& energy);
   void lagrangian(const Expression& l);
+  /// Adds a term to L, whatever the three functions above say: the kinetic energy of a part that is complete in itself.
+  void add_kinetic(const Expression& energy);
+  /// Numbers declared so far; a coordinate's place among the positions is the count before its declaration.
+  int coordinate_count() const { return nq_; }
   /// Adds a generalised force on coordinates.
   void force(const Vector& q, const Vector& force);
   /// Own multipliers and reaction, where the reaction is not -G^T psi. One component per coordinate.
@@ -207,7 +211,7 @@ class Lagrangian : public SystemBuilder {
   int nq_ = 0, npsi_ = 0;
   std::vector<Expression> q_, v_, psi_;
   std::vector<Expression> force_, reaction_;
-  Expression kinetic_ = 0.0, potential_ = 0.0;
+  Expression kinetic_ = 0.0, potential_ = 0.0, added_kinetic_ = 0.0;
 };
 
 /// H(t, q, p):  q' = H_p, p' = -H_q - G^T psi.

@@ -14,6 +14,7 @@
 
 #include "hinge/error.hpp"
 #include "method/tableau_check.hpp"
+#include "model/body_section.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
@@ -204,6 +205,41 @@ Blocks velocity_blocks(const Layout& layout) {
   }();
 }
 
+std::string example_of_motion(const RigidBody& body) {
+  return fmt::format("bodies = {{ {} = {{ {}rotation = {{ axis = [1, 0, 0], angle = \"pi/3\" }} }} }}",
+                     body.options().name, body.is_free() ? "position = [0, 0, 0], " : "");
+}
+
+// [initial] bodies: reads them into the start. The names of the coordinates that this gives.
+std::vector<std::string> read_initial_bodies(const Item& section, const SystemSection& system, const ValueReader& read,
+                                             Model& model) {
+  const Item table = section["bodies"];
+  if (!table) return {};
+  if (system.bodies.empty())
+    table.fail("this system has no bodies; describe them in [lagrangian.bodies], or leave this out");
+  if (section["momentum"])
+    section["momentum"].fail("initial values of bodies are velocities; give the others by 'velocity' too");
+  const auto n = static_cast<std::size_t>(system.system->ny());
+  model.start.position.resize(n);
+  model.start.velocity.resize(n);
+  const std::vector<std::string> given =
+      read_body_motions(table, system.bodies, read, *system.scope.graph, model.start.position, model.start.velocity);
+  std::vector<std::string> names;
+  for (const RigidBody& body : system.bodies) {
+    if (std::find(given.begin(), given.end(), body.options().name) == given.end()) continue;
+    const std::vector<std::string> own = coordinate_names(body);
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_missing_position(const Item& section, const SystemSection& system, const std::string& first) {
+  if (system.system->layout().kind == SystemKind::odae) section.fail("'y' is missing, as in y = { y = [1, 0] }");
+  if (system.bodies.empty()) section.fail("'position' is missing, as in position = { q = [1, 0] }");
+  if (!section["bodies"]) section.fail("'bodies' is missing, as in " + example_of_motion(system.bodies[0]));
+  section.fail(fmt::format("there are no initial values for '{}'; give them in 'bodies' or 'position'", first));
+}
+
 void read_initial(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   const Layout& layout = system.system->layout();
   Graph& graph = *scope.graph;
@@ -211,18 +247,43 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
   const bool odae = layout.kind == SystemKind::odae;
   if (!section) {
     throw LocatedError(fmt::format("{}: there is no section [initial]; give the initial {}", model.path,
-                                   odae ? "y and z" : "position, as in position = { q = [1, 0] }"));
+                                   odae                    ? "y and z"
+                                   : system.bodies.empty() ? "position, as in position = { q = [1, 0] }"
+                                                           : "values, as in " + example_of_motion(system.bodies[0])));
   }
-  section.expect_keys(odae ? std::vector<std::string>{"y", "z", "psi", "consistent"}
-                           : std::vector<std::string>{"position", "velocity", "momentum", "multiplier", "consistent"});
-  const auto numbers = [&](const Item& item, const Blocks& blocks, const std::vector<std::string>& others, bool all) {
-    return as_numbers(item, read_state(item, blocks, others, all, read, graph), graph);
+  std::vector<std::string> keys =
+      odae ? std::vector<std::string>{"y", "z", "psi", "consistent"}
+           : std::vector<std::string>{"position", "velocity", "momentum", "multiplier", "consistent"};
+  if (layout.kind == SystemKind::lagrangian) keys.emplace_back("bodies");
+  section.expect_keys(keys);
+  const std::vector<std::string> by_bodies = read_initial_bodies(section, system, read, model);
+  const auto others = [&](Blocks blocks) {  // what the motions of bodies do not give
+    std::erase_if(blocks, [&](const Block& b) {
+      return std::find(by_bodies.begin(), by_bodies.end(), b.name) != by_bodies.end();
+    });
+    return blocks;
+  };
+  const auto numbers = [&](const Item& item, const Blocks& blocks, const std::vector<std::string>& aliases, bool all) {
+    return as_numbers(item, read_state(item, blocks, aliases, all, read, graph), graph);
+  };
+  const auto numbers_into = [&](std::vector<double>& all, const Item& item, const Blocks& blocks, const char* suffix,
+                                bool needed) {
+    if (blocks.empty()) item.fail("the motions of the bodies say everything; leave this out");
+    const std::vector<double> values = numbers(item, blocks, names_of(blocks, suffix), needed);
+    if (by_bodies.empty()) {
+      all = values;
+      return;
+    }
+    auto from = values.begin();
+    for (const Block& b : blocks) {
+      std::copy_n(from, b.size(), all.begin() + b.first);
+      from += b.size();
+    }
   };
   const Item position = section[odae ? "y" : "position"];
-  if (!position)
-    section.fail(odae ? "'y' is missing, as in y = { y = [1, 0] }"
-                      : "'position' is missing, as in position = { q = [1, 0] }");
-  model.start.position = numbers(position, layout.y, {}, true);
+  const Blocks open = others(layout.y);
+  if (!position && !open.empty()) refuse_missing_position(section, system, open[0].name);
+  if (position) numbers_into(model.start.position, position, open, "", true);
   if (odae) {
     if (!section["z"]) section.fail("'z' is missing, as in z = { z = [1, 0] }");
     model.start.velocity = numbers(section["z"], layout.z, {}, true);
@@ -230,7 +291,7 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
   if (section["velocity"] && section["momentum"])
     section["momentum"].fail("give the initial velocity or the initial momentum, not both");
   if (section["velocity"])
-    model.start.velocity = numbers(section["velocity"], velocity_blocks(layout), names_of(layout.y, "'"), false);
+    numbers_into(model.start.velocity, section["velocity"], others(velocity_blocks(layout)), "'", false);
   if (section["momentum"])
     model.start.momentum = layout.kind == SystemKind::hamiltonian
                                ? numbers(section["momentum"], layout.z, names_of(layout.y, ""), false)

@@ -110,6 +110,17 @@ std::string Item::expect_string(const char* what) const {
   return node->as_string()->get();
 }
 
+void claim_name(const Item& item, const std::string& name, const Scope& scope) {
+  const bool letters =
+      !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!letters)
+    item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
+  if (is_reserved(name))
+    item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
+  if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice; choose another name", name));
+}
+
 double ValueReader::number(const Item& item) const {
   double x = NAN;
   if (const auto* i = item.node->as_integer()) {

@@ -66,6 +66,9 @@ struct Item {
   std::string expect_string(const char* what) const;
 };
 
+/// Complains where `name` cannot be declared: it is no name, is a word of expressions, or has a meaning already.
+void claim_name(const Item& item, const std::string& name, const Scope& scope);
+
 /// Expressions in a scope, from items: numbers, strings, lists of them, families { for = "i", ... }.
 class ValueReader {
  public:

@@ -25,17 +25,6 @@ Vector as_vector(const std::vector<Node>& nodes, const std::shared_ptr<Graph>& g
   return v;
 }
 
-void claim_name(const Item& item, const std::string& name, const Scope& scope) {
-  const bool letters =
-      !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  if (!letters)
-    item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
-  if (is_reserved(name))
-    item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
-  if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice; choose another name", name));
-}
-
 // The first name among `names` that the text of `item` (or of a list in it) mentions; empty if none.
 std::string mentioned(const Item& item, const std::vector<std::string>& names) {
   const std::string text = item.text();
@@ -277,31 +266,55 @@ void refuse_unilateral(const Item& section) {
         "'constraints'");
 }
 
-// Declares the coordinates of a Lagrangian or mechanical system, and what a prime on them means.
+// Declares coordinates of a Lagrangian or mechanical system.
 template <class Builder>
-std::vector<Declaration> read_coordinates(const Item& section, Builder& builder, Scope& scope) {
+std::vector<Declaration> read_coordinates(const Item& list, Builder& builder, Scope& scope) {
+  auto coordinates = read_declarations(list, "coordinates", scope);
+  for (const Declaration& d : coordinates)
+    scope.names[d.name] = as_value(builder.coordinates(d.name, d.shape), d.shape, *scope.graph);
+  return coordinates;
+}
+
+// What a prime means: all coordinates are declared.
+template <class Builder>
+void bind_rates(const std::vector<Declaration>& coordinates, const Builder& builder, Scope& scope) {
   Graph& graph = *scope.graph;
-  auto coordinates = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
-  std::vector<Node> velocities;
-  for (const Declaration& d : coordinates) {
-    const Vector q = builder.coordinates(d.name, d.shape);
-    scope.names[d.name] = as_value(q, d.shape, graph);
-    const Value v = as_value(builder.velocity(q), d.shape, graph);
-    velocities.insert(velocities.end(), v.entries.begin(), v.entries.end());
-  }
-  scope.rate = make_rate(graph, builder.t().node_in(graph), entries_of(coordinates, scope), velocities);
+  const std::vector<Node> q = entries_of(coordinates, scope);
+  Vector expressions;
+  for (const Node n : q) expressions.push_back({builder.t().graph(), n});
+  scope.rate =
+      make_rate(graph, builder.t().node_in(graph), q, as_value(builder.velocity(expressions), {}, graph).entries);
+}
+
+const char* const coordinates_example = "coordinates = [\"q[3]\"]";
+
+// The coordinates of a Lagrangian: those of the list, then those of its bodies.
+std::vector<Declaration> read_lagrangian_coordinates(const Item& section, Lagrangian& builder, const ValueReader& read,
+                                                     SystemSection& out) {
+  const Item list = section["coordinates"], bodies = section["bodies"];
+  if (!bodies) need(section, "coordinates", coordinates_example);
+  std::vector<Declaration> coordinates;
+  if (list && !(bodies && list.is_array() && list.size() == 0))
+    coordinates = read_coordinates(list, builder, out.scope);
+  if (bodies) out.bodies = read_bodies(bodies, builder, read, out.scope);
+  for (const RigidBody& body : out.bodies)
+    for (const std::string& name : coordinate_names(body)) coordinates.push_back({name, {3}});
+  bind_rates(coordinates, builder, out.scope);
   return coordinates;
 }
 
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
-  section.expect_keys({"coordinates", "kinetic", "potential", "lagrangian", "force", "constraints", "unilateral",
-                       "multipliers", "reaction"});
+  section.expect_keys({"coordinates", "bodies", "kinetic", "potential", "lagrangian", "force", "constraints",
+                       "unilateral", "multipliers", "reaction"});
   refuse_unilateral(section);
   auto builder = std::make_unique<Lagrangian>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates = read_coordinates(section, *builder, scope);
+  const auto coordinates = read_lagrangian_coordinates(section, *builder, read, out);
+  if (section["multipliers"] && !out.bodies.empty())
+    section["multipliers"].fail(
+        "own multipliers cannot be combined with bodies, whose six internal constraints have multipliers already");
   if (section["multipliers"] || section["reaction"]) {
     if (!section["multipliers"]) section["reaction"].fail("a reaction needs 'multipliers', the names it uses");
     if (!section["reaction"]) section["multipliers"].fail("'multipliers' come with a 'reaction' that uses them");
@@ -318,9 +331,9 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
       section["lagrangian"].fail("give either 'lagrangian' or 'kinetic' and 'potential', not both");
     builder->lagrangian(expression("lagrangian"));
   } else {
-    if (!section["kinetic"])
+    if (!section["kinetic"] && out.bodies.empty())
       section.fail("'kinetic' is missing, as in kinetic = \"m/2*dot(q',q')\" (or give 'lagrangian')");
-    builder->kinetic(expression("kinetic"));
+    if (section["kinetic"]) builder->kinetic(expression("kinetic"));
     if (section["potential"]) builder->potential(expression("potential"));
   }
   read_constraints(section, "constraints", read, *builder);
@@ -338,7 +351,7 @@ void read_hamiltonian(const Item& section, const Item& define, const Scope& para
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto q = read_declarations(need(section, "coordinates", "coordinates = [\"q[3]\"]"), "coordinates", scope);
+  const auto q = read_declarations(need(section, "coordinates", coordinates_example), "coordinates", scope);
   for (const Declaration& d : q) scope.names[d.name] = as_value(builder->coordinates(d.name, d.shape), d.shape, *graph);
   const auto p = read_declarations(need(section, "momenta", "momenta = [\"p[3]\"]"), "momenta", scope);
   for (const Declaration& d : p) scope.names[d.name] = as_value(builder->momenta(d.name, d.shape), d.shape, *graph);
@@ -359,7 +372,8 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto coordinates = read_coordinates(section, *builder, scope);
+  const auto coordinates = read_coordinates(need(section, "coordinates", coordinates_example), *builder, scope);
+  bind_rates(coordinates, *builder, scope);
   read_named_values(define, scope, read);
   const Item mass = need(section, "mass", "mass = [[\"m\", 0], [0, \"m\"]]");
   const Value matrix = read.value(mass);

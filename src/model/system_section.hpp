@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/body_section.hpp"
 #include "model/reader.hpp"
 #include "system/symbolic.hpp"
 
@@ -14,6 +15,7 @@ namespace hinge {
 struct SystemSection {
   std::unique_ptr<SystemBuilder> builder;
   std::shared_ptr<const SymbolicSystem> system;
+  std::vector<RigidBody> bodies;
   Scope scope;  ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
 };
 

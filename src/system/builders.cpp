@@ -141,6 +141,7 @@ Expression Lagrangian::coordinate(const std::string& name) { return coordinates(
 Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
 Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
 void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }
+void Lagrangian::add_kinetic(const Expression& energy) { added_kinetic_ += energy; }
 void Lagrangian::potential(const Expression& energy) { potential_ = energy; }
 void Lagrangian::lagrangian(const Expression& l) {
   kinetic_ = l;
@@ -166,7 +167,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
   Graph& graph = *graph_;
   auto [layout, eq] = draft(SystemKind::lagrangian, q_blocks_, q_, renamed_rates(q_blocks_), v_);
   eq.v = eq.z;
-  const Node l = (kinetic_ - potential_).node_in(graph);
+  const Node l = (kinetic_ + added_kinetic_ - potential_).node_in(graph);
   eq.p = gradient(graph, l, eq.z);
   eq.f = gradient(graph, l, eq.y);
   for (std::size_t k = 0; k < force_.size(); ++k) eq.f[k] = graph.add(eq.f[k], force_[k].node_in(graph));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -61,6 +62,73 @@ std::vector<Paper> papers() {
   };
 }
 
+// The files of energy-momentum/, which have several multipliers.
+struct EnergyPaper {
+  std::string file;
+  Problem problem;
+  double energy, vertical;  ///< kept: the energy and the angular momentum about the vertical
+};
+
+Problem double_pendulum(const std::vector<double>& momentum, double k) {
+  Hamiltonian h;
+  const Vector q1 = h.coordinates("q1", 3), q2 = h.coordinates("q2", 3);
+  const Vector p1 = h.momenta("p1", 3), p2 = h.momenta("p2", 3);
+  const Expression spring = k == 0 ? Expression(0.0) : k / 2 * pow(norm(q2) - 1.5, 2.0);
+  h.hamiltonian((dot(p1, p1) + dot(p2, p2)) / 2.0 + 9.81 * (q1[1] + q2[1]) + spring);
+  h.constrain((dot(q1, q1) - 1.0) / 2.0);
+  h.constrain((dot(q2 - q1, q2 - q1) - 1.0) / 2.0);
+  return {h.build(), {.position = {1, 0, 0, 2, 0, 0}, .momentum = momentum}};
+}
+
+// M = diag(e1 I, e1 I, e3 I), U = weight e3.d3, directors turned by `tilt` about e1, d_i' = omega x d_i.
+Problem heavy_top(double e1, double e3, double weight, double tilt, const Eigen::Vector3d& omega) {
+  Lagrangian l;
+  std::vector<Vector> d;
+  Expression kinetic = 0.0;
+  Start start;
+  const double c = std::cos(tilt), s = std::sin(tilt);
+  const Eigen::Vector3d frame[] = {{1, 0, 0}, {0, c, s}, {0, -s, c}};
+  for (int k = 0; k < 3; ++k) {
+    d.push_back(l.coordinates("d" + std::to_string(k + 1), 3));
+    const Vector v = l.velocity(d.back());
+    kinetic += 0.5 * (k == 2 ? e3 : e1) * dot(v, v);
+    const Eigen::Vector3d rate = omega.cross(frame[k]);
+    start.position.insert(start.position.end(), frame[k].begin(), frame[k].end());
+    start.velocity.insert(start.velocity.end(), rate.begin(), rate.end());
+  }
+  l.kinetic(kinetic);
+  l.potential(weight * d[2][2]);
+  for (const Vector& x : d) l.constrain((dot(x, x) - 1.0) / 2.0);
+  l.constrain(dot(d[0], d[1]));
+  l.constrain(dot(d[0], d[2]));
+  l.constrain(dot(d[1], d[2]));
+  return {l.build(), start};
+}
+
+std::vector<EnergyPaper> energy_papers() {
+  const double mass = 0.706858347057703, length = 0.075, j = 5.30143760293278e-4, gravity = 9.81,
+               alpha = std::acos(0.5);
+  const double tip = j + mass * length * length, wp = 10;
+  const double ws = mass * gravity * length / (j * wp) + (tip - j) / j * wp * std::cos(alpha);
+  const Eigen::Vector3d cone(0, -ws * std::sin(alpha), wp + ws * std::cos(alpha));
+  const Eigen::Vector3d fast(0, -50 * std::sin(0.3), 50 * std::cos(0.3));
+  // energy: omega.J omega/2 + U with J = diag(tip, tip, j) along the directors
+  const double across = wp * std::sin(alpha), along = wp * std::cos(alpha) + ws;
+  return {
+      {"pendulum-planar.toml", double_pendulum({0, 0, 0, 0, 0, 0}, 0), 0, 0},
+      {"pendulum-3d.toml", double_pendulum({0, 0, 1, 0, 0, 2.5}, 0), 3.625, -6},
+      {"spring-pendulum.toml", double_pendulum({0, 0, 1, 0, 0, 2.5}, 50), 9.875, -6},
+      {"top-cone.toml", heavy_top(j / 2, j / 2 + mass * length * length, mass * gravity * length, alpha, cone),
+       (tip * across * across + j * along * along) / 2 + mass * gravity * length * std::cos(alpha),
+       tip * across * std::sin(alpha) + j * along * std::cos(alpha)},
+      {"top-nutating.toml", heavy_top(0.5, 4.5, 20, 0.3, fast), 1250 + 20 * std::cos(0.3), 50 * std::cos(0.3)},
+  };
+}
+
+Model load(const EnergyPaper& paper, const std::vector<Override>& overrides = {}) {
+  return load_model(std::string(HINGE_PAPERS) + "/energy-momentum/" + paper.file, overrides);
+}
+
 bool is_euler(const Paper& paper) { return paper.file.rfind("symplectic-euler/", 0) == 0; }
 
 Model load(const Paper& paper) {
@@ -83,6 +151,7 @@ TEST(Papers, EveryFileIsKnownHere) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
     if (entry.path().extension() == ".toml") found.insert(entry.path().lexically_relative(root).generic_string());
   for (const Paper& paper : papers()) known.insert(paper.file);
+  for (const EnergyPaper& paper : energy_papers()) known.insert("energy-momentum/" + paper.file);
   EXPECT_EQ(found, known);
 }
 
@@ -126,6 +195,76 @@ TEST(Papers, EquationsAndStartsAreThoseOfTheCppProblems) {
             << static_cast<int>(q);  // measured 4.4e-16
     }
   }
+}
+
+TEST(Papers, EnergyFilesAreTheProblemsOfThePaper) {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<double> uniform(0.4, 0.9);
+  for (const EnergyPaper& paper : energy_papers()) {
+    SCOPED_TRACE(paper.file);
+    const Model model = load(paper);
+    EXPECT_EQ(model.method, "energy-momentum");
+    const State start = start_of(model), expected = consistent_start(*paper.problem.system, 0, paper.problem.start);
+    EXPECT_LT(largest_difference(start.y, expected.y), 1e-14);  // measured 2.2e-16
+    EXPECT_LT(largest_difference(start.z, expected.z), 1e-11);  // measured 2.3e-13
+    for (int trial = 0; trial < 20; ++trial) {
+      Point x = point(start);
+      for (auto* part : {&x.y, &x.z, &x.psi})
+        for (double& value : *part) value = uniform(random);
+      for (const Q q : {Q::velocity, Q::momentum, Q::force, Q::reaction, Q::constraint, Q::constraint_rate})
+        EXPECT_LT(testing::largest(values(*model.system, q, x) - values(*paper.problem.system, q, x)), 1e-14)
+            << static_cast<int>(q);  // measured 5.6e-16
+    }
+  }
+}
+
+TEST(Papers, EnergyFilesKeepEnergyMomentumAndConstraints) {
+  for (const EnergyPaper& paper : energy_papers()) {
+    SCOPED_TRACE(paper.file);
+    const Model model = load(paper);
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    EXPECT_NEAR(*run.report().energy, paper.energy, 1e-13 * (1 + std::abs(paper.energy)));  // measured 4.5e-13 of 1269
+    run.until(model.end);
+    const Report report = run.report();
+    EXPECT_LT(*report.energy_error, 1e-13 * (1 + std::abs(paper.energy)));  // measured 3.4e-12 of 1269
+    EXPECT_LT(report.constraint, 1e-14);                                    // measured 2.2e-16
+    for (const auto& quantity : report.quantities) {
+      if (quantity.name != "vertical") continue;
+      EXPECT_NEAR(quantity.value[0], paper.vertical,
+                  1e-13 * (1 + std::abs(paper.vertical)));  // measured 3.6e-14 of 47.8
+    }
+  }
+}
+
+TEST(Papers, ConeHasTheKnownErrorsAgainstItsExactSolution) {
+  const EnergyPaper cone = energy_papers()[3];
+  const std::vector<double> position = {9.3804e-2, 2.35149e-2, 5.88216e-3, 1.47075e-3};
+  for (std::size_t k = 0; k < position.size(); ++k) {
+    const Model model = load(cone, {{"integrate.step", std::to_string(1e-3 / std::pow(2, k))}});
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    EXPECT_LT(*run.report().exact_error[0], 1e-14);  // measured 0
+    EXPECT_LT(*run.report().exact_error[1], 1e-13);  // measured 3.6e-15
+    run.until(model.end);
+    EXPECT_NEAR(*run.report().exact_error[0] / std::sqrt(3.0), position[k], 1e-7);
+    EXPECT_NEAR(run.report().quantities[0].value[0], position[k], 1e-7);
+  }
+}
+
+// The general discrete derivative keeps the energy and loses the angular momentum.
+TEST(Papers, SpringPendulumTellsDiscreteDerivativesApart) {
+  const EnergyPaper spring = energy_papers()[2];
+  const Model model = load(spring, {{"integrate.derivative", "general"}});
+  Simulation run = model.simulation_for("");
+  run.start(model.start);
+  double worst = 0;
+  for (int n = 0; n < 100; ++n) {
+    run.step();
+    worst = std::max(worst, std::abs(run.report().quantities[1].value[0] - spring.vertical));
+  }
+  EXPECT_LT(*run.report().energy_error, 1e-12);  // measured 2.1e-14
+  EXPECT_NEAR(worst, 2.7e-4, 1e-5);              // measured 2.69e-4
 }
 
 TEST(Papers, ExactSolutionsSolveTheEquations) {
