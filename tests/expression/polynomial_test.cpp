@@ -80,7 +80,7 @@ TEST_F(Polynomial, IsQuadraticOnlyWhereSecondDifferencesAreConstant) {
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (degrees[k] == not_quadratic) continue;
       ++seen;
-      EXPECT_NEAR(a[k], b[k], 1e-13 * (1 + std::abs(a[k])));  // measured 6e-14
+      EXPECT_NEAR(a[k], b[k], 1e-13 * (1 + std::abs(a[k])));
     }
   }
   EXPECT_GT(seen, 1000);
@@ -120,7 +120,7 @@ TEST_F(Polynomial, SplitSumsAddUp) {
         total += t.factor * value[at(t.node)];
         size += std::abs(t.factor * value[at(t.node)]);
       }
-    EXPECT_NEAR(total, value[at(f)], 1e-15 * size);  // measured 3e-16
+    EXPECT_NEAR(total, value[at(f)], 1e-15 * size);
   }
 }
 

@@ -31,7 +31,7 @@ TEST(Substitute, ComposesInAnotherGraph) {
     const std::vector<double> inner = {values[at(images[0])], values[at(images[1])], values[at(images[2])]};
     for (std::size_t k = 0; k < f.size(); ++k) {
       const double expected = evaluate(from, f[k], inner);
-      EXPECT_NEAR(values[at(g[k])], expected, 1e-14 * (1 + std::abs(expected)));  // measured 0
+      EXPECT_NEAR(values[at(g[k])], expected, 1e-14 * (1 + std::abs(expected)));
     }
   }
 }

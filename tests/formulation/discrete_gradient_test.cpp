@@ -193,7 +193,7 @@ TEST(DiscreteGradient, IsTheMidpointGradientOfQuadraticFunctions) {
     const std::vector<Node> slope = gradient(some.graph, f, some.q);
     const Point x = random_point(some.random, 4), u = random_point(some.random, 4), value = dd(x, u);
     const std::vector<double> all = testing::evaluate_all(some.graph, sum(x, 0.5, u));
-    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(value[k], all[at(slope[k])], 1e-14);  // measured 0
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(value[k], all[at(slope[k])], 1e-14);
   }
 }
 

@@ -165,7 +165,7 @@ TEST(EnergyMomentum, KeepsAngularMomentumInSpace) {  // measured: energy 5.7e-14
     expect_below(kept.energy, 5e-13, fmt::format("h{}_energy", h));
     expect_below(kept.momentum, 1e-13, fmt::format("h{}_momentum", h));
     expect_below(kept.constraint, 1e-15, fmt::format("h{}_constraint", h));
-    EXPECT_GT(kept.rate, h * h);  // measured 22 h^2
+    EXPECT_GT(kept.rate, h * h);
   }
 }
 
