@@ -33,6 +33,7 @@ struct Scope {
   bool separable_only = false;        ///< is_separable(system)
   bool affine_only = false;           ///< the reaction is affine in psi
   bool reaction_of_velocity = false;  ///< also r(t, y, z, psi)
+  bool autonomous_only = false;       ///< no t in the equations
 };
 
 struct Subject {
@@ -86,6 +87,7 @@ std::vector<Subject> registered_methods() {
       registered("lobatto-iiia-iiib", {{"stages", 5.0}}, lobatto_iiia_iiib_tableau(5)),
       registered("rattle", {}, lobatto_iiia_iiib_tableau(2)),
       registered("shake", {}, {}, {.separable_only = true}),
+      registered("energy-momentum", {}, {}, {.separable_only = true, .autonomous_only = true}),
       registered("spark", {{"tableau", gauss_lobatto_tableau(2)}}, gauss_lobatto_tableau(2)),
       euler("true", false, false),
       euler("true", false, false, 1.0),
@@ -127,7 +129,8 @@ std::vector<Subject> controls_that_lack_something() {
 bool in_scope(const Subject& subject, const System& system) {
   const Scope& scope = subject.scope;
   return (!scope.separable_only || is_separable(system)) && (!scope.affine_only || system.reaction_is_affine()) &&
-         (scope.reaction_of_velocity || system.pattern(Quantity::reaction_z).empty());
+         (scope.reaction_of_velocity || system.pattern(Quantity::reaction_z).empty()) &&
+         (!scope.autonomous_only || !system.depends_on_time());
 }
 
 /// The problems in the subject's scope; `torus` is in everybody's.

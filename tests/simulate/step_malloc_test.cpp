@@ -68,6 +68,22 @@ TEST(Steps, OfShakeAllocateNothing) {  // for separable systems only
   }
 }
 
+TEST(Steps, OfEnergyMomentumAllocateNothing) {
+  using Treatment = ConstraintTreatment;
+  const auto problem = problems::double_pendulum();
+  for (const EnergyMomentumOptions& options :
+       {EnergyMomentumOptions{},
+        {.constraints = Treatment::penalty, .penalty = 1e5},
+        {.constraints = Treatment::augmented, .penalty = 1e7},
+        {.project_velocity = true},
+        {.constraints = Treatment::augmented, .penalty = 1e7, .general = true}}) {
+    Simulation run(problem.system, energy_momentum(options), {.step = 0.001});
+    run.observe_momentum("L", {.axis = {0, 1, 0}});
+    run.start(problem.start);
+    EXPECT_EQ(allocations_of_1000_steps(run), 0);
+  }
+}
+
 TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {
   const auto problem = problems::chain(40);
   for (const SolverOptions& solver :
