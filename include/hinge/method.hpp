@@ -61,6 +61,10 @@ class Stepper {
   /// The multipliers of all nodes of the last step, node after node: more than one per constraint where a method has
   /// several. The state holds the last, which approximates psi(t).
   const std::vector<double>& multipliers() const { return multipliers_; }
+  /// A formula for what the scheme conserves exactly in the place of the energy; null where there is no such quantity.
+  virtual const char* discrete_energy_name() const { return nullptr; }
+  /// Its value at the state that the last step led to, from the energy and the constraints g there.
+  virtual double discrete_energy(double energy, const double* /*g*/) const { return energy; }
 
  protected:
   Counters counters_;
@@ -108,6 +112,10 @@ struct MethodChoice {
   std::function<std::vector<std::string>(const System&)> warnings{};
   /// What is known of this choice beyond its description, a sentence each; shown with every run.
   std::vector<std::string> facts{};
+  /// The same, but what is known only together with a system.
+  std::function<std::vector<std::string>(const System&)> system_facts{};
+  /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
+  std::function<double(std::shared_ptr<const System>, const State&, double h)> condition{};
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.
@@ -155,6 +163,17 @@ struct EnergyMomentumOptions {
 /// Keeps the energy (multiplier) or the energy with the penalty terms, and momentum maps, exactly. Order 2. For systems
 /// with a constant mass matrix.
 MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
+
+/// How the equations of a step are scaled when the condition number of their matrix is asked for.
+enum class MatrixScaling {
+  rows_times_h,       ///< q1 - q0 = h (...), p1 - p0 = h (...); unknowns q1, p1, lambda
+  as_printed,         ///< (q1 - q0)/h = ..., (p1 - p0)/h = ...; unknowns q1, p1, lambda
+  multiplier_times_h  ///< as rows_times_h, but with the unknown h lambda
+};
+/// 2-norm condition number of the iteration matrix of an energy-momentum step of h from `start`, in its full form with
+/// all unknowns q1, p1 (and lambda), at the converged solution. Throws StepFailure where there is none.
+double iteration_matrix_condition(std::shared_ptr<const System> system, const EnergyMomentumOptions& options,
+                                  const State& start, double h, MatrixScaling scaling = MatrixScaling::rows_times_h);
 
 /// All methods, in the order in which they are documented.
 std::vector<MethodInfo> methods();

@@ -31,8 +31,9 @@ struct Model {
     std::vector<int> shape;
   };
   std::vector<Quantity> quantities;
-  std::string output_file;  ///< [output] file
-  ExactSolution exact;      ///< [exact]
+  std::vector<std::pair<std::string, MomentumMap>> momentum_maps;  ///< [output] momentum
+  std::string output_file;                                         ///< [output] file
+  ExactSolution exact;                                             ///< [exact]
 
   /// A simulation with the method bound, quantities observed and output set; start() has not been called.
   Simulation simulation_for(const std::string& output_path) const;

@@ -43,6 +43,14 @@ struct ExactSolution {
 /// with.
 using StateErrors = std::array<std::optional<double>, 3>;
 
+/// A momentum map of all points of the system: coordinates of shape {3} or {N, 3}, or {2} or {N, 2} in the plane of e1
+/// and e2. Give an axis or a direction, as it is: they are not made unit vectors.
+struct MomentumMap {
+  std::vector<double> axis{};       ///< angular: the sum of axis . ((q_k - point) x p_k)
+  std::vector<double> point{};      ///< that the axis goes through; the origin where empty
+  std::vector<double> direction{};  ///< linear: the sum of direction . p_k
+};
+
 struct SimulationOptions {
   double step = 0;
   double start = 0;     ///< time at the start
@@ -77,6 +85,14 @@ struct Report {
   double constraint = 0;                   ///< max |g| over all steps
   double hidden_constraint = 0;            ///< max |g_t + g_y v|
   std::optional<double> energy, energy_error;
+  std::optional<double> discrete_energy_error;  ///< of what the scheme conserves in the place of the energy
+  std::string discrete_energy;                  ///< and what that is, as a formula
+  struct Momentum {
+    std::string name;
+    double value = 0, error = 0;  ///< at the end; largest deviation over all steps
+  };
+  std::vector<Momentum> momentum_maps;    ///< those that were asked for
+  std::optional<double> condition;        ///< of the iteration matrix of the first step, where asked for
   StateErrors exact_error;                ///< at the end, against the exact solution where one is given
   std::array<std::string, 3> part_names;  ///< what these errors are called: "position", "velocity", "multiplier"
   struct Observed {
@@ -104,6 +120,11 @@ class Simulation {
   /// A quantity to record and report: an expression of the system's own variables. Before start().
   void observe(const std::string& name, const Expression& quantity);
   void observe(const std::string& name, const Vector& quantity, std::vector<int> shape = {});
+  /// A momentum map to watch in all steps, record and report. Before start().
+  void observe_momentum(const std::string& name, const MomentumMap& map);
+  /// Also report the condition number of the iteration matrix of the first step. Before start(). Throws
+  /// UnsuitableMethod where the method has none.
+  void observe_condition();
   /// A solution to measure the error at the end with.
   void compare(ExactSolution exact);
   /// Writes recorded rows to a file, opened by start(). Before start().

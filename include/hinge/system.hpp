@@ -56,6 +56,7 @@ class Quantities {
     for (const Quantity q : list) bits_ |= 1u << static_cast<unsigned>(q);
   }
   bool contains(Quantity q) const { return (bits_ >> static_cast<unsigned>(q)) & 1u; }
+  void insert(Quantity q) { bits_ |= 1u << static_cast<unsigned>(q); }
 
  private:
   std::uint32_t bits_ = 0;
@@ -164,6 +165,9 @@ class SystemBuilder {
   Expression t() const;
   /// One constraint g = 0; `name` is used in messages.
   void constrain(const Expression& g, std::string name = "");
+  /// A function of the coordinates, at most quadratic, that methods with discrete derivatives shall keep whole where it
+  /// occurs in the potential or the constraints: momentum maps under which it is invariant are then kept.
+  void invariant(const Expression& pi);
   /// The finished system, as the builder stands now; it does not change when the builder does.
   std::shared_ptr<const System> build() const { return assemble(); }
 
@@ -180,6 +184,7 @@ class SystemBuilder {
   Expression t_;
   std::vector<Expression> constraints_;
   std::vector<std::string> constraint_names_;
+  std::vector<Expression> invariants_;
 };
 
 /// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi.

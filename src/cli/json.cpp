@@ -107,6 +107,13 @@ Json to_json(const Report& r, const std::string& method_name) {
   d["constraint"] = r.constraint;
   d["hidden_constraint"] = r.hidden_constraint;
   if (r.energy_error) d["energy_error"] = *r.energy_error;
+  if (r.discrete_energy_error) d["discrete_energy_error"] = *r.discrete_energy_error;
+  for (const Report::Momentum& m : r.momentum_maps) d["momentum"][m.name] = {{"value", m.value}, {"error", m.error}};
+  if (r.condition)
+    d["condition"] = {{"value", *r.condition},
+                      {"norm", 2},
+                      {"step", "first"},
+                      {"scaling", "equations of motion times h, unknowns q1, p1 and multipliers"}};
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   d["newton_iterations"] = r.counters.iterations;
   d["evaluations"] = r.counters.evaluations;

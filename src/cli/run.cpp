@@ -57,7 +57,10 @@ int run(const RunArguments& arguments) {
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
   std::optional<Simulation> made;
-  located(model, [&] { made = model.simulation_for(out); });
+  located(model, [&] {
+    made = model.simulation_for(out);
+    if (arguments.condition) made->observe_condition();
+  });
   Simulation& simulation = *made;
   catch_interrupts();
   const bool show = !arguments.quiet && !arguments.json && isatty(STDERR_FILENO);

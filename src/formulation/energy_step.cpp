@@ -109,7 +109,7 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
   const Equations& eq = form.system->equations();
   Increment step(d.graph, d.q0, d.u);
   Graph& graph = d.graph;
-  d.force = discrete_gradient(*eq.graph, invariant_form(*eq.graph, form.potential, eq.y), eq.y, step);
+  d.force = discrete_gradient(*eq.graph, invariant_form(*eq.graph, form.potential, eq.y, eq.invariants), eq.y, step);
   d.unknown = d.u;
   std::vector<Node> given;  // multipliers as unknowns
   if (treatment == Treatment::multiplier) {
@@ -117,7 +117,8 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
     d.unknown.insert(d.unknown.end(), given.begin(), given.end());
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(form.m); ++i) {
-    const std::vector<Node> dd_g = discrete_gradient(*eq.graph, invariant_form(*eq.graph, eq.g[i], eq.y), eq.y, step);
+    const std::vector<Node> dd_g =
+        discrete_gradient(*eq.graph, invariant_form(*eq.graph, eq.g[i], eq.y, eq.invariants), eq.y, step);
     const Node change = dot(graph, dd_g, d.u);
     d.change.push_back(change);
     // mu (g0 + g1) = mu (2 g0 + change)
@@ -133,6 +134,24 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
     d.residual.push_back(d.plus(graph.subtract(mass_u[k], d.times(d.h, d.p0[k])), d.times(half, d.force[k])));
   if (treatment == Treatment::multiplier)
     for (std::size_t i = 0; i < d.g0.size(); ++i) d.residual.push_back(d.plus(d.g0[i], d.change[i]));
+}
+
+// The same with the momentum as an unknown: 0 = u - h M^-1 (p0 + d/2), 0 = d + h (dd U + sum_i lam_i dd g_i)
+void full_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
+  energy_momentum_equations(form, treatment, d);
+  Graph& graph = d.graph;
+  const std::vector<Node> dp = variables(graph, "d", form.n);
+  d.unknown.insert(d.unknown.begin() + form.n, dp.begin(), dp.end());
+  d.residual.erase(d.residual.begin(), d.residual.begin() + form.n);
+  std::vector<Node> p_middle, motion, momentum;
+  for (std::size_t k = 0; k < dp.size(); ++k) p_middle.push_back(d.plus(d.p0[k], d.times(d.number(0.5), dp[k])));
+  const std::vector<Node> v_middle = apply(graph, form.inverse_pattern, form.inverse, p_middle);
+  for (std::size_t k = 0; k < dp.size(); ++k) {
+    motion.push_back(graph.subtract(d.u[k], d.times(d.h, v_middle[k])));
+    momentum.push_back(d.plus(dp[k], d.times(d.h, d.force[k])));
+  }
+  d.residual.insert(d.residual.begin(), momentum.begin(), momentum.end());
+  d.residual.insert(d.residual.begin(), motion.begin(), motion.end());
 }
 
 // (23), (24), (29)-(31)
@@ -242,9 +261,9 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   return form;
 }
 
-EnergyStep energy_step(const ConstantMassForm& form, Treatment treatment, bool general) {
-  Draft d(form.n, form.m);
-  (general ? general_equations : energy_momentum_equations)(form, treatment, d);
+namespace {
+
+EnergyStep compile(Draft& d) {
   EnergyStep step;
   step.unknowns = static_cast<int>(d.unknown.size());
   SparseExpressions matrix = jacobian(d.graph, d.residual, d.unknown);
@@ -257,6 +276,20 @@ EnergyStep energy_step(const ConstantMassForm& form, Treatment treatment, bool g
   both.insert(both.end(), matrix.entries.begin(), matrix.entries.end());
   step.residual_and_matrix = make_tape(d.graph, blocks, both);
   return step;
+}
+
+}  // namespace
+
+EnergyStep energy_step(const ConstantMassForm& form, Treatment treatment, bool general) {
+  Draft d(form.n, form.m);
+  (general ? general_equations : energy_momentum_equations)(form, treatment, d);
+  return compile(d);
+}
+
+EnergyStep full_energy_step(const ConstantMassForm& form, Treatment treatment, bool general) {
+  Draft d(form.n, form.m);
+  (general ? general_equations : full_equations)(form, treatment, d);
+  return compile(d);
 }
 
 }  // namespace hinge

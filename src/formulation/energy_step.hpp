@@ -58,5 +58,7 @@ struct EnergyStep {
   static constexpr int inputs = 7;
 };
 EnergyStep energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);
+/// The same step with nothing eliminated: unknowns u, d = p1 - p0 (and lam), each equation of motion times h.
+EnergyStep full_energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);
 
 }  // namespace hinge

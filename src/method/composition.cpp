@@ -182,6 +182,7 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
     return make_composition(std::move(system), base, partner, lengths, first, options);
   };
   choice.warnings = base.warnings;
+  choice.system_facts = base.system_facts;
   return choice;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "formulation/energy_step.hpp"
+#include "formulation/symmetries.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
@@ -33,12 +34,18 @@ class EnergyMomentum final : public Stepper {
                  const SolverOptions& options);
   StepResult step(State& state, double h) override;
   void reset() override {
-    kept_ = false;
-    noise_ = 1;
+    forget();
+    work_ = 0;
   }
+  const char* discrete_energy_name() const override;
+  double discrete_energy(double energy, const double* g) const override;
 
  private:
   using Q = Quantity;
+  void forget() {
+    kept_ = false;
+    noise_ = 1;
+  }
   bool solve(double h, Convergence& convergence);
   bool iterate(double h, bool full, Convergence& convergence);
   StepResult augment(const State& state, double h);
@@ -56,8 +63,10 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<LinearSolver> solver_;
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
-  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, p1_, z1_, psi_, right_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, psi_,
+      right_;
   double unit_ = 1, noise_ = 1, last_h_ = 0;
+  double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps
   bool kept_ = false;
 };
 
@@ -84,15 +93,17 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
   const auto size = [](int k) { return static_cast<std::size_t>(k); };
   for (auto* v : {&x_, &guess_, &dx_}) v->resize(size(step_.unknowns));
   for (auto* v : {&q0_, &p0_, &p1_, &z1_}) v->resize(size(n_));
-  for (auto* v : {&g0_, &lam_k_, &psi_}) v->resize(size(m_));
+  for (auto* v : {&g0_, &lam_k_, &given_, &psi_}) v->resize(size(m_));
   right_.resize(size(n_ + m_));
   multipliers_.resize(size(m_));
 }
 
 // With a matrix that is kept while it serves; where that fails, from the same guess with a new one in every iteration.
 bool EnergyMomentum::solve(double h, Convergence& convergence) {
+  using Newton = SolverOptions::Newton;
   guess_ = x_;
-  if (!iterate(h, false, convergence)) {
+  if (options_.newton == Newton::full || !iterate(h, false, convergence)) {
+    if (options_.newton == Newton::simplified) return false;
     x_ = guess_;
     ++counters_.full_newton;
     if (!iterate(h, true, convergence)) return false;
@@ -172,6 +183,7 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
     Convergence convergence(0);
     ++counters_.augmentations;
     if (!solve(h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+    given_ = lam_k_;  // of this solution
     const double size = constraint_size();
     if (size < which_.tolerance) return {};
     stalled = stalled || (!which_.general && size > 0.95 * before);
@@ -196,6 +208,18 @@ bool EnergyMomentum::project(double t) {
   projector_->solve(right_.data());
   axpy(1.0, right_.data(), n_, z1_.data());
   return true;
+}
+
+const char* EnergyMomentum::discrete_energy_name() const {
+  if (m_ == 0 || which_.project_velocity || which_.constraints == Treatment::multiplier) return nullptr;
+  return which_.constraints == Treatment::penalty ? "H + mu |g|^2" : "H + mu |g|^2 + sum lam_k.dg";
+}
+
+// A step with given multipliers conserves H + lam_k.g + mu |g|^2, and lam_k changes between steps.
+double EnergyMomentum::discrete_energy(double energy, const double* g) const {
+  double squares = 0;
+  for (int i = 0; i < m_; ++i) squares += g[i] * g[i];
+  return energy + which_.penalty * squares + work_;
 }
 
 StepResult EnergyMomentum::step(State& state, double h) {
@@ -223,11 +247,11 @@ StepResult EnergyMomentum::step(State& state, double h) {
   else if (!solve(h, convergence))
     result = explain_failure(*system_, state, h, "the step", convergence);
   if (!result) {
-    reset();
+    forget();
     return result;
   }
   const double* out = value_scratch_.data() + step_.values->first_output();
-  const double *force = out + step_.unknowns, *lam = force + n_;
+  const double *force = out + step_.unknowns, *lam = force + n_, *change = lam + m_;
   // p1 = p0 - h (dd U + sum lam dd g)
   for (int k = 0; k < n_; ++k) p1_[static_cast<std::size_t>(k)] = p0_[static_cast<std::size_t>(k)] - h * force[k];
   if (momentum_is_z_) {
@@ -245,6 +269,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   state.z = z1_;
   state.psi = psi_;
   multipliers_ = psi_;
+  for (int i = 0; i < m_; ++i) work_ += given_[static_cast<std::size_t>(i)] * change[i];
   return {};
 }
 
@@ -274,6 +299,41 @@ MethodInfo energy_momentum_info() {
            {"max_augmentations", "augmented: a step that needs more fails", "200"}},
           "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
           "(1996) 449-467"};
+}
+
+std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, const System& system) {
+  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
+  std::vector<std::string> list;
+  if (which.general && which.constraints == ConstraintTreatment::penalty && form.m > 0)
+    list.emplace_back(
+        "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
+        "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
+  if (which.general) return list;
+  for (const ConservedMomenta::Lost& lost : conserved_momenta(form).lost)
+    list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
+                               lost.momentum, lost.because));
+  for (const std::string& name : unused_invariants(form))
+    list.push_back(fmt::format(
+        "the invariant {} does not occur in the potential or the constraints; write them with it, or leave it away",
+        name));
+  return list;
+}
+
+std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
+  if (which.general) return {};
+  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
+  const bool free = form.m == 0;
+  std::string kept, rest;
+  if (which.project_velocity && !free)
+    rest = "; not the energy, of which projections take a little";
+  else if (free || which.constraints == ConstraintTreatment::multiplier)
+    kept = "energy";
+  else if (which.constraints == ConstraintTreatment::penalty)
+    kept = "energy with the penalty, H + mu |g|^2";
+  else
+    rest = "; the energy as far as the constraints are";
+  for (const std::string& momentum : conserved_momenta(form).kept) kept += (kept.empty() ? "" : ", ") + momentum;
+  return {kept.empty() ? "kept exactly: nothing" + rest : "kept exactly: " + kept + rest};
 }
 
 MethodChoice energy_momentum_from(const Options& o) {
@@ -327,12 +387,11 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
   choice.bind = [which](std::shared_ptr<const System> system, const SolverOptions& options) {
     return make_energy_momentum(std::move(system), which, options);
   };
-  if (which.general && !multiplier)
-    choice.warnings = [](const System&) -> std::vector<std::string> {
-      return {
-          "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
-          "converge to the constrained motion at a fixed step; use derivative = \"equivariant\""};
-    };
+  choice.warnings = [which](const System& system) { return warnings_about(which, system); };
+  choice.system_facts = [which](const System& system) { return facts_about(which, system); };
+  choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h) {
+    return iteration_matrix_condition(std::move(system), which, start, h);
+  };
   return choice;
 }
 

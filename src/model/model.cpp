@@ -18,6 +18,7 @@
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
+#include "simulate/momentum_map.hpp"
 
 namespace hinge {
 
@@ -451,9 +452,54 @@ bool is_column(const std::string& name, const Layout& layout) {
   return false;
 }
 
+void read_quantities(const Item& quantities, const SystemSection& system, const ValueReader& read, Model& model) {
+  if (!quantities) return;
+  if (!quantities.is_table()) quantities.fail("expected a table, as in quantities = { height = \"q[1]\" }");
+  const auto graph = system.builder->t().graph();
+  for (const std::string& name : quantities.keys()) {
+    if (is_column(name, system.system->layout()))
+      quantities[name].fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
+    const Value value = read.value(quantities[name]);
+    Vector v;
+    for (const Node n : value.entries) v.push_back({graph, n});
+    model.quantities.push_back({name, v, value.shape});
+  }
+}
+
+// [output] momentum = { L = { axis = [0, 1, 0], point = [0, 0, 0] }, P = { direction = [1, 0, 0] } }
+void read_momentum_maps(const Item& table, const SystemSection& system, const ValueReader& read, Model& model) {
+  if (!table) return;
+  if (!table.is_table()) table.fail("expected a table, as in momentum = { L = { axis = [0, 1, 0] } }");
+  Graph& graph = *system.builder->t().graph();
+  for (const std::string& name : table.keys()) {
+    const Item item = table[name];
+    if (!item.is_table()) item.fail("expected { axis = [0, 1, 0] } or { direction = [1, 0, 0] }");
+    item.expect_keys({"axis", "point", "direction"});
+    const bool taken = is_column(name, system.system->layout()) ||
+                       std::any_of(model.quantities.begin(), model.quantities.end(),
+                                   [&](const Model::Quantity& q) { return q.name == name; });
+    if (taken) item.fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
+    MomentumMap map;
+    const auto part = [&](const char* key, std::vector<double>& into) {
+      const Item inner = item[key];
+      if (!inner) return;
+      for (const Node n : read.list(inner)) {
+        if (!graph.is_constant(n)) inner.fail("this is a number only for given coordinates; write it with parameters");
+        into.push_back(graph.value(n));
+      }
+      if (into.empty()) inner.fail(fmt::format("expected three numbers, as in {} = [0, 1, 0]", key));
+    };
+    part("axis", map.axis);
+    part("point", map.point);
+    part("direction", map.direction);
+    item.located([&] { motion_of(system.system->layout(), map); });
+    model.momentum_maps.emplace_back(name, map);
+  }
+}
+
 void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   if (!section) return;
-  section.expect_keys({"every", "interval", "quantities", "file"});
+  section.expect_keys({"every", "interval", "quantities", "momentum", "file"});
   const ValueReader read(scope);
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (section["every"]) {
@@ -469,18 +515,8 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
           fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
   }
   if (section["file"]) model.output_file = section["file"].expect_string("a file name");
-  const Item quantities = section["quantities"];
-  if (!quantities) return;
-  if (!quantities.is_table()) quantities.fail("expected a table, as in quantities = { height = \"q[1]\" }");
-  const auto graph = system.builder->t().graph();
-  for (const std::string& name : quantities.keys()) {
-    if (is_column(name, system.system->layout()))
-      quantities[name].fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
-    const Value value = read.value(quantities[name]);
-    Vector v;
-    for (const Node n : value.entries) v.push_back({graph, n});
-    model.quantities.push_back({name, v, value.shape});
-  }
+  read_quantities(section["quantities"], system, read, model);
+  read_momentum_maps(section["momentum"], system, read, model);
 }
 
 }  // namespace
@@ -547,6 +583,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
     else
       run.observe(q.name, q.value, q.shape);
   }
+  for (const auto& [name, map] : momentum_maps) run.observe_momentum(name, map);
   run.compare(exact);
   run.record({output_path, title, text, settings});
   return run;

@@ -190,6 +190,18 @@ void read_constraints(const Item& section, const char* key, const ValueReader& r
   }
 }
 
+// For methods with discrete derivatives. Each is tried alone, so that a complaint is about the right one.
+void read_invariants(const Item& list, const ValueReader& read, SystemBuilder& builder) {
+  if (!list) return;
+  const auto graph = builder.t().graph();
+  const auto add = [&](const Item& item) {
+    for (const Node n : read.value(item).entries) builder.invariant({graph, n});
+    item.located([&] { builder.build(); });
+  };
+  if (!list.is_array()) return add(list);
+  for (std::size_t k = 0; k < list.size(); ++k) add(list[k]);
+}
+
 // A table keyed by coordinate, or a list with all entries, as one long list (zero where nothing is said).
 std::vector<Node> read_per_coordinate(const Item& item, const std::vector<Declaration>& coordinates,
                                       const ValueReader& read, Graph& graph) {
@@ -305,7 +317,7 @@ std::vector<Declaration> read_lagrangian_coordinates(const Item& section, Lagran
 
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "bodies", "kinetic", "potential", "lagrangian", "force", "constraints",
-                       "unilateral", "multipliers", "reaction"});
+                       "unilateral", "multipliers", "reaction", "invariants"});
   refuse_unilateral(section);
   auto builder = std::make_unique<Lagrangian>();
   const auto graph = builder->t().graph();
@@ -342,6 +354,7 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
     builder->force(all, as_vector(read_per_coordinate(section["force"], coordinates, read, *graph), graph));
   if (section["reaction"])
     builder->reaction(as_vector(read_per_coordinate(section["reaction"], coordinates, read, *graph), graph));
+  read_invariants(section["invariants"], read, *builder);
   out.builder = std::move(builder);
 }
 
@@ -361,7 +374,7 @@ void read_hamiltonian(const Item& section, const Item& define, const Scope& para
   read_named_values(define, scope, read);
   builder->hamiltonian({graph, read.scalar(need(section, "hamiltonian", "hamiltonian = \"dot(p,p)/(2*m)\""))});
   read_constraints(section, "constraints", read, *builder);
-  if (section["invariants"]) read.list(section["invariants"]);  // checked here, used by momentum-conserving methods
+  read_invariants(section["invariants"], read, *builder);
   out.builder = std::move(builder);
 }
 

@@ -11,6 +11,7 @@ namespace hinge {
 namespace {
 
 constexpr int most_rows = 12;
+constexpr const char* condition_unknowns = "q1, p1 and multipliers";
 
 void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
                   const std::string& suffix = "") {
@@ -61,11 +62,22 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   if (r.energy_error)
     out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|",
                        *r.energy_error, *r.energy);
+  if (r.discrete_energy_error)
+    out << fmt::format("  {:<34} {:.2e}   ({})\n", "discrete energy     |E - E0|", *r.discrete_energy_error,
+                       r.discrete_energy);
+  for (const Report::Momentum& m : r.momentum_maps)
+    out << fmt::format("  {:<34} {:.2e}   (at the end {:.10g})\n",
+                       fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name), m.error, m.value);
 
   std::string errors;
   for (std::size_t k = 0; k < r.exact_error.size(); ++k)
     if (r.exact_error[k]) errors += fmt::format("  {:<34} {:.2e}\n", r.part_names[k], *r.exact_error[k]);
   if (!errors.empty()) out << fmt::format("\nError at t = {:g} against the exact solution\n", r.end) << errors;
+
+  if (r.condition)
+    out << fmt::format(
+        "\nIteration matrix of the first step\n  {:<34} {:.6e}   (equations of motion times h, unknowns {})\n",
+        "condition number, 2-norm", *r.condition, condition_unknowns);
 
   out << "\nCost\n";
   const double steps = static_cast<double>(std::max(r.steps, 1L));

@@ -10,6 +10,7 @@
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
@@ -76,6 +77,7 @@ struct Simulation::Impl {
   std::unique_ptr<Stepper> stepper;
   std::unique_ptr<Evaluation> watch;
   Observer observer;
+  std::vector<WatchedMomentum> momenta;
   ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
@@ -85,6 +87,10 @@ struct Simulation::Impl {
   bool started = false, depends_on_time = true;
   State state, before;  // before: where the present step began
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
+  double discrete_energy0 = 0, discrete_energy_error = 0;
+  bool wants_condition = false;
+  std::optional<double> condition;
+  std::optional<std::vector<std::string>> facts, warnings;  // worked out when first asked for
   long steps = 0, recorded = 0, last_recorded_step = -1;
   double next_record_time = 0;
   double wall_seconds = 0;
@@ -96,8 +102,13 @@ struct Simulation::Impl {
     options.validate();
     depends_on_time = system->depends_on_time();
     stepper = method.bind(system, options.solver);
-    watch = system->has_energy() ? system->evaluation({Q::constraint, Q::constraint_rate, Q::energy})
-                                 : system->evaluation({Q::constraint, Q::constraint_rate});
+  }
+
+  void make_watch() {
+    Quantities wanted{Q::constraint, Q::constraint_rate};
+    if (system->has_energy()) wanted.insert(Q::energy);
+    if (!momenta.empty()) wanted.insert(Q::momentum);
+    watch = system->evaluation(wanted);
   }
 
   // What was preserved, at the present state. Says what is not a number there; then nothing has changed.
@@ -108,13 +119,19 @@ struct Simulation::Impl {
     const double rate = biggest((*watch)[Q::constraint_rate], system->ng());
     if (!std::isfinite(g) || !std::isfinite(rate)) return "residual of the constraints";
     if (system->has_energy() && !std::isfinite(*(*watch)[Q::energy])) return "energy";
+    for (const WatchedMomentum& m : momenta)
+      if (!std::isfinite(m.motion.momentum(state.y.data(), (*watch)[Q::momentum]))) return "momentum";
     constraint = std::max(constraint, g);
     hidden = std::max(hidden, rate);
     if (system->has_energy()) {
       energy = *(*watch)[Q::energy];
       if (steps == 0) energy0 = energy;
       energy_error = std::max(energy_error, std::abs(energy - energy0));
+      const double discrete = stepper->discrete_energy(energy, (*watch)[Q::constraint]);
+      if (steps == 0) discrete_energy0 = discrete;
+      discrete_energy_error = std::max(discrete_energy_error, std::abs(discrete - discrete_energy0));
     }
+    for (WatchedMomentum& m : momenta) m.see(m.motion.momentum(state.y.data(), (*watch)[Q::momentum]), steps == 0);
     return nullptr;
   }
 
@@ -126,6 +143,7 @@ struct Simulation::Impl {
     for (const std::string& name : state_columns(l)) header.columns.push_back(name);
     const bool taken = std::any_of(l.y.begin(), l.y.end(), [](const Block& b) { return b.name == "energy"; });
     if (system->has_energy()) header.columns.push_back(taken ? "total_energy" : "energy");
+    for (const WatchedMomentum& m : momenta) header.columns.push_back(m.name);
     for (const auto& q : observer.items) {
       const Block b{q.name, q.shape, 0};
       for (int k = 0; k < b.size(); ++k) header.columns.push_back(b.entry_name(k));
@@ -146,6 +164,7 @@ struct Simulation::Impl {
     *out++ = state.t;
     for (const auto* part : {&state.y, &state.z, &state.psi}) out = std::copy(part->begin(), part->end(), out);
     if (system->has_energy()) *out++ = energy;
+    for (const WatchedMomentum& m : momenta) *out++ = m.value;
     observer.evaluate(state);
     std::copy(observer.values.begin(), observer.values.end(), out);
     recorder->record(row);
@@ -226,6 +245,19 @@ void Simulation::observe(const std::string& name, const Vector& quantity, std::v
   impl_->observer.expressions.insert(impl_->observer.expressions.end(), quantity.begin(), quantity.end());
 }
 
+void Simulation::observe_momentum(const std::string& name, const MomentumMap& map) {
+  impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
+}
+
+void Simulation::observe_condition() {
+  if (!impl_->method.condition)
+    throw UnsuitableMethod(
+        fmt::format("{} has no condition number: it keeps factorised parts of its iteration matrix, not the whole; "
+                    "energy-momentum has one",
+                    impl_->method.info.name));
+  impl_->wants_condition = true;
+}
+
 void Simulation::compare(ExactSolution exact) {
   if (!exact.empty()) evaluate_exact(*impl_->system, exact, impl_->options.start);  // refuses what does not fit
   impl_->exact = std::move(exact);
@@ -241,16 +273,18 @@ void Simulation::start(const Start& initial) {
   s.stepper->reset();
   s.steps = s.recorded = 0;
   s.last_recorded_step = -1;
-  s.constraint = s.hidden = s.energy_error = 0;
+  s.constraint = s.hidden = s.energy_error = s.discrete_energy_error = 0;
   s.wall_seconds = 0;
   s.status = RunStatus::finished;
   s.message.clear();
   s.before = s.state;
+  s.make_watch();
   if (const char* trouble = s.look())
     throw InputError(
         fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
                     "expression so that it is defined there",
                     trouble));
+  if (s.wants_condition) s.condition = s.method.condition(s.system, s.state, s.options.step);
   s.next_record_time = s.options.start;
   s.open_output();
   s.record_if_due();
@@ -320,10 +354,16 @@ Report Simulation::report() const {
   r.title = s.output.title;
   r.method = s.method.description;
   r.order = s.method.order;
-  r.method_facts = s.method.facts;
+  if (!s.facts) {
+    s.facts = s.method.facts;
+    if (s.method.system_facts)
+      for (std::string& fact : s.method.system_facts(*s.system)) s.facts->push_back(std::move(fact));
+  }
+  r.method_facts = *s.facts;
   r.status = s.status;
   r.message = s.message;
-  if (s.method.warnings) r.warnings = s.method.warnings(*s.system);
+  if (!s.warnings) s.warnings = s.method.warnings ? s.method.warnings(*s.system) : std::vector<std::string>{};
+  r.warnings = *s.warnings;
   r.start = s.options.start;
   r.end = s.state.t;
   r.step = s.options.step;
@@ -339,7 +379,13 @@ Report Simulation::report() const {
   if (s.system->has_energy()) {
     r.energy = s.energy;
     r.energy_error = s.energy_error;
+    if (const char* name = s.stepper->discrete_energy_name()) {
+      r.discrete_energy = name;
+      r.discrete_energy_error = s.discrete_energy_error;
+    }
   }
+  for (const WatchedMomentum& m : s.momenta) r.momentum_maps.push_back({m.name, m.value, m.error});
+  r.condition = s.condition;
   if (!s.exact.empty()) {
     const Reference reference = evaluate_exact(*s.system, s.exact, s.state.t);
     r.exact_error = errors_against(reference, *s.system, s.state);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -42,6 +43,29 @@ void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::spa
           names[k]));
 }
 
+namespace {
+
+void refuse_as_invariants(const Graph& graph, const Equations& eq) {
+  std::vector<Node> others = eq.z;
+  others.push_back(eq.t);
+  const std::vector<char> depends = dependence(graph, others), moves = dependence(graph, eq.y);
+  const std::vector<int> degree = polynomial_degree(graph, eq.y);
+  for (const Node n : eq.invariants) {
+    const auto at = static_cast<std::size_t>(n);
+    const char* trouble = depends[at]                   ? "depends on t, a velocity or a momentum"
+                          : !moves[at]                  ? "does not depend on the coordinates"
+                          : degree[at] == not_quadratic ? "is not a polynomial of degree one or two"
+                                                        : nullptr;
+    if (trouble)
+      throw InputError(
+          fmt::format("the invariant {} {}; invariants are functions of the coordinates, at most quadratic, such as "
+                      "dot(q,q)",
+                      to_text(graph, n, 60), trouble));
+  }
+}
+
+}  // namespace
+
 void reaction_is_a_force(Graph& graph, Equations& eq) {
   for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
 }
@@ -67,6 +91,8 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
   d.eq.z = nodes_of(z, *graph_);
   d.eq.g = nodes_of(constraints_, *graph_);
   refuse_constraints_on(*graph_, d.eq.g, d.eq.z, constraint_names_);
+  d.eq.invariants = nodes_of(invariants_, *graph_);
+  refuse_as_invariants(*graph_, d.eq);
   return d;
 }
 
@@ -79,6 +105,8 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
 }
+
+void SystemBuilder::invariant(const Expression& pi) { invariants_.push_back(pi); }
 
 Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vector<Expression>& all,
                               const std::string& name, std::vector<int> shape) {

@@ -18,6 +18,7 @@ struct Equations {
   Node t = no_node;
   std::vector<Node> y, z, psi;
   std::vector<Node> v, p, f, r, g;
+  std::vector<Node> invariants;  // chosen for discrete derivatives
   Node energy = no_node;
 };
 
