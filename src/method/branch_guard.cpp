@@ -16,7 +16,8 @@ constexpr int samples = 8;
 }  // namespace
 
 BranchGuard::BranchGuard(const System& system, LinearAlgebra choice)
-    : system_(system), needed_(system.npsi() > 0 && !system.reaction_is_affine()) {
+    : system_(system),
+      needed_(system.npsi() > 0 && (!system.reaction_is_affine() || !system.pattern(Quantity::reaction_z).empty())) {
   using Q = Quantity;
   if (!needed_) return;
   at_from_ = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
@@ -68,8 +69,9 @@ StepResult left_the_branch(const System& system, const State& state, double h, c
     reason += ": " + why;
   else
     reason +=
-        ": the reaction is nonlinear in the multipliers, and the equations of this step have a solution on another "
-        "branch only, or one beyond a singular point; take a smaller step, or another alpha where the method has one";
+        ": the reaction is nonlinear, and the equations of this step have a solution on another branch only, or none; "
+        "take a smaller step, or another alpha where the method has one. If smaller steps end here as well, the motion "
+        "itself ends: is the initial multiplier the one you meant?";
   return {false, reason};
 }
 

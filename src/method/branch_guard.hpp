@@ -33,7 +33,8 @@ class BranchGuard {
   static constexpr double shortest_piece = 1.0 / 1024;
 
   BranchGuard(const System& system, LinearAlgebra choice);
-  /// Is the reaction nonlinear in psi, or not known to be affine?
+  /// Is the reaction nonlinear in psi, or not known to be affine, or does it depend on z? Then steps have several
+  /// solutions.
   bool needed() const { return needed_; }
   /// `change` at (t, y, z); infinite where S(from) is singular.
   double change(double t, const double* y, const double* z, const double* from, const double* to);

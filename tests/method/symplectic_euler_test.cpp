@@ -297,6 +297,25 @@ TEST(Branch, SmallAlphaStaysOnTheBranchOrSaysThatItCannot) {
   EXPECT_GT(half.psi[0], 0);
 }
 
+// E1 affine: r is affine in psi but not in z. With step 0.1 the two outer roots of the ninth step's end become complex;
+// the one that is left, z1 = -1.13, is not the motion.
+TEST(Branch, AReactionNonlinearInTheVelocityIsFollowedAsWell) {
+  for (const double alpha : {0.3, 0.5, -0.5}) {
+    Simulation run(problems::e1(E1::affine).system, euler("true", alpha), {.step = 0.1});
+    run.start(problems::e1(E1::affine).start);
+    try {
+      run.until(1.0);
+    } catch (const StepFailure& e) {
+      EXPECT_NE(std::string(e.what()).find("left the branch"), std::string::npos) << e.what();
+    }
+    EXPECT_GT(run.state().z[0], 0.9) << alpha;
+  }
+  Simulation run(problems::e1(E1::affine).system, symplectic_euler(), {.step = 0.1});
+  run.start(problems::e1(E1::affine).start);
+  EXPECT_THROW(run.until(1.0), StepFailure);
+  EXPECT_NEAR(run.state().t, 0.8, 1e-12);
+}
+
 TEST(Branch, TheOtherConsistentMultiplierIsFollowedAsFaithfully) {
   // 2 psi^2 + 2 psi = 4 at the start: 1 and -2
   Problem p = problems::e1();
