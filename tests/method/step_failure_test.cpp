@@ -40,7 +40,7 @@ TEST(StepFailure, OfStepsThatRoundingDrownsAsksForLongerOnes) {
 
 TEST(StepFailure, OfLongStepsAsksForShorterOnes) {
   const std::string affine = failure(problems::e1(problems::E1::affine), symplectic_euler(), 0.1);
-  EXPECT_TRUE(says(affine, "too long for the motion here, try a smaller one")) << affine;
+  EXPECT_TRUE(says(affine, "left the branch") && says(affine, "take a smaller step")) << affine;
   const std::string branch = failure(problems::e1(), symplectic_euler({.alpha = 0.1}), 0.1);
   EXPECT_TRUE(says(branch, "left the branch") && says(branch, "take a smaller step")) << branch;
 }
