@@ -157,9 +157,16 @@ MethodChoice composition_from(const Options& o) {
   if (base == "composition") throw InputError("'base' is \"composition\"; compose a method that is not composed yet");
   Options rest = o;
   std::erase_if(rest, [](const auto& option) { return is_own_option(composition_info(), option.first); });
-  return composition(make_method(base, rest), {.order = integer_option(o, "order", 4),
-                                               .scheme = text_option(o, "scheme", "suzuki"),
-                                               .base_first = bool_option(o, "base_first", false)});
+  const MethodChoice made = [&] {
+    try {
+      return make_method(base, rest);
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("'base': {}", e.what()));
+    }
+  }();
+  return composition(made, {.order = integer_option(o, "order", 4),
+                            .scheme = text_option(o, "scheme", "suzuki"),
+                            .base_first = bool_option(o, "base_first", false)});
 }
 
 MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>& partner, bool symmetric,
@@ -169,6 +176,9 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
         "'base' is \"{}\" and its order is not stated; state it, as in order = 2 in the tableau", base.info.name));
   const int from = base.order + base.order % 2;  // symmetric methods have even order
   const std::vector<double> lengths = composition_lengths(which.scheme, from, which.order);
+  if (which.order < from)
+    throw InputError(fmt::format("'order' is {}, but the base gives order {} already; choose a higher one, or use '{}'",
+                                 which.order, from, base.info.name));
   MethodChoice choice{composition_info(), symmetric ? std::max(from, which.order) : 1, "", {}, base.multiplier_order};
   const Preserves& kept = base.info.preserves;
   choice.info.preserves = kept;

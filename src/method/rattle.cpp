@@ -154,7 +154,9 @@ std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const
   require_regular_mass(*system, "rattle");
   if (has_small_constant_mass(*system) && is_separable(*system))
     return std::make_unique<SeparableRattle>(std::move(system), options);
-  return make_spark(std::move(system), lobatto_iiia_iiib_tableau(2), options);
+  SparkTableau tableau = lobatto_iiia_iiib_tableau(2);
+  tableau.name = "rattle";  // as the user calls it
+  return make_spark(std::move(system), std::move(tableau), options);
 }
 
 namespace {

@@ -51,7 +51,8 @@ const SparkTableau& tableau_option(const Options& options) {
 }  // namespace
 
 MethodChoice gauss_lobatto(int stages) {
-  const SparkTableau tableau = gauss_lobatto_tableau(stages);  // refuses what it cannot do
+  SparkTableau tableau = gauss_lobatto_tableau(stages);  // refuses what it cannot do
+  tableau.name = "gauss-lobatto";                        // as the user calls it
   return {gauss_lobatto_info(), 2 * stages,
           fmt::format("gauss-lobatto, {} stage{}, order {}", stages, stages == 1 ? "" : "s", 2 * stages),
           [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
@@ -61,7 +62,8 @@ MethodChoice gauss_lobatto(int stages) {
 }
 
 MethodChoice lobatto_iiia_iiib(int stages) {
-  const SparkTableau tableau = lobatto_iiia_iiib_tableau(stages);
+  SparkTableau tableau = lobatto_iiia_iiib_tableau(stages);
+  tableau.name = "lobatto-iiia-iiib";
   return {lobatto_iiia_iiib_info(), 2 * stages - 2,
           fmt::format("lobatto-iiia-iiib, {} stages, order {}", stages, 2 * stages - 2),
           [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {

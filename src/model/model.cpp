@@ -431,9 +431,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   } catch (const InputError& e) {
     const Item method = section["method"];
     const std::string text = e.what();
-    for (const std::string quote : {"'", ""}) {
+    for (const std::string pattern : {"no option '{}'", "'{}'", "{}"}) {
       for (const auto& [key, value] : model.method_options) {
-        if (text.find(quote + key + quote) == std::string::npos) continue;
+        if (text.find(fmt::format(fmt::runtime(pattern), key)) == std::string::npos) continue;
         const std::string near = nearest_name(key, own);
         section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
       }
