@@ -279,9 +279,9 @@ std::string momentum(const Subject& subject, const MethodChoice& method) {
   double worst = 0;
   for (const Arena& arena : arenas(subject))
     worst = larger(worst, momentum_drift(arena.problem, method, 0.12, declared ? 2000 : 100));
-  // measured 1.6e-13 (penalty; others 6.4e-14); implicit Euler 0.62, projected Runge-Kutta 1.2e-3, the wrong row of
-  // abar 2.1e-4
-  return judge("momentum_maps", declared, worst, {5e-13, 1e-8});
+  // measured 6.4e-14 (composition of 18 substeps), with a stiff penalty 1.6e-13; implicit Euler 0.62, projected
+  // Runge-Kutta 1.2e-3, the wrong row of abar 2.1e-4
+  return judge("momentum_maps", declared, worst, {subject.registered_as == "energy-momentum" ? 5e-13 : 2e-13, 1e-8});
 }
 
 #ifdef NDEBUG
