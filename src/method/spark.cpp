@@ -10,12 +10,6 @@
 
 namespace hinge {
 
-namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-}  // namespace
-
 Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const SolverOptions& options)
     : system_(std::move(system)),
       c_(std::move(tableau)),
@@ -186,22 +180,10 @@ StepResult Spark::follow_branch(const State& state, double h) {
   return {};
 }
 
-// Round-off of each unknown. Increments are judged by what they do to positions and velocities, which does not depend
-// on units of mass or on how constraints are scaled: y to eps |y|, stage velocities to eps |y| / h, velocities at the
-// end to eps |v|. What a force does within the step counts as well, so that a system at rest has a scale. Components of
-// z that no velocity sees are judged by themselves.
 void Spark::set_units(const State& state, double h) {
-  constexpr double tiny = 1e-200;
-  const double size_h = std::abs(h);
-  const double v = biggest((*start_)[Q::velocity], ny_) + size_h * acceleration_;
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * v) * rounding_growth(m_);
-  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
-  const double z = biggest(state.z.data(), nz_) + (vz > 0 ? v / vz : 0);
-  unit_y_ = epsilon * std::max(y, tiny);
-  unit_v_ = epsilon * std::max(v + y / size_h, tiny);
-  unit_z_ = epsilon * std::max(z + (vz > 0 ? y / size_h / vz : 0), tiny);
-  unit_end_v_ = 2 * epsilon * std::max(v, tiny);
-  unit_end_z_ = 2 * epsilon * std::max(z, tiny);
+  unit_ =
+      RoundOff(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+               std::abs(h) * acceleration_, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 
 // |v_z dz|

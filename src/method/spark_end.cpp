@@ -41,9 +41,9 @@ StepResult Spark::solve_end(const State& state, double h) {
 }
 
 double Spark::measure_end(const double* dz, double multiplier_effect) {
-  double size = velocity_size(dz) / unit_end_v_;
-  if (!velocity_is_z_) size = larger(size, biggest(dz, nz_) / unit_end_z_);
-  return larger(size, multiplier_effect / (8 * unit_end_v_));
+  double size = velocity_size(dz) / unit_.end_v;
+  if (!velocity_is_z_) size = larger(size, biggest(dz, nz_) / unit_.end_z);
+  return larger(size, multiplier_effect / (8 * unit_.end_v));
 }
 
 Convergence Spark::simplified_end(double t1, double h, bool& ok) {

@@ -102,10 +102,10 @@ void Spark::stage_residuals(double h) {
 
 // The last increments in units of round-off; `multiplier_effect` is |v_z p_z^-1 r_psi h dL|.
 double Spark::measure_stages(double multiplier_effect) {
-  double size = biggest(position_change_.data(), s_ * ny_) / unit_y_;
-  for (int i = 0; i < s_; ++i) size = larger(size, velocity_size(dz_(i)) / unit_v_);
-  if (!velocity_is_z_) size = larger(size, biggest(increment_z_.data(), s_ * nz_) / unit_z_);
-  return larger(size, multiplier_effect / (4 * unit_v_));
+  double size = biggest(position_change_.data(), s_ * ny_) / unit_.y;
+  for (int i = 0; i < s_; ++i) size = larger(size, velocity_size(dz_(i)) / unit_.v);
+  if (!velocity_is_z_) size = larger(size, biggest(increment_z_.data(), s_ * nz_) / unit_.z);
+  return larger(size, multiplier_effect / (4 * unit_.v));
 }
 
 Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {

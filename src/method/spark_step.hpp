@@ -3,13 +3,13 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "method/branch_guard.hpp"
 #include "method/extrapolation.hpp"
+#include "method/round_off.hpp"
 #include "method/spark.hpp"
 #include "method/spark_jacobian.hpp"
 #include "method/vectors.hpp"
@@ -113,7 +113,8 @@ class Spark final : public Stepper {
   Convergence last_{0};
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
-  double unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1, noise_ = 1, end_noise_ = 1;
+  RoundOff unit_;
+  double noise_ = 1, end_noise_ = 1;
   bool velocity_is_z_ = false, force_is_constant_ = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,7 +15,6 @@ namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 // Contraction above which a kept matrix is made anew.
 constexpr double renew_above = 0.1;
 // Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
@@ -135,22 +133,13 @@ void SymplecticEuler::residual_second(double h) {
   for (int i = 0; i < m_; ++i) d(at_p1)[i] = -end[Q::constraint_rate][i] / h;
 }
 
-// Round-off of each unknown, as in the general SPARK step: y to eps |y|, Z to eps |y| / h, z1 to eps |v|.
 void SymplecticEuler::set_units(const State& state, double h) {
-  constexpr double tiny = 1e-200;
-  const double size_h = std::abs(h);
   const Evaluation& e = *mid_derivatives_;
   const double mass = biggest(e[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries()));
   const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
-  const double a = mass > 0 ? biggest((*start_)[Q::force], nz_) * vz / mass : 0;
-  const double v = biggest((*start_)[Q::velocity], ny_) + (std::isfinite(a) ? size_h * a : 0);
-  const double y = std::max(biggest(state.y.data(), ny_), size_h * v) * rounding_growth(m_);
-  const double z = biggest(state.z.data(), nz_) + (vz > 0 ? v / vz : 0);
-  unit_y_ = epsilon * std::max(y, tiny);
-  unit_v_ = epsilon * std::max(v + y / size_h, tiny);
-  unit_z_ = epsilon * std::max(z + (vz > 0 ? y / size_h / vz : 0), tiny);
-  unit_end_v_ = 2 * epsilon * std::max(v, tiny);
-  unit_end_z_ = 2 * epsilon * std::max(z, tiny);
+  const double kick = mass > 0 ? std::abs(h) * biggest((*start_)[Q::force], nz_) * vz / mass : 0;
+  unit_ = RoundOff(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+                   kick, vz, h, m_);
 }
 
 // |v_z dz|
@@ -165,13 +154,13 @@ double SymplecticEuler::velocity_size(const double* dz) {
 double SymplecticEuler::measure(const Part& part) {
   double size = 0;
   if (part.has_first) {
-    if (w_.at_end) size = biggest(d(at_y), ny_) / unit_y_;
-    size = larger(size, velocity_size(d(at_z_mid)) / unit_v_);
-    if (!velocity_is_z_) size = larger(size, biggest(d(at_z_mid), nz_) / unit_z_);
+    if (w_.at_end) size = biggest(d(at_y), ny_) / unit_.y;
+    size = larger(size, velocity_size(d(at_z_mid)) / unit_.v);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z_mid), nz_) / unit_.z);
   }
   if (part.has_second) {
-    size = larger(size, velocity_size(d(at_z)) / unit_end_v_);
-    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / unit_end_z_);
+    size = larger(size, velocity_size(d(at_z)) / unit_.end_v);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / unit_.end_z);
   }
   return size;
 }

@@ -9,6 +9,7 @@
 #include "hinge/method.hpp"
 #include "method/branch_guard.hpp"
 #include "method/extrapolation.hpp"
+#include "method/round_off.hpp"
 #include "solve/block_matrix.hpp"
 #include "solve/convergence.hpp"
 
@@ -84,7 +85,8 @@ class SymplecticEuler final : public Stepper {
   std::unique_ptr<Evaluation> end_;
   std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
   std::vector<double> x_, kept_x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
-  double last_h_ = 0, unit_y_ = 1, unit_v_ = 1, unit_z_ = 1, unit_end_v_ = 1, unit_end_z_ = 1;
+  RoundOff unit_;
+  double last_h_ = 0;
   bool velocity_is_z_;
 };
 

@@ -1,0 +1,35 @@
+// How small increments of a step can become before rounding rules them.
+//
+// Increments are judged by what they do to positions and velocities, which does not depend on units of mass or on how
+// constraints are scaled: y to eps |y|, velocities inside the step to eps (|v| + |y|/h), because g(y1)/h^2 determines
+// the multipliers, velocities at the end to eps |v|. What a force does within the step counts as well, so that a system
+// at rest has a scale. Components of z that no velocity sees are judged by themselves.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+struct RoundOff {
+  double y = 1, v = 1, z = 1, end_v = 1, end_z = 1;
+
+  RoundOff() = default;
+  /// From the sizes of y, v, z, h v_z p_z^-1 f and v_z.
+  RoundOff(double position, double velocity, double momentum, double kick, double v_z, double h, int constraints) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon(), tiny = 1e-200;
+    const double size_h = std::abs(h), speed = velocity + (std::isfinite(kick) ? kick : 0);
+    const double reach = std::max(position, size_h * speed) * rounding_growth(constraints);
+    const double p = momentum + (v_z > 0 ? speed / v_z : 0);
+    y = epsilon * std::max(reach, tiny);
+    v = epsilon * std::max(speed + reach / size_h, tiny);
+    z = epsilon * std::max(p + (v_z > 0 ? reach / size_h / v_z : 0), tiny);
+    end_v = 2 * epsilon * std::max(speed, tiny);
+    end_z = 2 * epsilon * std::max(p, tiny);
+  }
+};
+
+}  // namespace hinge
