@@ -116,6 +116,7 @@ Json to_json(const Report& r, const std::string& method_name) {
                       {"scaling", "equations of motion times h, unknowns q1, p1 and multipliers"}};
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   d["newton_iterations"] = r.counters.iterations;
+  if (r.counters.augmentations > 0) d["augmentations"] = r.counters.augmentations;
   d["evaluations"] = r.counters.evaluations;
   d["factorisations"] = r.counters.factorisations;
   j["diagnostics"] = d;

@@ -36,6 +36,7 @@ class EnergyMomentum final : public Stepper {
   void reset() override {
     forget();
     work_ = 0;
+    have_momentum_ = false;
   }
   const char* discrete_energy_name() const override;
   double discrete_energy(double energy, const double* g) const override;
@@ -63,11 +64,11 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<LinearSolver> solver_;
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
-  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, psi_,
-      right_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
+      psi_, right_;
   double unit_ = 1, noise_ = 1, last_h_ = 0;
   double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps
-  bool kept_ = false;
+  bool kept_ = false, have_momentum_ = false;
 };
 
 EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
@@ -92,7 +93,7 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
   value_scratch_ = step_.values->make_scratch();
   const auto size = [](int k) { return static_cast<std::size_t>(k); };
   for (auto* v : {&x_, &guess_, &dx_}) v->resize(size(step_.unknowns));
-  for (auto* v : {&q0_, &p0_, &p1_, &z1_}) v->resize(size(n_));
+  for (auto* v : {&q0_, &p0_, &p1_, &z1_, &q1_}) v->resize(size(n_));
   for (auto* v : {&g0_, &lam_k_, &given_, &psi_}) v->resize(size(m_));
   right_.resize(size(n_ + m_));
   multipliers_.resize(size(m_));
@@ -229,7 +230,11 @@ StepResult EnergyMomentum::step(State& state, double h) {
   start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   ++counters_.evaluations;
   q0_ = state.y;
-  std::copy_n((*start_)[Q::momentum], n_, p0_.data());
+  // The momentum as the last step left it, where it is the same motion: M M^-1 p would round the same way every time.
+  if (have_momentum_ && state.y == q1_ && state.z == z1_)
+    p0_ = p1_;
+  else
+    std::copy_n((*start_)[Q::momentum], n_, p0_.data());
   std::copy_n((*start_)[Q::constraint], m_, g0_.data());
   const double* v0 = (*start_)[Q::velocity];
   // u to round-off of h v, so that what is kept is kept to round-off of p
@@ -265,6 +270,8 @@ StepResult EnergyMomentum::step(State& state, double h) {
   if (projector_ && !project(state.t + h))
     return explain_failure(*system_, state, h, "the projection of the velocity", convergence);
   state.t += h;
+  q1_ = q0_;
+  have_momentum_ = !projector_;
   state.y = q0_;
   state.z = z1_;
   state.psi = psi_;

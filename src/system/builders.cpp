@@ -67,6 +67,7 @@ void refuse_as_invariants(const Graph& graph, const Equations& eq) {
 }  // namespace
 
 void reaction_is_a_force(Graph& graph, Equations& eq) {
+  for (const Node r : eq.r) eq.applied_force = eq.applied_force || !graph.is_constant(r, 0);
   for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
 }
 
@@ -198,7 +199,11 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
   const Node l = (kinetic_ + added_kinetic_ - potential_).node_in(graph);
   eq.p = gradient(graph, l, eq.z);
   eq.f = gradient(graph, l, eq.y);
-  for (std::size_t k = 0; k < force_.size(); ++k) eq.f[k] = graph.add(eq.f[k], force_[k].node_in(graph));
+  for (std::size_t k = 0; k < force_.size(); ++k) {
+    const Node force = force_[k].node_in(graph);
+    eq.applied_force = eq.applied_force || !graph.is_constant(force, 0);
+    eq.f[k] = graph.add(eq.f[k], force);
+  }
   if (reaction_.empty()) {
     if (!psi_.empty()) throw InputError("multipliers are declared but no reaction is given that uses them");
     eq.psi = declare_multipliers(graph, eq.g.size(), layout);

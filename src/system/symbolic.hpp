@@ -20,6 +20,7 @@ struct Equations {
   std::vector<Node> v, p, f, r, g;
   std::vector<Node> invariants;  // chosen for discrete derivatives
   Node energy = no_node;
+  bool applied_force = false;  // f has parts that do not come from the energy
 };
 
 class SymbolicSystem final : public System {

@@ -834,5 +834,30 @@ TEST(EnergyMomentumOptions, AreSaidInTheDescription) {
             "energy-momentum, penalty 10000, general derivative, velocity projected, order 2");
 }
 
+// Forces are refused because they are there, not because they show at some point.
+TEST(EnergyMomentum, RefusesForcesHoweverSmallOrRare) {
+  Lagrangian orbit;
+  const Vector q = orbit.coordinates("q", 2), v = orbit.velocity(q);
+  orbit.kinetic(dot(v, v) / 2.0);
+  orbit.potential(-3.986e14 / norm(q));
+  EXPECT_NO_THROW(energy_momentum().bind(orbit.build(), {}));
+  orbit.force(q, -0.1 * v);
+  EXPECT_THROW(energy_momentum().bind(orbit.build(), {}), UnsuitableMethod);
+}
+
+// p is handed from step to step; p = M v with v = M^-1 p would round the same way every time.
+TEST(EnergyMomentum, DoesNotDriftWhereTheMassDoesNotDivide) {
+  for (const double mass : {49.0, 0.1, 2.65e-4}) {
+    Lagrangian l;
+    const Vector q = l.coordinates("q", 2), v = l.velocity(q);
+    l.kinetic(mass / 2.0 * dot(v, v));
+    l.potential(mass / 2.0 * dot(q, q));
+    Simulation run(l, energy_momentum(), {.step = 0.1});
+    run.start({.position = {1, 0}, .velocity = {0, 1}});
+    run.until(1000.0);
+    EXPECT_LT(*run.report().energy_error, 4e-14 * mass) << mass;  // measured 4.3e-15 (M = 49)
+  }
+}
+
 }  // namespace
 }  // namespace hinge
