@@ -61,7 +61,8 @@ void print_structure(const System& system) {
   std::cout << fmt::format("  {:<26} {}\n", "reaction",
                            system.ng() == 0              ? "none"
                            : system.reaction_is_linear() ? "linear in the multipliers"
-                                                         : "nonlinear (or affine) in the multipliers");
+                           : system.reaction_is_affine() ? "affine in the multipliers"
+                                                         : "nonlinear in the multipliers");
   std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
 }
 
