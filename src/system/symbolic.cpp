@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -143,28 +144,13 @@ bool SymbolicSystem::reaction_is_affine() const {
 }
 
 // r = r_psi psi, that is: r_psi does not depend on psi, and r - r_psi psi is identically zero. The second is checked
-// by what r becomes when psi is 0: every node is replaced by its value there.
+// by what r becomes when psi is 0.
 bool SymbolicSystem::reaction_is_linear() const {
   if (!reaction_is_affine()) return false;
-  const std::vector<char> depends = dependence(*eq_.graph, eq_.psi);
   Graph& graph = *eq_.graph;
-  std::vector<Node> image(static_cast<std::size_t>(graph.size()), no_node);
-  for (const Node n : eq_.psi) image[static_cast<std::size_t>(n)] = graph.constant(0);
-  for (Node n = 0; n < static_cast<Node>(image.size()); ++n) {
-    Node& to = image[static_cast<std::size_t>(n)];
-    if (to != no_node) continue;
-    if (!depends[static_cast<std::size_t>(n)]) {
-      to = n;
-      continue;
-    }
-    const Graph::Entry e = graph[n];
-    const auto moved = [&](Node operand) {
-      return operand == no_node ? no_node : image[static_cast<std::size_t>(operand)];
-    };
-    to = graph.make(e.op, moved(e.a), moved(e.b), moved(e.c));
-  }
-  return std::all_of(eq_.r.begin(), eq_.r.end(),
-                     [&](Node n) { return graph.is_constant(image[static_cast<std::size_t>(n)], 0); });
+  const std::vector<Node> zero(eq_.psi.size(), graph.constant(0));
+  const std::vector<Node> at_zero = substitute(graph, eq_.r, eq_.psi, zero, graph);
+  return std::all_of(at_zero.begin(), at_zero.end(), [&](Node n) { return graph.is_constant(n, 0); });
 }
 
 std::unique_ptr<Evaluator> SymbolicSystem::tape(std::span<const Node> outputs) const {

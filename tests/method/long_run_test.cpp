@@ -1,12 +1,11 @@
 // S2 with h = 0.12 for a million steps (t = 120000): the error of the energy stays within the amplitude that it has in
 // the first 8333 steps, known from an independent computation (tests/data/symplectic.json), and has no trend.
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "method/goldens.hpp"
 #include "method/properties.hpp"
 
 namespace hinge {
@@ -19,10 +18,9 @@ constexpr long steps = 30000;  // sanitizers and unoptimised code have the time 
 #endif
 
 void expect_bounded_energy(int stages) {
-  std::ifstream in(HINGE_TEST_DATA "/symplectic.json");
   const std::string key = fmt::format("6.2_Herr_h0.12_GL({0},{0})", stages);
-  const nlohmann::json golden = nlohmann::json::parse(in).at("spark_paper_6.2_runs").at(key).at("max_n_le_8333");
-  const double amplitude = golden.is_string() ? std::stod(golden.get<std::string>()) : golden.get<double>();
+  const double amplitude =
+      goldens::number(goldens::symplectic().at("spark_paper_6.2_runs").at(key).at("max_n_le_8333"));
   const properties::EnergyDrift d = properties::energy_drift(problems::s2(), gauss_lobatto(stages), 0.12, steps);
   const double n = static_cast<double>(steps), round_off = 1e-17 * n;
   testing::Test::RecordProperty("beyond", fmt::format("{:.3g}", d.most / amplitude - 1));
