@@ -18,11 +18,6 @@
 
 namespace hinge {
 
-struct State {
-  double t = 0;
-  std::vector<double> y, z, psi;
-};
-
 /// How the nonlinear equations of a step are solved.
 struct SolverOptions {
   /// `automatic` keeps the factorised small matrix while it converges well and falls back to full Newton when not.
@@ -41,6 +36,8 @@ struct Counters {
   long factorisations = 0;  ///< of the small matrix and of full ones
   long full_newton = 0;     ///< steps that needed full Newton
   long augmentations = 0;   ///< solutions with given multipliers, in augmented Lagrangian methods
+  long rejected = 0;        ///< steps that an error test refused
+  long failed = 0;          ///< steps that Newton's iteration gave up, tried again with a shorter one
 };
 
 struct StepResult {
@@ -69,6 +66,38 @@ class Stepper {
  protected:
   Counters counters_;
   std::vector<double> multipliers_;
+};
+
+/// The accuracy that an adaptive method works to: local errors of a number x stay below absolute + relative |x|.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+  bool given() const { return relative > 0 || absolute > 0; }
+  void validate() const;
+};
+
+struct AdaptiveOptions {
+  Tolerance tolerance{};
+  double first_step = 0;  ///< 0: chosen by the method
+  double max_step = 0;    ///< 0: no limit
+};
+
+/// A method that chooses its steps, bound to a system.
+class AdaptiveStepper {
+ public:
+  virtual ~AdaptiveStepper() = default;
+  /// Begins at a consistent state; also after a jump. Forgets earlier steps, keeps the counters.
+  virtual StepResult start(const State& state) = 0;
+  /// One accepted step of the method's own length, not beyond `limit`, which is hit exactly when it is reached. When it
+  /// fails, the state is as it was.
+  virtual StepResult advance(State& state, double limit) = 0;
+  /// The solution at a time within the last step. `state` has the right sizes; nothing is allocated.
+  virtual void interpolate(double t, State& state) const = 0;
+  const Counters& counters() const { return counters_; }
+  /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
+  virtual std::vector<std::string> remarks() const { return {}; }
+
+ protected:
+  Counters counters_;
 };
 
 /// What a method keeps; printed by `hinge methods` and tested for every method by the property harness.
@@ -104,6 +133,7 @@ struct MethodChoice {
   MethodInfo info;
   int order = 0;            ///< 0 where it is not stated
   std::string description;  ///< "Gauss-Lobatto, 2 stages"
+  /// With steps of given length. Empty where the method chooses its steps always.
   std::function<std::unique_ptr<Stepper>(std::shared_ptr<const System>, const SolverOptions&)> bind;
   int multiplier_order = 0;
   /// The method whose step of -h undoes a step of h of this one. Empty where that is the method itself.
@@ -116,6 +146,11 @@ struct MethodChoice {
   std::function<std::vector<std::string>(const System&)> system_facts{};
   /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
   std::function<double(std::shared_ptr<const System>, const State&, double h)> condition{};
+  /// With steps that are chosen to meet a tolerance. Empty where the method takes steps of given length only.
+  std::function<std::unique_ptr<AdaptiveStepper>(std::shared_ptr<const System>, const SolverOptions&,
+                                                 const AdaptiveOptions&)>
+      bind_adaptive{};
+  bool takes_dae = false;  ///< also F(t, x, x') = 0
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.

@@ -52,10 +52,13 @@ struct MomentumMap {
 };
 
 struct SimulationOptions {
-  double step = 0;
-  double start = 0;     ///< time at the start
-  int every = 1;        ///< record every n-th step (the first and the last state always)
-  double interval = 0;  ///< or: record the first step at or after each multiple of this time
+  double step = 0;        ///< of fixed length; with a tolerance, the first one (0: chosen by the method)
+  Tolerance tolerance{};  ///< where given, the method chooses its steps
+  double max_step = 0;    ///< for these; 0: no limit
+  double start = 0;       ///< time at the start
+  int every = 1;          ///< record every n-th step (the first and the last state always)
+  double interval = 0;  ///< or: record at multiples of this time (with steps of fixed length the first one after each)
+  std::vector<double> times{};  ///< or: record at these times, in order; by interpolation where steps are chosen
   SolverOptions solver{};
   void validate() const;
 };
@@ -79,6 +82,9 @@ struct Report {
   std::string message;                ///< why it failed or stopped
   std::vector<std::string> warnings;  ///< of the method about this system
   double start = 0, end = 0, step = 0;
+  Tolerance tolerance;               ///< where steps were chosen
+  double shortest = 0, longest = 0;  ///< step, where steps were chosen
+  std::vector<std::string> remarks;  ///< of the method about this run
   long steps = 0, rejected = 0;
   State final;
   std::vector<double> velocity, momentum;  ///< at the end, where the system has these words

@@ -25,29 +25,31 @@ namespace hinge {
 
 /// Everything a solver may ask a System for. A suffix is a partial derivative.
 enum class Quantity : std::uint8_t {
-  velocity,           // v
-  momentum,           // p
-  force,              // f
-  reaction,           // r
-  constraint,         // g
-  constraint_rate,    // g_t + g_y v
-  energy,             // H, where there is one
-  velocity_y,         //
-  velocity_z,         //
-  momentum_y,         //
-  momentum_z,         //
-  momentum_t,         //
-  force_y,            //
-  force_z,            //
-  reaction_y,         //
-  reaction_z,         //
-  reaction_psi,       //
-  constraint_y,       // G
-  constraint_rate_y,  //
-  constraint_rate_z,  // G v_z
-  constraint_rate_t,  //
+  velocity,              // v
+  momentum,              // p
+  force,                 // f
+  reaction,              // r
+  constraint,            // g
+  constraint_rate,       // g_t + g_y v
+  energy,                // H, where there is one
+  velocity_y,            //
+  velocity_z,            //
+  momentum_y,            //
+  momentum_z,            //
+  momentum_t,            //
+  force_y,               //
+  force_z,               //
+  reaction_y,            //
+  reaction_z,            //
+  reaction_psi,          //
+  constraint_y,          // G
+  constraint_rate_y,     //
+  constraint_rate_z,     // G v_z
+  constraint_rate_t,     //
+  acceleration_force,    // b = f - p_y v - p_t, so that  p_z z' = b + r
+  constraint_curvature,  // c = rate_t + rate_y v, so that  d/dt (g_t + g_y v) = g_y v_z z' + c
 };
-inline constexpr int quantity_count = 21;
+inline constexpr int quantity_count = 23;
 
 /// A set of quantities.
 class Quantities {
@@ -87,7 +89,7 @@ struct Block {
 };
 
 /// Which words the outside world uses for y and z.
-enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, own };
+enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, dae, own };
 
 /// Dimensions and names.
 struct Layout {
@@ -98,6 +100,12 @@ struct Layout {
   int ng() const { return static_cast<int>(constraints.size()); }
   std::string y_name(int k) const;
   std::string z_name(int k) const;
+};
+
+/// A point of the motion. For a DAE y are the unknowns and z their derivatives.
+struct State {
+  double t = 0;
+  std::vector<double> y, z, psi;
 };
 
 class System {
@@ -272,6 +280,25 @@ class Odae : public SystemBuilder {
   std::vector<Block> y_blocks_, z_blocks_, psi_blocks_;
   int ny_ = 0, nz_ = 0, npsi_ = 0;
   std::vector<Expression> y_, z_, psi_, v_, p_, f_, r_;
+};
+
+/// The second problem class, F(t, x, x') = 0: circuits, chemistry, flows, and everything else.
+class Dae : public SystemBuilder {
+ public:
+  Vector unknowns(const std::string& name, std::vector<int> shape);
+  Expression unknown(const std::string& name);
+  /// The derivatives that belong to unknowns: x'.
+  Vector derivative(const Vector& x) const;
+  Expression derivative(const Expression& x) const;
+  /// One equation F = 0; `name` is used in messages. As many as there are unknowns.
+  void equation(const Expression& f, std::string name = "");
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  std::vector<Block> blocks_;
+  int n_ = 0;
+  std::vector<Expression> x_, rates_, equations_;
+  std::vector<std::string> equation_names_;
 };
 
 }  // namespace hinge

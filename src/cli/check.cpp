@@ -21,6 +21,7 @@ const char* kind_name(SystemKind kind) {
     case SystemKind::hamiltonian: return "Hamiltonian";
     case SystemKind::mechanical: return "mechanical (M q'' = F - G^T psi)";
     case SystemKind::odae: return "general ODAE";
+    case SystemKind::dae: return "DAE F(t, x, x') = 0";
     case SystemKind::own: return "own equations";
   }
   return "";

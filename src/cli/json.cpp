@@ -29,7 +29,10 @@ Json final_json(const Report& r) {
   const Layout& l = r.layout;
   Json f;
   f["t"] = r.final.t;
-  if (l.kind == SystemKind::odae || l.kind == SystemKind::own) {
+  if (l.kind == SystemKind::dae) {
+    f["unknowns"] = blocks_json(l.y, l.y, r.final.y);
+    f["derivatives"] = blocks_json(l.y, l.y, r.final.z);
+  } else if (l.kind == SystemKind::odae || l.kind == SystemKind::own) {
     f["y"] = blocks_json(l.y, l.y, r.final.y);
     f["z"] = blocks_json(l.z, l.z, r.final.z);
   } else {
@@ -102,6 +105,13 @@ Json to_json(const Report& r, const std::string& method_name) {
   if (!r.message.empty()) j["message"] = r.message;
   if (!r.warnings.empty()) j["warnings"] = r.warnings;
   j["time"] = {{"start", r.start}, {"end", r.end}, {"step", r.step}, {"steps", r.steps}, {"rejected", r.rejected}};
+  if (r.tolerance.given()) {
+    j["time"].erase("step");
+    j["time"]["tolerance"] = {{"relative", r.tolerance.relative}, {"absolute", r.tolerance.absolute}};
+    j["time"]["shortest_step"] = r.shortest;
+    j["time"]["longest_step"] = r.longest;
+  }
+  if (!r.remarks.empty()) j["remarks"] = r.remarks;
   j["final"] = final_json(r);
   Json d;
   d["constraint"] = r.constraint;

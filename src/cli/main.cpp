@@ -125,13 +125,14 @@ int dispatch(int argc, char** argv) {
 
   hinge::cli::RunArguments arguments;
   std::vector<std::string> sets;
-  std::string method, step, end;
+  std::string method, step, tolerance, end;
   auto* run = app.add_subcommand("run", "Integrate a model and print what was preserved and how well");
   run->footer(run_help);
   run->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
   run->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")->allow_extra_args(false);
   run->add_option("--method", method, "method to use instead of the model's (see hinge methods)");
   run->add_option("--step", step, "step size instead of the model's");
+  run->add_option("--tolerance", tolerance, "let the method choose its steps to meet this tolerance");
   run->add_option("--end", end, "end time instead of the model's");
   run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
@@ -161,6 +162,7 @@ int dispatch(int argc, char** argv) {
     arguments.overrides = overrides(sets);
     if (run->count("--method")) arguments.overrides.push_back({"integrate.method", method, "--method"});
     if (run->count("--step")) arguments.overrides.push_back({"integrate.step", step, "--step"});
+    if (run->count("--tolerance")) arguments.overrides.push_back({"integrate.tolerance", tolerance, "--tolerance"});
     if (run->count("--end")) arguments.overrides.push_back({"integrate.end", end, "--end"});
     if (run->count("--out") && arguments.out.empty())
       throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");

@@ -31,6 +31,7 @@ void located(const Model& model, const std::function<void()>& action) {
     case SystemKind::hamiltonian: section = "hamiltonian"; break;
     case SystemKind::mechanical: section = "mechanical"; break;
     case SystemKind::odae: section = "odae"; break;
+    case SystemKind::dae: section = "dae"; break;
     case SystemKind::own: break;
   }
   try {

@@ -1,6 +1,7 @@
 // The list of methods: a new one is a file of its own and one entry here. `hinge methods` prints this list and the
 // property tests read it, so the two cannot disagree.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,18 @@ namespace hinge {
 void SolverOptions::validate() const {
   if (max_iterations < 1)
     throw InputError(fmt::format("max_iterations is {}; at least 1 iteration is needed, 50 is usual", max_iterations));
+}
+
+void Tolerance::validate() const {
+  const auto wrong = [](double x) { return !(x >= 0) || x >= 1; };
+  if (wrong(relative) || !(absolute >= 0) || !std::isfinite(absolute))
+    throw InputError(
+        fmt::format("a tolerance of {:g} (relative), {:g} (absolute) cannot be met; give numbers such as 1e-6",
+                    relative, absolute));
+  if (relative > 0 && relative < 1e-15)
+    throw InputError(fmt::format(
+        "a relative tolerance of {:g} is below what rounding allows; the smallest useful one is about 1e-13",
+        relative));
 }
 
 namespace {

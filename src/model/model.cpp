@@ -362,6 +362,23 @@ bool overridden(const Source& source, const std::string& key) {
 // The number of steps is counted exactly up to here.
 constexpr double most_steps = 1e15;
 
+// tolerance = 1e-6, or { relative = 1e-8, absolute = 1e-10 }
+void read_tolerance(const Item& item, const ValueReader& read, Tolerance& out) {
+  if (!item) return;
+  if (item.is_table()) {
+    item.expect_keys({"relative", "absolute"});
+    const Item relative = item["relative"], absolute = item["absolute"];
+    if (!relative && !absolute)
+      item.fail("give relative, absolute or both, as in { relative = 1e-8, absolute = 1e-10 }");
+    out.relative = relative ? read.number(relative) : 0;
+    out.absolute = absolute ? read.number(absolute) : out.relative;
+  } else {
+    out.relative = out.absolute = read.number(item);
+  }
+  if (!out.given()) item.fail("a tolerance is a positive number, as in tolerance = 1e-6");
+  item.located([&] { out.validate(); });
+}
+
 void read_integrate(const Item& section, Scope& scope, Model& model) {
   if (!section) return;
   if (!section.is_table()) section.fail("expected a section [integrate]");
@@ -373,7 +390,12 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     value = read.number(item);
     if (!(value > 0)) item.fail(fmt::format("{0} = {1:g}; it must be positive, as in {0} = 0.01", key, value));
   };
-  positive("step", o.step);
+  // What is asked for on the command line replaces what the file says: a step its tolerance, a tolerance its step.
+  const bool own_step = overridden(*section.source, "integrate.step");
+  const bool own_tolerance = overridden(*section.source, "integrate.tolerance");
+  if (own_step || !own_tolerance) positive("step", o.step);
+  if (own_tolerance || !own_step) read_tolerance(section["tolerance"], read, o.tolerance);
+  positive("max_step", o.max_step);
   if (section["start"]) o.start = read.number(section["start"]);
   if (section["end"]) {
     model.end = read.number(section["end"]);
@@ -381,12 +403,10 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
       section["end"].fail(
           fmt::format("the end, {:g}, lies before the start, {:g}; choose a later end", model.end, o.start));
     const double steps = (model.end - o.start) / o.step;
-    if (section["step"] && !(steps <= most_steps))
+    if (o.step > 0 && !o.tolerance.given() && !(steps <= most_steps))
       section["step"].fail(fmt::format("{:g} steps of {:g} from {:g} to {:g} are too many; choose a longer step", steps,
                                        o.step, o.start, model.end));
   }
-  if (section["tolerance"])
-    section["tolerance"].fail("the methods of this version take a fixed step; give step = ... instead");
   if (section["newton"])
     o.solver.newton =
         read_choice<SolverOptions::Newton>(section["newton"], {{"automatic", SolverOptions::Newton::automatic},
@@ -400,7 +420,8 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     o.solver.max_iterations = read.integer(item);
     item.located([&] { o.solver.validate(); });
   }
-  const std::vector<std::string> own = {"method", "start", "end", "step", "newton", "linear_algebra", "max_iterations"};
+  const std::vector<std::string> own = {"method", "start",          "end",           "step", "tolerance", "max_step",
+                                        "newton", "linear_algebra", "max_iterations"};
   if (section["method"]) model.method = section["method"].expect_string("the name of a method");
   for (const std::string& key : section.keys()) {
     if (std::find(own.begin(), own.end(), key) != own.end()) continue;
@@ -499,9 +520,18 @@ void read_momentum_maps(const Item& table, const SystemSection& system, const Va
 
 void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   if (!section) return;
-  section.expect_keys({"every", "interval", "quantities", "momentum", "file"});
+  section.expect_keys({"every", "interval", "times", "quantities", "momentum", "file"});
   const ValueReader read(scope);
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
+  if (const Item times = section["times"]) {
+    if (section["every"] || section["interval"]) times.fail("give 'times', 'every' or 'interval', not several");
+    model.simulation.times = as_numbers(times, read.list(times), *scope.graph);
+    std::vector<double>& list = model.simulation.times;
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    if (!list.empty() && list.front() < model.simulation.start)
+      times.fail(fmt::format("t = {:g} lies before the start, {:g}", list.front(), model.simulation.start));
+  }
   if (section["every"]) {
     model.simulation.every = read.integer(section["every"]);
     if (model.simulation.every < 1)
@@ -574,8 +604,10 @@ Model load_model(const std::string& path, const std::vector<Override>& overrides
 }
 
 Simulation Model::simulation_for(const std::string& output_path) const {
-  if (!(simulation.step > 0))
-    throw InputError("integrate: there is no step; add step = 0.01 to [integrate], or use --step");
+  if (!(simulation.step > 0) && !simulation.tolerance.given())
+    throw InputError(
+        "integrate: there is neither a step nor a tolerance; add step = 0.01 (or tolerance = 1e-6 for a method that "
+        "chooses its steps) to [integrate], or use --step or --tolerance");
   Simulation run(system, make_method(method, method_options), simulation);
   for (const Quantity& q : quantities) {
     if (q.shape.empty())

@@ -38,17 +38,23 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
 
 std::ostream& operator<<(std::ostream& out, const Report& r) {
   if (!r.title.empty()) out << r.title << '\n';
-  out << fmt::format("{}, step {:g}, t = {:g} to {:g}\n", r.method, r.step, r.start, r.end);
+  if (r.tolerance.given())
+    out << fmt::format("{}, tolerance {:g} (relative), {:g} (absolute), t = {:g} to {:g}\n", r.method,
+                       r.tolerance.relative, r.tolerance.absolute, r.start, r.end);
+  else
+    out << fmt::format("{}, step {:g}, t = {:g} to {:g}\n", r.method, r.step, r.start, r.end);
+  for (const std::string& remark : r.remarks) out << "  " << remark << '\n';
   for (const std::string& fact : r.method_facts) out << "  " << fact << '\n';
   if (r.status == RunStatus::stopped) out << r.message << '\n';
 
   out << "\nFinal state\n";
   const bool odae = r.layout.kind == SystemKind::odae || r.layout.kind == SystemKind::own;
-  print_blocks(out, odae ? "y" : "position", r.layout.y, r.final.y);
+  const bool dae = r.layout.kind == SystemKind::dae;
+  print_blocks(out, dae ? "unknowns" : odae ? "y" : "position", r.layout.y, r.final.y);
   if (r.layout.kind == SystemKind::hamiltonian)
     print_blocks(out, "momentum", r.layout.z, r.final.z);
   else
-    print_blocks(out, odae ? "z" : "velocity", r.layout.z, r.final.z);
+    print_blocks(out, dae ? "derivatives" : odae ? "z" : "velocity", r.layout.z, r.final.z);
   if (!r.final.psi.empty()) print_blocks(out, odae ? "psi" : "multiplier", r.layout.psi, r.final.psi);
   for (const auto& q : r.quantities) print_blocks(out, "quantity", {{q.name, q.shape, 0}}, q.value);
 
@@ -80,6 +86,9 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
         "condition number, 2-norm", *r.condition, condition_unknowns);
 
   out << "\nCost\n";
+  if (r.tolerance.given())
+    out << fmt::format("  steps from {:.3g} to {:.3g}; {} rejected by the error test, {} by Newton's iteration\n",
+                       r.shortest, r.longest, r.counters.rejected, r.counters.failed);
   const double steps = static_cast<double>(std::max(r.steps, 1L));
   out << fmt::format("  {} steps in {:.3g} s: {:.3g} steps per second\n", r.steps, r.wall_seconds,
                      r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);

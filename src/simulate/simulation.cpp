@@ -18,8 +18,16 @@
 namespace hinge {
 
 void SimulationOptions::validate() const {
-  if (!std::isfinite(step) || !(step > 0))
+  tolerance.validate();
+  if (!std::isfinite(step) || !(step > 0 || (step == 0 && tolerance.given())))
     throw InputError(fmt::format("the step is {}; it must be a positive number", step));
+  if (!std::isfinite(max_step) || max_step < 0)
+    throw InputError(fmt::format("max_step = {}; give a positive time, or leave it out", max_step));
+  for (std::size_t k = 0; k < times.size(); ++k)
+    if (!std::isfinite(times[k]) || times[k] < start || (k > 0 && !(times[k] > times[k - 1])))
+      throw InputError(
+          fmt::format("times[{}] = {}; times to record at are finite, increasing and not before the start, {}", k,
+                      times[k], start));
   if (!std::isfinite(start)) throw InputError("the start time is not a finite number");
   if (every < 1) throw InputError(fmt::format("every = {}; record every 1st, 2nd, ... step", every));
   if (!std::isfinite(interval) || interval < 0)
@@ -74,7 +82,8 @@ struct Simulation::Impl {
   std::shared_ptr<const System> system;
   MethodChoice method;
   SimulationOptions options;
-  std::unique_ptr<Stepper> stepper;
+  std::unique_ptr<Stepper> stepper;           // one of these two
+  std::unique_ptr<AdaptiveStepper> adaptive;  //
   std::unique_ptr<Evaluation> watch;
   Observer observer;
   std::vector<WatchedMomentum> momenta;
@@ -86,6 +95,7 @@ struct Simulation::Impl {
 
   bool started = false, depends_on_time = true;
   State state, before;  // before: where the present step began
+  State shown;          // between steps, for the record
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
   double discrete_energy0 = 0, discrete_energy_error = 0;
   bool wants_condition = false;
@@ -93,6 +103,8 @@ struct Simulation::Impl {
   std::optional<std::vector<std::string>> facts, warnings;  // worked out when first asked for
   long steps = 0, recorded = 0, last_recorded_step = -1;
   double next_record_time = 0;
+  std::size_t next_time = 0;
+  double shortest = INFINITY, longest = 0;
   double wall_seconds = 0;
   RunStatus status = RunStatus::finished;
   std::string message;
@@ -101,8 +113,25 @@ struct Simulation::Impl {
       : system(std::move(s)), method(std::move(m)), options(o) {
     options.validate();
     depends_on_time = system->depends_on_time();
-    stepper = method.bind(system, options.solver);
+    if (system->layout().kind == SystemKind::dae && !method.takes_dae)
+      throw UnsuitableMethod(fmt::format(
+          "{} integrates mechanical systems, not F(t, x, x') = 0; use bdf or radau for a [dae]", method.info.name));
+    if (options.tolerance.given()) {
+      if (!method.bind_adaptive)
+        throw UnsuitableMethod(fmt::format(
+            "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
+            "chooses its steps: explicit, radau, bdf or half-explicit",
+            method.info.name));
+      adaptive = method.bind_adaptive(system, options.solver, {options.tolerance, options.step, options.max_step});
+    } else {
+      if (!method.bind)
+        throw UnsuitableMethod(
+            fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step", method.info.name));
+      stepper = method.bind(system, options.solver);
+    }
   }
+
+  const Counters& counters() const { return adaptive ? adaptive->counters() : stepper->counters(); }
 
   void make_watch() {
     Quantities wanted{Q::constraint, Q::constraint_rate};
@@ -127,7 +156,7 @@ struct Simulation::Impl {
       energy = *(*watch)[Q::energy];
       if (steps == 0) energy0 = energy;
       energy_error = std::max(energy_error, std::abs(energy - energy0));
-      const double discrete = stepper->discrete_energy(energy, (*watch)[Q::constraint]);
+      const double discrete = stepper ? stepper->discrete_energy(energy, (*watch)[Q::constraint]) : energy;
       if (steps == 0) discrete_energy0 = discrete;
       discrete_energy_error = std::max(discrete_energy_error, std::abs(discrete - discrete_energy0));
     }
@@ -158,31 +187,56 @@ struct Simulation::Impl {
     row.resize(header.columns.size());
   }
 
-  void write_row() {
+  void write_row(const State& s) {
     if (!recorder) return;
+    watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
-    *out++ = state.t;
-    for (const auto* part : {&state.y, &state.z, &state.psi}) out = std::copy(part->begin(), part->end(), out);
-    if (system->has_energy()) *out++ = energy;
-    for (const WatchedMomentum& m : momenta) *out++ = m.value;
-    observer.evaluate(state);
+    *out++ = s.t;
+    for (const auto* part : {&s.y, &s.z, &s.psi}) out = std::copy(part->begin(), part->end(), out);
+    if (system->has_energy()) *out++ = *(*watch)[Q::energy];
+    for (const WatchedMomentum& m : momenta) *out++ = m.motion.momentum(s.y.data(), (*watch)[Q::momentum]);
+    observer.evaluate(s);
     std::copy(observer.values.begin(), observer.values.end(), out);
     recorder->record(row);
     ++recorded;
+  }
+  void write_row() {
+    write_row(state);
     last_recorded_step = steps;
   }
 
-  bool due() const {
-    if (options.interval > 0) return state.t >= next_record_time - 1e-9 * options.interval;
-    return steps % options.every == 0;
+  bool at_times() const { return options.interval > 0 || !options.times.empty(); }
+  // The next time to record at; infinity when there is none left.
+  double due_time() const {
+    if (options.interval > 0) return next_record_time - 1e-9 * options.interval;
+    return next_time < options.times.size() ? options.times[next_time] : INFINITY;
   }
-
-  void record_if_due() {
-    if (!due()) return;
-    write_row();
+  void time_recorded(double t) {
     if (options.interval > 0)
       next_record_time =
-          options.start + options.interval * (std::floor((state.t - options.start) / options.interval + 1e-9) + 1);
+          options.start + options.interval * (std::floor((t - options.start) / options.interval + 1e-9) + 1);
+    else
+      while (next_time < options.times.size() && options.times[next_time] <= t) ++next_time;
+  }
+
+  // After a step: rows at the times that it has passed, or every n-th step.
+  void record_if_due() {
+    if (!at_times()) {
+      if (steps % options.every == 0) write_row();
+      return;
+    }
+    if (adaptive && steps > 0)
+      while (due_time() < state.t) {
+        const double t = options.interval > 0 ? next_record_time : options.times[next_time];
+        if (t >= state.t) break;
+        adaptive->interpolate(t, shown);
+        shown.t = t;
+        write_row(shown);
+        time_recorded(t);
+      }
+    if (due_time() > state.t) return;
+    write_row();
+    time_recorded(state.t);
   }
 
   // One step from t0 to t1 = t0 + h up to round-off. Times are multiples of the step, not sums. Where the equations
@@ -196,11 +250,28 @@ struct Simulation::Impl {
       throw StepFailure(result.reason, t0);
     }
     state.t = t1;
+    accept(h);
+  }
+
+  // One step of the method's own length.
+  void advance(double limit) {
+    before = state;
+    if (const StepResult result = adaptive->advance(state, limit); !result) {
+      state = before;
+      throw StepFailure(result.reason, before.t);
+    }
+    const double h = state.t - before.t;
+    if (state.t < limit || steps == 0) shortest = std::min(shortest, h);
+    longest = std::max(longest, h);
+    accept(h);
+  }
+
+  void accept(double h) {
     ++steps;
     if (const char* trouble = look()) {
       state = before;
       --steps;
-      stepper->reset();
+      if (stepper) stepper->reset();
       throw StepFailure(
           fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
                       "equations may have left its domain (the root or logarithm of a negative number, a "
@@ -270,8 +341,14 @@ void Simulation::start(const Start& initial) {
   Impl& s = *impl_;
   s.observer.compile(*s.system);
   s.state = consistent_start(*s.system, s.options.start, initial);
-  s.stepper->reset();
+  if (s.stepper) s.stepper->reset();
+  if (s.adaptive)
+    if (const StepResult result = s.adaptive->start(s.state); !result) throw StepFailure(result.reason, s.state.t);
   s.steps = s.recorded = 0;
+  s.shortest = INFINITY;
+  s.longest = 0;
+  s.next_time = 0;
+  s.shown = s.state;
   s.last_recorded_step = -1;
   s.constraint = s.hidden = s.energy_error = s.discrete_energy_error = 0;
   s.wall_seconds = 0;
@@ -295,8 +372,10 @@ void Simulation::step() {
   Impl& s = *impl_;
   if (!s.started) throw InputError("start() comes before step()");
   const auto begin = Clock::now();
-  const double t1 = s.state.t + s.options.step;
-  s.advance(s.state.t, t1, s.options.step);
+  if (s.adaptive)
+    s.advance(INFINITY);
+  else
+    s.advance(s.state.t, s.state.t + s.options.step, s.options.step);
   s.record_if_due();
   s.wall_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -307,9 +386,10 @@ void Simulation::until(double end) {
   if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
   const double start = s.state.t, h = s.options.step;
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
-  // All steps are h but the last, which is fitted. A last one so short that rounding would rule it (eps |y| / h^2
-  // enters the multipliers) is merged with the one before.
-  const double count = std::max(std::ceil((end - start) / h - 1e-6), end - start > 1e-9 * h ? 1.0 : 0.0);
+  // Fixed steps: all are h but the last, which is fitted. A last one so short that rounding would rule it
+  // (eps |y| / h^2 enters the multipliers) is merged with the one before.
+  const double count = s.adaptive ? (end > start ? 1.0 : 0.0)
+                                  : std::max(std::ceil((end - start) / h - 1e-6), end - start > 1e-9 * h ? 1.0 : 0.0);
   if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   const long n = static_cast<long>(count);
   const auto begin = Clock::now();
@@ -317,11 +397,15 @@ void Simulation::until(double end) {
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const double before = s.wall_seconds;
   try {
-    for (long k = 0; k < n; ++k) {
-      const bool last = k + 1 == n;
-      const double t0 = start + static_cast<double>(k) * h;
-      const double t1 = last ? end : start + static_cast<double>(k + 1) * h, rest = end - t0;
-      s.advance(t0, t1, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
+    for (long k = 0; s.adaptive ? s.state.t < end : k < n; ++k) {
+      if (s.adaptive) {
+        s.advance(end);
+      } else {
+        const bool last = k + 1 == n;
+        const double t0 = start + static_cast<double>(k) * h;
+        const double t1 = last ? end : start + static_cast<double>(k + 1) * h, rest = end - t0;
+        s.advance(t0, t1, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
+      }
       s.record_if_due();
       if (s.progress && Clock::now() - reported > std::chrono::milliseconds(100)) {
         reported = Clock::now();
@@ -379,7 +463,7 @@ Report Simulation::report() const {
   if (s.system->has_energy()) {
     r.energy = s.energy;
     r.energy_error = s.energy_error;
-    if (const char* name = s.stepper->discrete_energy_name()) {
+    if (const char* name = s.stepper ? s.stepper->discrete_energy_name() : nullptr) {
       r.discrete_energy = name;
       r.discrete_energy_error = s.discrete_energy_error;
     }
@@ -400,7 +484,14 @@ Report Simulation::report() const {
     r.quantities.push_back({item.name, item.shape, std::vector<double>(value, value + n)});
     value += n;
   }
-  r.counters = s.stepper->counters();
+  r.counters = s.counters();
+  r.rejected = r.counters.rejected + r.counters.failed;
+  if (s.adaptive) {
+    r.tolerance = s.options.tolerance;
+    r.shortest = s.steps > 0 ? std::min(s.shortest, s.longest) : 0;
+    r.longest = s.longest;
+    r.remarks = s.adaptive->remarks();
+  }
   r.wall_seconds = s.wall_seconds;
   r.output = s.output.path;
   r.recorded = s.recorded;

@@ -287,6 +287,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
     }
     eq.p.push_back(p);
     eq.f.push_back(f);
+    eq.acceleration_force.push_back(force_[i].node_in(graph));
   }
   const std::vector<char> moves = dependence(graph, eq.z);
   for (const Node m : mass)
@@ -328,6 +329,40 @@ std::shared_ptr<const System> Odae::assemble() const {
   eq.f = nodes_of(f_, graph);
   eq.r = r_.empty() ? std::vector<Node>(z_.size(), graph.constant(0)) : nodes_of(r_, graph);
   if (psi_.empty() && eq.r.size() == eq.f.size()) reaction_is_a_force(graph, eq);
+  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+}
+
+// -------------------------------------------------------------------------------------------------------- Dae
+
+Vector Dae::unknowns(const std::string& name, std::vector<int> shape) {
+  Vector x = declare(blocks_, n_, x_, name, std::move(shape));
+  declare_rates(*graph_, graph_, blocks_.back(), rates_);
+  return x;
+}
+Expression Dae::unknown(const std::string& name) { return unknowns(name, {})[0]; }
+Vector Dae::derivative(const Vector& x) const { return rates_of(x, x_, rates_, *graph_); }
+Expression Dae::derivative(const Expression& x) const { return derivative(Vector{x})[0]; }
+
+void Dae::equation(const Expression& f, std::string name) {
+  equations_.push_back(f);
+  equation_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", equations_.size() - 1, f.text())
+                                         : std::move(name));
+}
+
+std::shared_ptr<const System> Dae::assemble() const {
+  if (x_.empty()) throw InputError("a DAE needs unknowns");
+  if (equations_.size() != x_.size())
+    throw InputError(fmt::format(
+        "{} equations for {} unknowns: the system is {}; a DAE needs as many equations as "
+        "unknowns",
+        equations_.size(), x_.size(), equations_.size() < x_.size() ? "underdetermined" : "overdetermined"));
+  if (!constraints_.empty()) throw InputError("a DAE has equations only; give its constraints as equations");
+  Graph& graph = *graph_;
+  auto [layout, eq] = draft(SystemKind::dae, blocks_, x_, renamed_rates(blocks_), rates_);
+  eq.v = eq.p = eq.z;
+  eq.f = eq.r = std::vector<Node>(x_.size(), graph.constant(0));
+  eq.residual = nodes_of(equations_, graph);
+  eq.residual_names = equation_names_;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 

@@ -111,6 +111,13 @@ SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
     case Quantity::constraint_rate_y: return matrix(rate(), eq_.y);
     case Quantity::constraint_rate_z: return matrix(rate(), eq_.z);
     case Quantity::constraint_rate_t: return matrix(rate(), std::span(&eq_.t, 1));
+    case Quantity::acceleration_force: {
+      if (!eq_.acceleration_force.empty()) return vector(eq_.acceleration_force);
+      std::vector<Node> b = time_derivative(*eq_.graph, eq_.p, eq_.t, eq_.y, eq_.v);
+      for (std::size_t k = 0; k < b.size(); ++k) b[k] = eq_.graph->subtract(eq_.f[k], b[k]);
+      return vector(std::move(b));
+    }
+    case Quantity::constraint_curvature: return vector(time_derivative(*eq_.graph, rate(), eq_.t, eq_.y, eq_.v));
   }
   throw InputError("unknown quantity");
 }
@@ -133,7 +140,7 @@ bool SymbolicSystem::depends_on_time() const {
   const auto any = [&](const std::vector<Node>& nodes) {
     return std::any_of(nodes.begin(), nodes.end(), [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
   };
-  return any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
+  return any(eq_.residual) || any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
 }
 
 bool SymbolicSystem::reaction_is_affine() const {

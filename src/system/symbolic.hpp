@@ -18,9 +18,13 @@ struct Equations {
   Node t = no_node;
   std::vector<Node> y, z, psi;
   std::vector<Node> v, p, f, r, g;
-  std::vector<Node> invariants;  // chosen for discrete derivatives
+  std::vector<Node> acceleration_force;  // b with p_z z' = b + r, where it is known more simply than f - p_y v - p_t
+  std::vector<Node> invariants;          // chosen for discrete derivatives
   Node energy = no_node;
   bool applied_force = false;  // f has parts that do not come from the energy
+  // F(t, x, x') of a DAE, with x = y and x' = z, and what messages call each equation. Then v = z and f = 0.
+  std::vector<Node> residual;
+  std::vector<std::string> residual_names;
 };
 
 class SymbolicSystem final : public System {
@@ -36,6 +40,8 @@ class SymbolicSystem final : public System {
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
 
   const Equations& equations() const { return eq_; }
+  /// g_t + g_y v as nodes.
+  const std::vector<Node>& rate() const;
   /// A tape for other expressions of (t, y, z, psi), given as the four input blocks in this order.
   std::unique_ptr<Evaluator> tape(std::span<const Node> outputs) const;
 
@@ -46,7 +52,6 @@ class SymbolicSystem final : public System {
   };
   const Entry& entry(Quantity q) const;
   Entry derive(Quantity q) const;
-  const std::vector<Node>& rate() const;
 
   Equations eq_;
   // Filled on demand; the graph grows with them. Not for concurrent use while solvers are being set up.

@@ -67,9 +67,11 @@ const Pattern& System::pattern(Quantity q) const {
     case Quantity::momentum:
     case Quantity::force:
     case Quantity::reaction:
+    case Quantity::acceleration_force:
     case Quantity::momentum_t: slot = dense(nz(), 1); break;
     case Quantity::constraint:
     case Quantity::constraint_rate:
+    case Quantity::constraint_curvature:
     case Quantity::constraint_rate_t: slot = dense(ng(), 1); break;
     case Quantity::energy: slot = dense(1, 1); break;
     case Quantity::velocity_y: slot = dense(ny(), ny()); break;
@@ -131,6 +133,14 @@ class FunctionEvaluation final : public Evaluation {
       case Quantity::constraint: system_.constraint(x.t, x.y, out); return;
       case Quantity::energy: *out = system_.energy(x.t, x.y, x.z); return;
       case Quantity::constraint_rate: constraint_rate(x, out); return;
+      case Quantity::acceleration_force:
+        along_flow(Quantity::momentum_y, Quantity::momentum_t, -1, x, out);
+        system_.force(x.t, x.y, x.z, sum_.data());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(system_.nz()); ++i) out[i] += sum_[i];
+        return;
+      case Quantity::constraint_curvature:
+        along_flow(Quantity::constraint_rate_y, Quantity::constraint_rate_t, 1, x, out);
+        return;
       default: break;
     }
     if (system_.derivative(q, x.t, x.y, x.z, x.psi, out)) return;
@@ -154,6 +164,23 @@ class FunctionEvaluation final : public Evaluation {
       case Quantity::constraint_rate_y: return {Quantity::constraint_rate, Argument::y};
       case Quantity::constraint_rate_z: return {Quantity::constraint_rate, Argument::z};
       default: return {Quantity::constraint_rate, Argument::t};
+    }
+  }
+
+  // out = sign (e_y v + e_t), from the two derivatives of e
+  void along_flow(Quantity by_y, Quantity by_t, double sign, const Point& x, double* out) {
+    const Pattern& p = system_.pattern(by_y);
+    const auto rows = static_cast<std::size_t>(p.rows);
+    matrix_.resize(std::max(matrix_.size(), p.entries()));
+    sum_.resize(std::max(sum_.size(), rows));
+    fill(by_y, x, matrix_.data());
+    fill(by_t, x, sum_.data());
+    system_.velocity(x.t, x.y, x.z, velocity_.data());
+    for (std::size_t i = 0; i < rows; ++i) {
+      out[i] = sum_[i];
+      for (auto k = static_cast<std::size_t>(p.row_start[i]); k < static_cast<std::size_t>(p.row_start[i + 1]); ++k)
+        out[i] += matrix_[k] * velocity_[static_cast<std::size_t>(p.column[k])];
+      out[i] *= sign;
     }
   }
 
@@ -218,7 +245,7 @@ class FunctionEvaluation final : public Evaluation {
   const System& system_;
   std::vector<Quantity> wanted_;
   std::array<std::vector<double>, quantity_count> values_;
-  std::vector<double> point_, outer_point_, difference_, velocity_, gradient_;
+  std::vector<double> point_, outer_point_, difference_, velocity_, gradient_, matrix_, sum_;
   std::array<std::vector<double>, 7> samples_, outer_samples_;
 };
 

@@ -1,0 +1,59 @@
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "expression/parse.hpp"
+#include "hinge/error.hpp"
+#include "hinge/formulation.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, Formulation>, 10> formulations = {{
+    {"automatic", Formulation::automatic},
+    {"index-3", Formulation::index_3},
+    {"index-2", Formulation::index_2},
+    {"index-1", Formulation::index_1},
+    {"baumgarte", Formulation::baumgarte},
+    {"ggl", Formulation::ggl},
+    {"extended", Formulation::extended},
+    {"projected-invariants", Formulation::projected_invariants},
+    {"coordinate-partitioning", Formulation::coordinate_partitioning},
+    {"tangent-space", Formulation::tangent_space},
+}};
+
+constexpr std::array<std::pair<const char*, Projection>, 4> projections = {{
+    {"none", Projection::none},
+    {"position", Projection::position},
+    {"velocity", Projection::velocity},
+    {"both", Projection::both},
+}};
+
+template <class Choices>
+auto find(const Choices& choices, const char* option, const std::string& word) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& [name, choice] : choices) {
+    if (word == name) return choice;
+    names.emplace_back(name);
+    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
+  }
+  const std::string near = nearest_name(word, names);
+  throw InputError(fmt::format("'{}' cannot be \"{}\"{} it is one of {}", option, word,
+                               near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
+}
+
+}  // namespace
+
+const char* formulation_name(Formulation formulation) {
+  for (const auto& [name, choice] : formulations)
+    if (choice == formulation) return name;
+  return "";
+}
+
+Formulation parse_formulation(const std::string& name) { return find(formulations, "formulation", name); }
+Projection parse_projection(const std::string& name) { return find(projections, "projection", name); }
+
+}  // namespace hinge

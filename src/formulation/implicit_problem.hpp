@@ -1,0 +1,57 @@
+// One shape for every formulation:  F(t, x, x') = 0, as BDF and Radau methods take it.
+//
+// What an integrator must know beyond F is here too: the index of each unknown, which unknowns an error test may look
+// at, and powers of h that make the iteration matrix  F_x + c F_x'  well conditioned for every h.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hinge/formulation.hpp"
+#include "hinge/solve.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+class ImplicitProblem {
+ public:
+  struct Unknown {
+    int index = 1;       ///< nu: a defect enters this unknown with nu - 1 derivatives
+    bool tested = true;  ///< error and order tests look at it
+    int scale = 0;       ///< the matrix is well conditioned in h^scale x
+  };
+
+  virtual ~ImplicitProblem() = default;
+  int size() const { return static_cast<int>(unknowns_.size()); }
+  const std::vector<Unknown>& unknowns() const { return unknowns_; }
+  /// Row i of the matrix is well scaled when it is multiplied with h^row_scale()[i].
+  const std::vector<int>& row_scale() const { return row_scale_; }
+  /// Where F_x or F_x' have entries.
+  const Pattern& pattern() const { return pattern_; }
+
+  virtual void residual(double t, const double* x, const double* rate, double* out) = 0;
+  /// Values of F_x and F_x', both in the order of pattern().
+  virtual void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) = 0;
+  /// True when F_x' is known not to change.
+  virtual bool rate_matrix_is_constant() const { return false; }
+
+  /// x and x' of a consistent state. False where the accelerations cannot be computed.
+  virtual bool from_state(const State& state, double* x, double* rate) = 0;
+  /// The state of x; x' matters only where the state has derivatives. psi is the formulation's own approximation.
+  virtual void to_state(double t, const double* x, const double* rate, State& state) const = 0;
+
+  /// To be called after every accepted step: coordinates may be chosen anew. Then F has changed (not the meaning of x),
+  /// and `pattern` says that its pattern has, too.
+  enum class Change { none, values, pattern };
+  virtual Change accepted(double /*t*/, const double* /*x*/) { return Change::none; }
+
+ protected:
+  std::vector<Unknown> unknowns_;
+  std::vector<int> row_scale_;
+  Pattern pattern_;
+};
+
+/// The system in a formulation. Throws UnsuitableMethod where the two do not fit.
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options);
+
+}  // namespace hinge
