@@ -82,7 +82,7 @@ TEST(BadInput, UnknownMethodsAndOptionsAreNamedWithTheNearest) {
           {"m.toml:14: integrate.stages", "no option 'stages'"});
   refuses(pendulum, "step =", "newton = \"ful\"\nstep =", {"integrate.newton", "did you mean \"full\"?", "simplified"});
   refuses(pendulum, "step =", "linear_algebra = \"x\"\nstep =", {"integrate.linear_algebra", "unknown", "\"sparse\""});
-  refuses(pendulum, "step =", "tolerance = 1e-6\nstep =", {"integrate.tolerance", "fixed step", "step ="});
+  refuses(pendulum, "step =", "tolerance = 1e-6\nstep =", {"integrate.method", "steps of given length", "step ="});
 }
 
 TEST(BadInput, StagesAreAWholeNumberFromOneToTwelve) {
@@ -192,7 +192,7 @@ TEST(BadInput, MissingPartsAreNamedWithAnExample) {
   refuses(without(pendulum, "[initial]", "[integrate]"),
           {"m.toml", "no section [initial]", "position = { q = [1, 0] }"});
   refuses(without(pendulum, "[integrate]", "[output]"), {"m.toml: integrate", "no end", "add end = 10", "--end"});
-  refuses(without(pendulum, "step =", "end ="), {"m.toml: integrate", "no step", "add step = 0.01", "--step"});
+  refuses(without(pendulum, "step =", "end ="), {"m.toml: integrate", "neither a step nor a tolerance", "add step = 0.01", "--step"});
   refuses(without(pendulum, "end =", "[output]"), {"m.toml: integrate", "no end time", "add end = 10", "--end"});
   refuses(without(pendulum, "coordinates", "kinetic"), {"m.toml:5: lagrangian", "'coordinates' is missing", "q[3]"});
   refuses(without(pendulum, "kinetic", "potential"), {"m.toml:5: lagrangian", "'kinetic' is missing", "as in"});
