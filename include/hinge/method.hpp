@@ -199,6 +199,14 @@ struct EnergyMomentumOptions {
 /// with a constant mass matrix.
 MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
 
+struct EulerMaruyamaOptions {
+  double seed = 1;  ///< a whole number; the same seed gives the same path
+  /// Increments of one's own in the place of random ones: (number of the step, h, dW), with one dW per column of noise.
+  std::function<void(long, double, double*)> increments{};
+};
+/// Drift-implicit Euler-Maruyama for linear DAEs of index 1 with noise, E dx + H x dt = c dt + C dW.
+MethodChoice euler_maruyama(const EulerMaruyamaOptions& options = {});
+
 /// How the equations of a step are scaled when the condition number of their matrix is asked for.
 enum class MatrixScaling {
   rows_times_h,       ///< q1 - q0 = h (...), p1 - p0 = h (...); unknowns q1, p1, lambda

@@ -31,6 +31,8 @@ void located(const Model& model, const std::function<void()>& action);
 int run(const RunArguments& arguments);
 int convergence(const ConvergenceArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
+/// check() for F(t, x, x') = 0.
+int check_dae(const Model& model);
 int list_methods(bool json);
 
 }  // namespace hinge::cli

@@ -67,6 +67,7 @@ double euclidean_norm(const std::vector<double>& x) {
 }
 
 std::array<std::string, 3> part_names(const Layout& layout, Second second) {
+  if (layout.kind == SystemKind::dae) return {"unknowns", "derivatives", "multiplier"};
   if (layout.kind == SystemKind::odae || layout.kind == SystemKind::own) return {"y", "z", "psi"};
   const bool momentum = second == Second::momentum || (second == Second::z && layout.kind == SystemKind::hamiltonian);
   return {"position", momentum ? "momentum" : "velocity", "multiplier"};
