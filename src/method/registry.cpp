@@ -35,6 +35,7 @@ const std::vector<MethodEntry>& registry() {
       gauss_lobatto_entry(), lobatto_iiia_iiib_entry(), rattle_entry(),      shake_entry(),
       spark_entry(),         symplectic_euler_entry(),  composition_entry(), energy_momentum_entry(),
       euler_maruyama_entry(),
+      radau_entry(),
   };
   return entries;
 }
