@@ -124,10 +124,10 @@ inline Problem slider_crank(double m3 = 3) {
   Mechanical m;
   const Vector p = m.coordinates("p", 3), v = m.velocity(p);
   const double l1 = 1, l2 = 2, m1 = 1, m2 = 2, gamma = 9.81;
-  const Expression c = cos(p[0] - p[1]), s = sin(p[0] - p[1]), m12 = m2 * l1 * l2 / 2 * c;
+  const Expression c = cos(p[0] - p[1]), sine = sin(p[0] - p[1]), m12 = m2 * l1 * l2 / 2 * c;
   m.mass({m1 * l1 * l1 / 3 + m2 * l1 * l1, m12, 0.0, m12, m2 * l2 * l2 / 3, 0.0, 0.0, 0.0, m3});
-  m.force({-m2 * l1 * l2 / 2 * s * v[1] * v[1] - gamma * l1 * (m1 / 2 + m2) * cos(p[0]),
-           m2 * l1 * l2 / 2 * s * v[0] * v[0] - gamma * m2 * l2 / 2 * cos(p[1]), 0.0});
+  m.force({-m2 * l1 * l2 / 2 * sine * v[1] * v[1] - gamma * l1 * (m1 / 2 + m2) * cos(p[0]),
+           m2 * l1 * l2 / 2 * sine * v[0] * v[0] - gamma * m2 * l2 / 2 * cos(p[1]), 0.0});
   m.constrain(l1 * sin(p[0]) + l2 * sin(p[1]));
   m.constrain(p[2] - l1 * cos(p[0]) - l2 * cos(p[1]));
   // p = (u, w, x) with sin w = -sin(u)/2:  p' = B u',  p'' = B u'' + D u'^2
@@ -215,8 +215,8 @@ inline Problem rotmass() {
   Mechanical m;
   const Vector p = m.coordinates("p", 2);
   const double w = -0.5, a = 10000.01, b = 100;
-  const Expression c = cos(w * m.t()), s = sin(w * m.t()), x = sin(m.t());
-  const Vector n{c, s}, N{-s, c};
+  const Expression cosine = cos(w * m.t()), sine = sin(w * m.t()), x = sin(m.t());
+  const Vector n{cosine, sine}, N{-sine, cosine};
   Vector mass;
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t j = 0; j < 2; ++j) mass.push_back(a * n[i] * n[j] + b * (n[i] * N[j] + N[i] * n[j]) + N[i] * N[j]);
