@@ -22,6 +22,7 @@ MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
 MethodEntry euler_maruyama_entry();
 MethodEntry radau_entry();
+MethodEntry bdf_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};
