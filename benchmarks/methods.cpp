@@ -58,6 +58,7 @@ std::vector<Instance> all_instances() {
       {"energy, multiplier", "energy-momentum"},
       {"energy, penalty 1e6", "energy-momentum", {{"constraints", word("penalty")}, {"penalty", 1e6}}},
       {"energy, augmented 1e6", "energy-momentum", {{"constraints", word("augmented")}, {"penalty", 1e6}}},
+      {"euler-maruyama", "euler-maruyama", {}, "for linear DAEs with noise"},
   };
 }
 

@@ -89,10 +89,13 @@ void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const Sta
       from += fmt::format("\n    equation {}, differentiated {}", s.names[at(i)], times(s.c[at(i)]));
   }
   if (more > 0) from += fmt::format("\n    and {} more", more);
-  std::string count;
-  if (s.size() <= 500 && s.regular)
-    count = fmt::format("{}", std::max(0, rate_rank(system, start) - s.degrees_of_freedom()));
-  line("hidden constraints", listed == 0 ? "none" : (count.empty() ? "" : count + ", ") + "from" + from);
+  if (listed == 0) return line("hidden constraints", "none");
+  if (s.size() > 500 || !s.regular) return line("hidden constraints", "from" + from);
+  const int count = std::max(0, rate_rank(system, start) - s.degrees_of_freedom());
+  if (count > 0)
+    line("hidden constraints", fmt::format("{}, from{}", count, from));
+  else
+    line("hidden constraints", "none; all x' are known from" + from);
 }
 
 }  // namespace
@@ -124,7 +127,8 @@ int check_dae(const Model& model) {
     for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
   });
   for (int j = 0; j < std::min(n, most); ++j)
-    line(system.layout().y_name(j).c_str(), fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
+    line(system.layout().y_name(j).c_str(),
+         fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
   if (n > most) line("...", fmt::format("{} more", n - most));
   return done;
 }

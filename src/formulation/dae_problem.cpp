@@ -66,15 +66,19 @@ std::unique_ptr<ImplicitProblem> make_dae_problem(std::shared_ptr<const Symbolic
                                                   const FormulationOptions& options) {
   if (!system->equations().noise.empty())
     throw UnsuitableMethod("the model has noise; use euler-maruyama, or leave the noise out");
-  const Formulation choice = options.formulation;
+  // What methods name as their default for mechanical systems means no choice here.
+  const bool chosen = options.formulation != Formulation::projected_invariants;
+  const Formulation choice = chosen ? options.formulation : Formulation::automatic;
   if (choice != Formulation::automatic && choice != Formulation::direct && choice != Formulation::derivative_array)
     throw UnsuitableMethod(
         fmt::format("the formulation \"{}\" is for mechanical systems; a [dae] is solved \"direct\", as it stands, or "
                     "through its \"derivative-array\"",
                     formulation_name(choice)));
   DaeStructure structure = analyse_dae(*system);
+  // Where equations have to be combined to show a higher index, the matrix F_x + c F_x' cannot be scaled row by row.
+  const bool hidden = structure.index() > 1 && !structure.combinations.empty();
   const bool array = choice == Formulation::derivative_array ||
-                     (choice == Formulation::automatic && structure.index() > highest_direct_index);
+                     (choice == Formulation::automatic && (hidden || structure.index() > highest_direct_index));
   if (!array) return std::make_unique<DaeProblem>(std::move(system), structure);
   if (!structure.regular && !structure.singular.empty())
     throw UnsuitableMethod(fmt::format(

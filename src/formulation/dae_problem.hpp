@@ -17,7 +17,8 @@
 
 namespace hinge {
 
-/// The equations of a system of kind dae. In its states y is x and z is x'. Automatic: the array from index 3 on.
+/// The equations of a system of kind dae. In its states y is x and z is x'. Automatic: the array from index 3
+/// on, and for index 2 where equations have to be combined to show it.
 std::unique_ptr<ImplicitProblem> make_dae_problem(std::shared_ptr<const SymbolicSystem> system,
                                                   const FormulationOptions& options);
 

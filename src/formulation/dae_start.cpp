@@ -18,6 +18,8 @@ namespace {
 using Values = std::vector<double>;
 constexpr double free_scale = 1e3;       // values that were not given may move this much more readily
 constexpr double polish_above = 1e-13;   // relative residuals that typed numbers leave
+constexpr double rounding = 1e-16;       // and where the numbers themselves vanish
+constexpr double nothing = 1e-28;        // what is left of a cancellation
 constexpr int largest_for_kernel = 600;  // numbers in X
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -31,8 +33,13 @@ const char* times_text(int order) {
 class DaeStart {
  public:
   DaeStart(const SymbolicSystem& system, double t, const Start& start)
-      : system_(system), t_(t), start_(start), n_(system.ny()), point_{t, start.position, start.velocity, {}},
-        structure_((fill(), analyse_dae(system, &point_))), array_(structure_) {
+      : system_(system),
+        t_(t),
+        start_(start),
+        n_(system.ny()),
+        point_{t, start.position, start.velocity, {}},
+        structure_((fill(), analyse_dae(system, &point_))),
+        array_(structure_) {
     scale_.assign(at(array_.size()), 1.0);
     for (int k = 0; k < array_.size(); ++k) {
       const auto [j, order] = array_.places()[at(k)];
@@ -101,10 +108,10 @@ class DaeStart {
     const Pattern& p = array_.pattern();
     bool needed = false;
     for (std::size_t i = 0; i < f.size(); ++i) {
-      double size = 0;
+      double allowed = 0;
       for (auto k = at(p.row_start[i]); k < at(p.row_start[i + 1]); ++k)
-        size += std::abs(f_x[k] * x[at(p.column[k])]);
-      needed = needed || std::abs(f[i]) > polish_above * size;
+        allowed += std::abs(f_x[k]) * (polish_above * std::abs(x[at(p.column[k])]) + rounding);
+      needed = needed || std::abs(f[i]) > allowed;
     }
     Values other = x;
     if (needed && array_.solve(t_, other, fixed_places_, scale_)) x = other;
@@ -118,6 +125,8 @@ class DaeStart {
       const int first = array_.first(j);
       s.y[at(j)] = x[at(first)];
       s.z[at(j)] = array_.highest(j) > 0 ? x[at(first) + 1] : known ? rate[at(first)] : 0.0;
+      if (!given_[at(j)] && std::abs(s.y[at(j)]) < nothing) s.y[at(j)] = 0;
+      if (std::abs(s.z[at(j)]) < nothing) s.z[at(j)] = 0;
     }
     return s;
   }
@@ -180,10 +189,11 @@ class DaeStart {
       std::vector<int> fixed;
       for (int j = 0; j < n_; ++j)
         if (!start_.fixed.empty() && start_.fixed[at(j)]) fixed.push_back(j);
-      text += fmt::format("\n  and no consistent values were found{}: these equations cannot hold together near them. "
-                          "Give values that fit better{}",
-                          fixed.empty() ? " near them" : " with " + structure_.unknown_list(fixed) + " fixed",
-                          fixed.empty() ? ", or a guess for those that are not given" : ", or fix fewer");
+      text += fmt::format(
+          "\n  and no consistent values were found{}: these equations cannot hold together near them. "
+          "Give values that fit better{}",
+          fixed.empty() ? " near them" : " with " + structure_.unknown_list(fixed) + " fixed",
+          fixed.empty() ? ", or a guess for those that are not given" : ", or fix fewer");
     } else {
       text += "\n  The nearest consistent values are" + values_text(nearest) +
               "\n  Put these into [initial], leave some out to have them computed, or set consistent = \"project\" "
@@ -207,7 +217,8 @@ class DaeStart {
     Eigen::MatrixXd a = Eigen::MatrixXd::Zero(p.rows, array_.size());
     for (int i = 0; i < p.rows; ++i) {
       double size = 0;
-      for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k) size = std::max(size, std::abs(f_x[k]));
+      for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k)
+        size = std::max(size, std::abs(f_x[k]));
       for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k)
         a(i, p.column[k]) = size > 0 ? f_x[k] / size : 0.0;
     }
@@ -229,7 +240,8 @@ class DaeStart {
     for (int j = 0; j < n_; ++j) {
       const double from = point_.y[at(j)], to = state.y[at(j)];
       if (given_[at(j)] && std::abs(from - to) > 1e-9 * std::abs(from) + 1e-14)
-        changed += fmt::format("{}{} {:.10g} -> {:.10g}", changed.empty() ? "" : ", ", structure_.jet.name(j, 0), from, to);
+        changed +=
+            fmt::format("{}{} {:.10g} -> {:.10g}", changed.empty() ? "" : ", ", structure_.jet.name(j, 0), from, to);
     }
     if (!changed.empty()) remarks.push_back("initial values changed: " + changed);
     int freedom = 0;

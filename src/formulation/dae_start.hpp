@@ -13,8 +13,8 @@
 namespace hinge {
 
 /// In `remarks`: which values were computed, which could have been chosen otherwise, and what was changed. Throws
-/// InconsistentStart with the violated equations and the nearest values where start.consistent is check, and where there
-/// are none; SingularDae where the equations do not determine the solution there.
+/// InconsistentStart with the violated equations and the nearest values where start.consistent is check, and where
+/// there are none; SingularDae where the equations do not determine the solution there.
 State consistent_dae_start(const SymbolicSystem& system, double t, const Start& start,
                            std::vector<std::string>* remarks);
 

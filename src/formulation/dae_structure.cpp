@@ -30,8 +30,9 @@ std::string list(const std::vector<int>& which, std::size_t limit, Name&& name) 
       "the DAE is structurally singular: whatever the numbers in them, {} equation{} {} {} unknown{} only ({}: "
       "overdetermined), and {} unknown{} {} left to {} equation{} ({}: underdetermined). Equations: {}. Remove or "
       "change one of these, and give an equation that determines one of the unknowns {}",
-      parts.over_rows.size(), parts.over_rows.size() == 1 ? "" : "s", parts.over_rows.size() == 1 ? "contains" : "contain",
-      parts.over_columns.size(), parts.over_columns.size() == 1 ? "" : "s",
+      parts.over_rows.size(), parts.over_rows.size() == 1 ? "" : "s",
+      parts.over_rows.size() == 1 ? "contains" : "contain", parts.over_columns.size(),
+      parts.over_columns.size() == 1 ? "" : "s",
       parts.over_columns.empty() ? "none" : s.unknown_list(parts.over_columns), parts.under_columns.size(),
       parts.under_columns.size() == 1 ? "" : "s", parts.under_columns.size() == 1 ? "is" : "are",
       parts.under_rows.size(), parts.under_rows.size() == 1 ? "" : "s", s.unknown_list(parts.under_columns),
@@ -146,9 +147,10 @@ std::string describe_kernel(const DaeStructure& s, const Eigen::MatrixXd& j) {
         if (std::abs(kernel[0][i]) > 1e-6) list.push_back(static_cast<int>(i));
     return list;
   };
-  return fmt::format("the highest derivatives of the equations {} depend on each other, and the unknowns {} are not "
-                     "determined by them",
-                     s.equation_list(members(left_kernel(j))), s.unknown_list(members(left_kernel(j.transpose()))));
+  return fmt::format(
+      "the highest derivatives of the equations {} depend on each other, and the unknowns {} are not "
+      "determined by them",
+      s.equation_list(members(left_kernel(j))), s.unknown_list(members(left_kernel(j.transpose()))));
 }
 
 }  // namespace
@@ -183,9 +185,9 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
     const Matching matching = maximum_matching(signature.pattern);
     if (matching.size < n) {
       if (round == 0) refuse_structure(s, signature.pattern, matching);
-      throw SingularDae(fmt::format(
-          "the DAE is singular: the equations depend on each other, {}; remove or change one of them",
-          fmt::join(s.combinations, "; ")));
+      throw SingularDae(
+          fmt::format("the DAE is singular: the equations depend on each other, {}; remove or change one of them",
+                      fmt::join(s.combinations, "; ")));
     }
     Transversal best = best_transversal(signature.pattern, signature.order);
     s.c = std::move(best.c);

@@ -120,16 +120,14 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
   for (int iteration = 0; iteration < most_iterations; ++iteration) {
     jacobian(t, x.data(), f_x_.data());
     const double before = size_of(x);
-    if (!std::isfinite(before) ||
-        !std::all_of(f_x_.begin(), f_x_.end(), [](double v) { return std::isfinite(v); }))
+    if (!std::isfinite(before) || !std::all_of(f_x_.begin(), f_x_.end(), [](double v) { return std::isfinite(v); }))
       return false;
     // A (X_new - X) = -F with X_new - X0 = S y of least |y|:   A S y = -F + A (X - X0)
     for (std::size_t i = 0; i < rows_.size(); ++i) right[i] = -f_[i];
     for (int i = 0; i < pattern_.rows; ++i)
       for (auto k = at(pattern_.row_start[at(i)]); k < at(pattern_.row_start[at(i) + 1]); ++k)
         if (const auto j = at(pattern_.column[k]); column[j] >= 0) right[at(i)] += f_x_[k] * (x[j] - start[j]);
-    for (std::size_t k = 0; k < source.size(); ++k)
-      values[k] = f_x_[source[k]] * scale[at(pattern_.column[source[k]])];
+    for (std::size_t k = 0; k < source.size(); ++k) values[k] = f_x_[source[k]] * scale[at(pattern_.column[source[k]])];
     if (!least_squares(part, values.data(), right.data(), step.data())) return false;
     double change = 0, factor = 1;
     for (int tries = 0; tries < 12; ++tries, factor /= 2) {

@@ -33,16 +33,22 @@ void shuffle(LinearPencil& p) {
   p.degrees_of_freedom = static_cast<int>(n);
   for (p.index = 0; p.index <= n; ++p.index) {
     scale_rows(e, h);
-    const Eigen::BDCSVD<Eigen::MatrixXd> svd(e, Eigen::ComputeFullU);
-    const auto& s = svd.singularValues();
-    Eigen::Index rank = 0;
-    while (rank < n && s[rank] > rank_threshold * std::max(s[0], 1e-300)) ++rank;
+    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(e);
+    qr.setThreshold(rank_threshold);
+    const Eigen::Index rank = qr.rank();
     if (rank == n) return;
     p.degrees_of_freedom -= static_cast<int>(n - rank);
-    const Eigen::MatrixXd u = svd.matrixU().transpose();
+    const Eigen::MatrixXd u = qr.householderQ().adjoint();
     e = u * e;
     h = u * h;
-    e.bottomRows(n - rank) = h.bottomRows(n - rank);
+    e.bottomRows(n - rank).setZero();
+    // 0 = 0: rows were of size one, so that what is left of them is rounding
+    for (Eigen::Index i = rank; i < n; ++i)
+      if (h.row(i).cwiseAbs().maxCoeff() < rank_threshold) {
+        p.regular = false;
+        return;
+      }
+    e.bottomRows(n - rank) = h.bottomRows(n - rank);  // U_2 E = 0 gives way to the derivative of U_2 H x
     h.bottomRows(n - rank).setZero();
     if (p.degrees_of_freedom < 0) break;
   }

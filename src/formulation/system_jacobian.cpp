@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "formulation/dae_structure.hpp"
 #include "solve/linear.hpp"
@@ -41,8 +42,8 @@ std::vector<Sample> samples(const Jet& jet, const State* point) {
   std::vector<Sample> list;
   for (int k = 0; k < 3 * point_count; ++k) {
     const bool positive = k >= point_count && k < 2 * point_count;
-    const double range = k < 2 * point_count ? 1.0 : 0.1;
-    Sample s{point ? point->t + 1e-3 * spread() : 0.3 + 0.1 * spread(), {}};
+    const double range = k < point_count ? 0.1 : 1.0;  // small first: exponentials of large numbers hide the rest
+    Sample s{point ? point->t : 0.3, {}};
     for (const Jet::Place& place : jet.places()) {
       double given = 0;
       if (point && place.order < 2) given = (place.order == 0 ? point->y : point->z)[at(place.unknown)];
@@ -78,19 +79,19 @@ Signature signature_of(Jet& jet, const std::vector<Node>& equations, const State
   std::vector<char> zero(f.entries.size(), 0);
   if (by_value) {
     const auto tape = tape_of(jet, f.entries);
-    Values scratch = tape->make_scratch(), value(f.entries.size()), largest(f.entries.size(), 0.0);
-    int seen = 0;
+    Values scratch = tape->make_scratch(), value(f.entries.size());
+    bool first = true;
     for (const Sample& s : samples(jet, point)) {
       const double* const inputs[] = {&s.t, s.x.data()};
       tape->evaluate(inputs, scratch.data(), value.data());
       if (!finite(value)) continue;
-      ++seen;
-      for (std::size_t k = 0; k < value.size(); ++k) largest[k] = std::max(largest[k], std::abs(value[k]));
-    }
-    for (std::size_t i = 0; seen > 0 && i < equations.size(); ++i) {
-      double row = 0;
-      for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k) row = std::max(row, largest[k]);
-      for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k) zero[k] = largest[k] <= 1e-12 * row;
+      if (std::exchange(first, false)) std::fill(zero.begin(), zero.end(), 1);
+      for (std::size_t i = 0; i < equations.size(); ++i) {
+        double row = 0;
+        for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k) row = std::max(row, std::abs(value[k]));
+        for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k)
+          if (std::abs(value[k]) > 1e-12 * row) zero[k] = 0;
+      }
     }
   }
   Signature s;
@@ -164,14 +165,24 @@ bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>
   return false;
 }
 
+// Scaled by what the entries are nearby: a row that has become small at this very point must stay small.
 bool SystemJacobian::is_regular_at(const State& point, Eigen::MatrixXd& value) const {
   Values x, out;
   for (const Jet::Place& place : jet_.places())
     x.push_back(place.order == 0 ? point.y[at(place.unknown)] : place.order == 1 ? point.z[at(place.unknown)] : 0.0);
   if (!evaluate(point.t, x, out)) return false;
-  if (regular(out)) return true;
-  if (size_ <= largest_dense) value = dense(out);
-  return false;
+  if (size_ > largest_dense) return regular(out);
+  value = dense(out);
+  Eigen::MatrixXd nearby = value.cwiseAbs(), scaled = value;
+  for (const Sample& s : samples(jet_, &point))
+    if (evaluate(s.t, s.x, out)) nearby = nearby.cwiseMax(dense(out).cwiseAbs());
+  for (Eigen::Index i = 0; i < size_; ++i)
+    if (const double size = nearby.row(i).maxCoeff(); size > 0) nearby.row(i) /= size, scaled.row(i) /= size;
+  for (Eigen::Index j = 0; j < size_; ++j)
+    if (const double size = nearby.col(j).maxCoeff(); size > 0) scaled.col(j) /= size;
+  value = (scaled.array().abs() < rank_threshold).select(0.0, scaled);  // for those who look for its kernel
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scaled);
+  return qr.matrixQR().diagonal().cwiseAbs().minCoeff() > rank_threshold;
 }
 
 std::vector<Eigen::VectorXd> left_kernel(const Eigen::MatrixXd& a) {

@@ -38,7 +38,8 @@ class SystemJacobian {
   const Jet& jet_;
 };
 
-/// A basis of { u : u^T A = 0 } with many zeros, each vector's largest entry being 1. Rows and columns are scaled first.
+/// A basis of { u : u^T A = 0 } with many zeros, each vector's largest entry being 1. Rows and columns are scaled
+/// first.
 std::vector<Eigen::VectorXd> left_kernel(const Eigen::MatrixXd& a);
 
 }  // namespace hinge

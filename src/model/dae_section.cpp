@@ -40,8 +40,8 @@ Value read_equation(const Item& item, const ValueReader& read, const Scope& scop
   const Value right = item.located([&] { return parse(text.substr(at + 1), scope); });
   const bool zero = right.scalar() && scope.graph->is_constant(right.entries[0], 0);
   if (left.shape != right.shape && !zero)
-    item.fail(fmt::format("the left side is {}, the right side {}", describe_shape(left.shape),
-                          describe_shape(right.shape)));
+    item.fail(
+        fmt::format("the left side is {}, the right side {}", describe_shape(left.shape), describe_shape(right.shape)));
   for (std::size_t k = 0; k < left.entries.size(); ++k)
     left.entries[k] = scope.graph->subtract(left.entries[k], zero ? right.entries[0] : right.entries[k]);
   return left;

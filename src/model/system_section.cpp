@@ -452,8 +452,7 @@ void read_dae(const Item& section, const Item& define, const Scope& parameters, 
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
   const ValueReader read(scope);
-  const auto unknowns =
-      read_declarations(need(section, "unknowns", "unknowns = [\"x\", \"y[3]\"]"), "unknowns", scope);
+  const auto unknowns = read_declarations(need(section, "unknowns", "unknowns = [\"x\", \"y[3]\"]"), "unknowns", scope);
   for (const Declaration& d : unknowns)
     scope.names[d.name] = as_value(builder->unknowns(d.name, d.shape), d.shape, *graph);
   const std::vector<Node> x = entries_of(unknowns, scope);

@@ -378,11 +378,11 @@ void Dae::refuse_count() const {
     names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names_[at]);
   }
   if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
-  throw SingularDae(fmt::format(
-      "{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
-      equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
-      under ? "underdetermined" : "overdetermined",
-      under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+  throw SingularDae(
+      fmt::format("{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
+                  equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
+                  under ? "underdetermined" : "overdetermined",
+                  under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
 }
 
 std::shared_ptr<const System> Dae::assemble() const {

@@ -108,7 +108,7 @@ TEST(LinearPencil, KnowsTheIndexOfEveryFormulation) {
     Eigen::Matrix<double, 3, 2> basis;
     basis << 2, 1, -1, 0, 0, 1;
     const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::Matrix2d> modes(basis.transpose() * k * basis,
-                                                                         basis.transpose() * m * basis);
+                                                                          basis.transpose() * m * basis);
     ASSERT_EQ(p.eigenvalues.size(), 4u);
     for (std::size_t i = 0; i < 4; ++i) {
       EXPECT_NEAR(p.eigenvalues[i].real(), 0, 1e-13);
