@@ -113,6 +113,10 @@ Json to_json(const Report& r, const std::string& method_name) {
   }
   if (!r.remarks.empty()) j["remarks"] = r.remarks;
   j["final"] = final_json(r);
+  if (!r.events.empty()) {
+    j["events"] = Json::array();
+    for (const Occurrence& e : r.events) j["events"].push_back({{"name", e.name}, {"t", e.state.t}});
+  }
   Json d;
   d["constraint"] = r.constraint;
   d["hidden_constraint"] = r.hidden_constraint;
