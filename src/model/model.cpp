@@ -15,6 +15,7 @@
 #include "hinge/error.hpp"
 #include "method/tableau_check.hpp"
 #include "model/body_section.hpp"
+#include "model/event_section.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
@@ -198,14 +199,6 @@ std::vector<std::string> names_of(const Blocks& blocks, const char* suffix) {
   return names;
 }
 
-Blocks velocity_blocks(const Layout& layout) {
-  return layout.kind == SystemKind::hamiltonian ? layout.y : [&] {
-    Blocks blocks = layout.z;
-    for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].name = layout.y[k].name;
-    return blocks;
-  }();
-}
-
 std::string example_of_motion(const RigidBody& body) {
   return fmt::format("bodies = {{ {} = {{ {}rotation = {{ axis = [1, 0, 0], angle = \"pi/3\" }} }} }}",
                      body.options().name, body.is_free() ? "position = [0, 0, 0], " : "");
@@ -335,21 +328,6 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   }
   part("velocity", velocity_blocks(layout), names_of(layout.y, "'"), model.exact.velocity);
   part("momentum", hamiltonian ? layout.z : velocity_blocks(layout), names_of(layout.y, ""), model.exact.momentum);
-}
-
-template <class Choice>
-Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Choice>>& choices) {
-  const std::string word = item.expect_string("a word");
-  std::vector<std::string> names;
-  std::string list;
-  for (const auto& [name, choice] : choices) {
-    if (word == name) return choice;
-    names.emplace_back(name);
-    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
-  }
-  const std::string near = nearest_name(word, names);
-  item.fail(fmt::format("\"{}\" is unknown{} choose one of {}", word,
-                        near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
 }
 
 // Was this key, or one inside it, given on the command line?
@@ -549,71 +527,6 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
   read_momentum_maps(section["momentum"], system, read, model);
 }
 
-// [[event]] name = "floor", root = "q[1]", direction = "falling", velocity = { q = ["q'[0]", "-0.8*q'[1]"] }
-void read_events(const Item& list, const SystemSection& system, Scope& scope, Model& model) {
-  if (!list) return;
-  const ValueReader read(scope);
-  const auto graph = system.builder->t().graph();
-  const Layout& layout = system.system->layout();
-  if (!list.is_array()) list.fail("events are written one by one, each under a line [[event]]");
-  const char* key = layout.kind == SystemKind::hamiltonian ? "momentum"
-                    : layout.kind == SystemKind::odae      ? "z"
-                    : layout.kind == SystemKind::dae       ? "unknowns"
-                                                           : "velocity";
-  using Direction = Event::Direction;
-  using Action = Event::Action;
-  for (std::size_t k = 0; k < list.size(); ++k) {
-    const Item item = list[k];
-    if (!item.is_table()) item.fail("expected a table, as in [[event]] followed by root = \"q[1]\"");
-    item.expect_keys({"name", "root", "direction", "action", key});
-    Event event;
-    event.name = item["name"] ? item["name"].expect_string("a name") : fmt::format("event {}", k);
-    if (!item["root"])
-      item.fail("'root' is missing: a function of the motion whose sign changes, as in root = \"q[1]\"");
-    event.root = {graph, read.scalar(item["root"])};
-    if (graph->is_constant(event.root.node_in(*graph)))
-      item["root"].fail("this is a number; an event is a function of t or the motion whose sign changes");
-    if (item["direction"])
-      event.direction = read_choice<Direction>(
-          item["direction"],
-          {{"both", Direction::both}, {"rising", Direction::rising}, {"falling", Direction::falling}});
-    const Item values = item[key];
-    event.action = values ? Action::change : Action::record;
-    if (const Item action = item["action"]) {
-      event.action =
-          read_choice<Action>(action, {{"record", Action::record}, {"stop", Action::stop}, {"change", Action::change}});
-      if (event.action == Action::change && !values)
-        action.fail(fmt::format("a change needs the new values, as in {} = {{ ... }}", key));
-      if (event.action != Action::change && values)
-        values.fail("new values belong to action = \"change\"; leave one of the two out");
-    }
-    if (values) {
-      // what is not mentioned stays as it is
-      const bool dae = layout.kind == SystemKind::dae;
-      const Blocks& blocks = layout.z;
-      const std::vector<Node>& before = dae ? system.system->equations().y : system.system->equations().z;
-      const Blocks named = dae ? layout.y
-                           : layout.kind == SystemKind::hamiltonian || layout.kind == SystemKind::odae
-                               ? layout.z
-                               : velocity_blocks(layout);
-      std::vector<std::string> known;
-      for (const Block& b : named) known.push_back(b.name);
-      for (const Block& b : blocks)
-        if (std::find(known.begin(), known.end(), b.name) == known.end()) known.push_back(b.name);
-      if (!values.is_table()) values.fail(fmt::format("expected a table, as in {} = {{ {} = ... }}", key, known[0]));
-      values.expect_keys(known);
-      for (std::size_t b = 0; b < named.size(); ++b) {
-        Item inner = values[named[b].name];
-        if (!inner && !dae) inner = values[blocks[b].name];
-        std::vector<Node> part(before.begin() + named[b].first, before.begin() + named[b].first + named[b].size());
-        if (inner) part = read.block(inner, named[b].shape);
-        for (const Node n : part) event.velocity.push_back({graph, n});
-      }
-    }
-    model.events.push_back(std::move(event));
-  }
-}
-
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
@@ -641,7 +554,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_exact(root["exact"], section, section.scope, model);
   read_integrate(root["integrate"], section.scope, model);
   read_output(root["output"], section, section.scope, model);
-  read_events(root["event"], section, section.scope, model);
+  model.events = read_events(root["event"], section);
   return model;
 }
 
