@@ -199,6 +199,18 @@ struct EnergyMomentumOptions {
 /// with a constant mass matrix.
 MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
 
+struct RadauOptions {
+  int stages = 0;  ///< 1..9 for steps of given length, 3, 5 or 7 for chosen ones; 0: 3, or varied between 3, 5 and 7
+  FormulationOptions formulation{};
+  Projection projection = Projection::none;
+  /// Which multipliers the state gets: those of the formulation, those that belong to y and z, or (automatic) the
+  /// latter where the former have a lower order than y and z.
+  enum class Multipliers { automatic, formulation, recomputed };
+  Multipliers multipliers = Multipliers::automatic;
+};
+/// Radau IIA, order 2 s - 1, for stiff and constrained systems in any formulation, and for DAEs.
+MethodChoice radau(const RadauOptions& options = {});
+
 /// How the equations of a step are scaled when the condition number of their matrix is asked for.
 enum class MatrixScaling {
   rows_times_h,       ///< q1 - q0 = h (...), p1 - p0 = h (...); unknowns q1, p1, lambda

@@ -5,6 +5,7 @@
 
 #include "formulation/acceleration.hpp"
 #include "formulation/chart.hpp"
+#include "formulation/dae_problem.hpp"
 #include "formulation/implicit_problem.hpp"
 #include "formulation/mechanical_forms.hpp"
 #include "hinge/error.hpp"
@@ -172,6 +173,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     throw UnsuitableMethod(
         "formulations are derived from expressions, and this system is made of functions; use a method that takes it "
         "as it is (gauss-lobatto, explicit), or write the system with expressions");
+  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic);
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
   if (by_chart && system->ng() > 0) {

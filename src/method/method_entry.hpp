@@ -21,6 +21,7 @@ MethodEntry symplectic_euler_entry();
 MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
 MethodEntry bdf_entry();
+MethodEntry radau_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};

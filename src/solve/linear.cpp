@@ -190,16 +190,16 @@ class SparseLu final : public Equilibrated {
   std::vector<char> visited_;
 };
 
-bool prefer_dense(const Pattern& p) {
+}  // namespace
+
+bool prefers_dense(const Pattern& p) {
   const double n = p.rows;
   return n <= 24 || (n <= 200 && static_cast<double>(p.entries()) > 0.15 * n * n);
 }
 
-}  // namespace
-
 std::unique_ptr<LinearSolver> make_linear_solver(const Pattern& pattern, LinearAlgebra choice) {
   if (pattern.rows != pattern.columns) throw std::logic_error("a linear system needs a square matrix");
-  const bool dense = choice == LinearAlgebra::dense || (choice == LinearAlgebra::automatic && prefer_dense(pattern));
+  const bool dense = choice == LinearAlgebra::dense || (choice == LinearAlgebra::automatic && prefers_dense(pattern));
   if (dense) return std::make_unique<DenseLu>(pattern);
   return std::make_unique<SparseLu>(pattern);
 }

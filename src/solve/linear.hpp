@@ -22,6 +22,9 @@ class LinearSolver {
   virtual const char* name() const = 0;
 };
 
+/// Is a matrix with this pattern better treated as dense? What LinearAlgebra::automatic means.
+bool prefers_dense(const Pattern& pattern);
+
 /// Eigen's LU with partial pivoting, or KLU with its symbolic analysis done here, once.
 std::unique_ptr<LinearSolver> make_linear_solver(const Pattern& pattern, LinearAlgebra choice);
 
