@@ -95,7 +95,16 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
   const Equations& eq = form.system->equations();
   Increment step(d.graph, d.q0, d.u);
   Graph& graph = d.graph;
-  d.force = discrete_gradient(*eq.graph, invariant_form(*eq.graph, form.potential, eq.y, eq.invariants), eq.y, step);
+  std::vector<Node> functions = {form.potential};
+  functions.insert(functions.end(), eq.g.begin(), eq.g.end());
+  const SparseExpressions dd =
+      discrete_gradients(*eq.graph, invariant_forms(*eq.graph, functions, eq.y, eq.invariants), eq.y, step);
+  const auto each = [&dd](std::size_t row, auto&& take) {
+    for (int k = dd.row_start[row]; k < dd.row_start[row + 1]; ++k)
+      take(static_cast<std::size_t>(dd.column[static_cast<std::size_t>(k)]), dd.entries[static_cast<std::size_t>(k)]);
+  };
+  d.force.assign(d.u.size(), d.number(0));
+  each(0, [&](std::size_t k, Node slope) { d.force[k] = slope; });
   d.unknown = d.u;
   std::vector<Node> given;  // multipliers as unknowns
   if (treatment == Treatment::multiplier) {
@@ -103,16 +112,15 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
     d.unknown.insert(d.unknown.end(), given.begin(), given.end());
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(form.m); ++i) {
-    const std::vector<Node> dd_g =
-        discrete_gradient(*eq.graph, invariant_form(*eq.graph, eq.g[i], eq.y, eq.invariants), eq.y, step);
-    const Node change = dot(graph, dd_g, d.u);
+    Node change = d.number(0);
+    each(1 + i, [&](std::size_t k, Node slope) { change = d.plus(change, d.times(slope, d.u[k])); });
     d.change.push_back(change);
     // mu (g0 + g1) = mu (2 g0 + change)
     const Node spring = d.times(d.mu, d.plus(d.times(d.number(2), d.g0[i]), change));
     d.lam.push_back(treatment == Treatment::multiplier ? given[i]
                     : treatment == Treatment::penalty  ? spring
                                                        : d.plus(d.lam_k[i], spring));
-    for (std::size_t k = 0; k < dd_g.size(); ++k) d.force[k] = d.plus(d.force[k], d.times(dd_g[k], d.lam[i]));
+    each(1 + i, [&](std::size_t k, Node slope) { d.force[k] = d.plus(d.force[k], d.times(slope, d.lam[i])); });
   }
   const std::vector<Node> mass_u = apply(graph, form.mass_pattern, form.mass, d.u);
   const Node half = d.times(d.number(0.5), d.times(d.h, d.h));
