@@ -442,7 +442,7 @@ void Simulation::start(const Start& initial) {
         fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
                     "expression so that it is defined there",
                     trouble));
-  if (s.wants_condition) s.condition = s.method.condition(s.system, s.state, s.options.step);
+  if (s.wants_condition) s.condition = s.method.condition(s.system, s.state, s.options.step, s.options.solver);
   s.next_record_time = s.options.start;
   s.occurred.clear();
   s.crowded = 0;
