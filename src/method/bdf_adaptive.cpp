@@ -205,7 +205,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
-    const double contraction = m == 1 ? size / first : std::pow(size / first, 1.0 / m);
+    const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
     if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
   }
@@ -289,8 +289,11 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
       error = higher / static_cast<double>(k_ + 1);
     }
   }
-  const double factor = growth(error, k_);
-  h_ = factor >= 2 ? 2 * h : factor <= 1 ? h * std::clamp(factor, 0.5, 0.9) : h;
+  // doubled where growth(error, k) >= 2
+  const double size = 2 * error + 1e-4;
+  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? 2 * h
+       : size >= 1                                     ? h * std::clamp(growth(error, k_), 0.5, 0.9)
+                                                       : h;
 }
 
 StepResult AdaptiveBdf::advance(State& state, double limit) {

@@ -46,6 +46,7 @@ struct Subject {
   bool weaker_than_listed = false;        ///< options take from what the list of methods says
   double springs = 0;                     ///< the solution is that with springs mu |g|^2 instead of constraints
   double tolerance = 0;                   ///< errors that the method makes on purpose
+  bool starts_itself = false;             ///< a first step is made by another method, of high order
 };
 
 std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.label; }
@@ -87,6 +88,14 @@ Subject composed(const std::string& base, double order, const std::string& schem
                     {.reaction_of_velocity = base == "symplectic-euler"});
 }
 
+/// Differences of velocities are not those of momenta: the two forms are different methods.
+Subject bdf(int order) {
+  Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
+  subject.same_in_both_forms = false;
+  subject.starts_itself = order > 1;
+  return subject;
+}
+
 std::vector<Subject> registered_methods() {
   return {
       registered("gauss-lobatto", {{"stages", 1.0}}, gauss_lobatto_tableau(1)),
@@ -125,6 +134,8 @@ std::vector<Subject> registered_methods() {
                             {"tolerance_constraint", 1e-7},
                             {"max_augmentations", 2000.0}},
                            0, 1e-7),
+      bdf(1),
+      bdf(2),
   };
 }
 
@@ -364,7 +375,10 @@ TEST_P(EveryMethod, HasTheOrdersItDeclares) { EXPECT_EQ(order(subject, method), 
 
 TEST_P(EveryMethod, KeepsTheConstraintLevelsItDeclares) { EXPECT_EQ(constraints(subject, method), ""); }
 
-TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) { EXPECT_EQ(symplecticity(subject, method), ""); }
+TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) {
+  if (subject.starts_itself) GTEST_SKIP() << "one step is not a step of this method";
+  EXPECT_EQ(symplecticity(subject, method), "");
+}
 
 TEST_P(EveryMethod, IsSymmetricAndReversibleIfItSaysSo) { EXPECT_EQ(symmetry(subject, method), ""); }
 
