@@ -14,6 +14,7 @@
 // (index-1, baumgarte, extended, projected-invariants, charts). Elsewhere (index-3, index-2, ggl) they depend on the
 // last steps' lengths, and are computed anew from positions and velocities.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -40,7 +41,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   AdaptiveBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver,
               const AdaptiveOptions& adaptive)
       : system_(std::move(system)),
-        problem_(formulate(system_, options.form)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         adaptive_(adaptive),
         n_(static_cast<std::size_t>(problem_->size())),
@@ -314,7 +315,7 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
                                  unsolved > refused ? "the equations of a step cannot be solved; the motion may come "
                                                       "to a point where it has no continuation (a singular "
                                                       "position, dependent constraints, an expression that leaves "
-                                                      "its domain)"
+                                                      "its domain), or the tolerance is too small for double precision"
                                                     : "the error test fails; the tolerance may be too small for "
                                                       "double precision, or the equations jump")};
     }

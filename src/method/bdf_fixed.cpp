@@ -18,6 +18,7 @@
 //
 // and its fixed point is the BDF solution of "extended" (Petzold and Potra 1992).
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -48,7 +49,7 @@ class FixedBdf final : public Stepper {
   FixedBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver)
       : system_(std::move(system)),
         options_(options),
-        problem_(formulate(system_, options.form)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         n_(static_cast<std::size_t>(problem_->size())) {
     for (auto& x : history_) x.resize(n_);
