@@ -33,6 +33,7 @@ namespace {
 constexpr int most_iterations = 4, most_failures = 12;
 constexpr double slowest = 0.9;       // contraction
 constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;   // part of that accuracy
 constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -206,6 +207,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
+    if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
     const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
     if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
