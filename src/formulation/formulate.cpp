@@ -167,7 +167,8 @@ void require_regular_mass(const System& system) {
 
 }  // namespace
 
-std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options) {
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
+                                           double keep_partition) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
   if (!symbolic)
     throw UnsuitableMethod(
@@ -181,7 +182,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     return std::make_unique<ChartProblem>(symbolic, rows,
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
-                                              : make_partitioning_chart(system, options.keep_partition));
+                                              : make_partitioning_chart(system, keep_partition));
   }
   FormulationOptions chosen = options;
   if (by_chart) chosen.formulation = Formulation::projected_invariants;  // without constraints all are the same

@@ -18,7 +18,7 @@ struct Outcome {
 
 BdfOptions adaptive(const std::string& form) {
   BdfOptions options = named(form, 5);
-  options.form.keep_partition = 0.5;
+  options.keep_partition = 0.5;
   return options;
 }
 
