@@ -11,7 +11,6 @@ namespace {
 
 using Q = Quantity;
 using Matrix = Eigen::MatrixXd;
-constexpr double keep_above = 0.5;  // of the best determinant
 
 // G and C = G v_z at a point, dense.
 class Gradients {
@@ -39,7 +38,8 @@ class Gradients {
 
 class Partitioning final : public Chart {
  public:
-  explicit Partitioning(std::shared_ptr<const System> system) : gradients_(std::move(system)) {}
+  Partitioning(std::shared_ptr<const System> system, double keep_above)
+      : gradients_(std::move(system)), keep_above_(keep_above) {}
 
   bool choose(double t, const double* y, const double* z) override {
     gradients_.at(t, y, z);
@@ -54,7 +54,7 @@ class Partitioning final : public Chart {
       const Eigen::ColPivHouseholderQR<Matrix> qr(*matrix);
       const double best = std::abs(qr.matrixQR().diagonal().prod());
       const double own = std::abs((*matrix)(Eigen::all, *dependent).determinant());
-      if (own < keep_above * best) changed = pick(*matrix, *part, *dependent) || changed;
+      if (own < keep_above_ * best) changed = pick(*matrix, *part, *dependent) || changed;
     }
     return changed ? Change::pattern : Change::none;
   }
@@ -74,6 +74,7 @@ class Partitioning final : public Chart {
   }
 
   Gradients gradients_;
+  double keep_above_;  // of the best determinant
   std::vector<int> dependent_y_, dependent_z_;
 };
 
@@ -107,8 +108,8 @@ class Tangent final : public Chart {
 
 }  // namespace
 
-std::unique_ptr<Chart> make_partitioning_chart(std::shared_ptr<const System> system) {
-  return std::make_unique<Partitioning>(std::move(system));
+std::unique_ptr<Chart> make_partitioning_chart(std::shared_ptr<const System> system, double keep_above) {
+  return std::make_unique<Partitioning>(std::move(system), keep_above);
 }
 std::unique_ptr<Chart> make_tangent_chart(std::shared_ptr<const System> system) {
   return std::make_unique<Tangent>(std::move(system));

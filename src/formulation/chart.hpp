@@ -34,8 +34,8 @@ class Chart {
 };
 
 /// Unit vectors: independent coordinates are those that QR with column pivoting of G leaves over. Chosen anew when
-/// the determinant of the dependent columns is less than half of what the best choice would have.
-std::unique_ptr<Chart> make_partitioning_chart(std::shared_ptr<const System> system);
+/// the determinant of the dependent columns is less than `keep_above` times what the best choice would have.
+std::unique_ptr<Chart> make_partitioning_chart(std::shared_ptr<const System> system, double keep_above);
 /// An orthonormal basis of the kernel of G, at the last accepted point.
 std::unique_ptr<Chart> make_tangent_chart(std::shared_ptr<const System> system);
 

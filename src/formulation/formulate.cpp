@@ -196,7 +196,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     return std::make_unique<ChartProblem>(symbolic, rows,
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
-                                              : make_partitioning_chart(system));
+                                              : make_partitioning_chart(system, options.keep_partition));
   }
   FormulationOptions chosen = options;
   if (by_chart) chosen.formulation = Formulation::projected_invariants;  // without constraints all are the same

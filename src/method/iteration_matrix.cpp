@@ -10,6 +10,7 @@ IterationMatrix::IterationMatrix(ImplicitProblem& problem, LinearAlgebra choice)
 
 void IterationMatrix::rebuild() {
   const Pattern& p = problem_.pattern();
+  if (p.rows != p.columns) return;  // a chart is chosen with the first state
   solver_ = make_linear_solver(p, choice_);
   for (auto* v : {&f_x_, &f_rate_, &values_}) v->assign(p.entries(), 0.0);
   for (auto* v : {&row_, &column_}) v->assign(static_cast<std::size_t>(p.rows), 1.0);

@@ -20,6 +20,7 @@ MethodEntry shake_entry();
 MethodEntry symplectic_euler_entry();
 MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
+MethodEntry bdf_entry();
 MethodEntry radau_entry();
 
 /// What the symmetric symplectic methods keep.

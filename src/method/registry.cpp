@@ -32,9 +32,8 @@ namespace {
 
 const std::vector<MethodEntry>& registry() {
   static const std::vector<MethodEntry> entries = {
-      gauss_lobatto_entry(), lobatto_iiia_iiib_entry(), rattle_entry(),      shake_entry(),
-      spark_entry(),         symplectic_euler_entry(),  composition_entry(), energy_momentum_entry(),
-      radau_entry(),
+      gauss_lobatto_entry(),    lobatto_iiia_iiib_entry(), rattle_entry(),          shake_entry(), spark_entry(),
+      symplectic_euler_entry(), composition_entry(),       energy_momentum_entry(), bdf_entry(),   radau_entry(),
   };
   return entries;
 }
