@@ -124,6 +124,8 @@ std::vector<Subject> registered_methods() {
       composed("rattle", 4, "suzuki"),
       composed("gauss-lobatto", 6, "suzuki"),
       registered("energy-momentum", {}, {}, {.conservative_only = true}),
+      registered("radau", {{"stages", 2.0}}, {}, {.reaction_of_velocity = true}),
+      registered("radau", {{"stages", 3.0}}, {}, {.reaction_of_velocity = true}),
       energy_momentum_with({{"derivative", std::string("general")}}),
       energy_momentum_with({{"projection", std::string("velocity")}}),
       // weak enough for round-off, mu times that of g, to stay below the limits
