@@ -55,10 +55,14 @@ std::vector<Instance> all_instances() {
       {"composition 4 of rattle",
        "composition",
        {{"base", word("rattle")}, {"order", 4.0}, {"scheme", word("suzuki")}}},
+      {"radau(2)", "radau", {{"stages", 2.0}}},
+      {"radau(3)", "radau", {{"stages", 3.0}}},
       {"energy, multiplier", "energy-momentum"},
       {"energy, penalty 1e6", "energy-momentum", {{"constraints", word("penalty")}, {"penalty", 1e6}}},
       {"energy, augmented 1e6", "energy-momentum", {{"constraints", word("augmented")}, {"penalty", 1e6}}},
       {"euler-maruyama", "euler-maruyama", {}, "for linear DAEs with noise"},
+      {"bdf(2)", "bdf", {{"order", 2.0}}},
+      {"bdf(5)", "bdf", {{"order", 5.0}}},
   };
 }
 

@@ -29,9 +29,6 @@ Formulation parse_formulation(const std::string& name);
 struct FormulationOptions {
   Formulation formulation = Formulation::automatic;
   double alpha = 10, beta = 10;  ///< of baumgarte
-  /// coordinate_partitioning: independent coordinates are chosen anew when the determinant of the dependent columns of
-  /// G is less than this part of what the best choice would have; 0: never.
-  double keep_partition = 0.5;
 };
 
 /// What a method puts back onto the constraints after its steps, in the mass metric.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hinge/body.hpp"
+#include "hinge/comparison.hpp"
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"

@@ -145,7 +145,7 @@ struct MethodChoice {
   /// The same, but what is known only together with a system.
   std::function<std::vector<std::string>(const System&)> system_facts{};
   /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
-  std::function<double(std::shared_ptr<const System>, const State&, double h)> condition{};
+  std::function<double(std::shared_ptr<const System>, const State&, double h, const SolverOptions&)> condition{};
   /// With steps that are chosen to meet a tolerance. Empty where the method takes steps of given length only.
   std::function<std::unique_ptr<AdaptiveStepper>(std::shared_ptr<const System>, const SolverOptions&,
                                                  const AdaptiveOptions&)>
@@ -228,7 +228,8 @@ enum class MatrixScaling {
 /// 2-norm condition number of the iteration matrix of an energy-momentum step of h from `start`, in its full form with
 /// all unknowns q1, p1 (and lambda), at the converged solution. Throws StepFailure where there is none.
 double iteration_matrix_condition(std::shared_ptr<const System> system, const EnergyMomentumOptions& options,
-                                  const State& start, double h, MatrixScaling scaling = MatrixScaling::rows_times_h);
+                                  const State& start, double h, MatrixScaling scaling = MatrixScaling::rows_times_h,
+                                  const SolverOptions& solver = {});
 
 /// All methods, in the order in which they are documented.
 std::vector<MethodInfo> methods();

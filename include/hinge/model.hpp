@@ -32,6 +32,7 @@ struct Model {
   };
   std::vector<Quantity> quantities;
   std::vector<std::pair<std::string, MomentumMap>> momentum_maps;  ///< [output] momentum
+  std::vector<Event> events;                                       ///< [[event]]
   std::string output_file;                                         ///< [output] file
   ExactSolution exact;                                             ///< [exact]
 

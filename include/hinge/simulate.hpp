@@ -54,6 +54,29 @@ struct MomentumMap {
   std::vector<double> direction{};  ///< linear: the sum of direction . p_k
 };
 
+/// Something to notice while a run goes on: a function of the motion that changes its sign. Located to round-off.
+struct Event {
+  enum class Direction { both, rising, falling };
+  enum class Action {
+    record,  ///< note the time, and record the state
+    stop,    ///< and end the run there
+    change   ///< and go on with another velocity
+  };
+  std::string name{};
+  Expression root{};
+  Direction direction = Direction::both;
+  Action action = Action::record;
+  /// For change: the new velocity (momenta for a Hamiltonian system, z for an ODAE, all unknowns for a DAE), one
+  /// expression for each number, of the motion before. What the constraints do not allow of it is projected away.
+  Vector velocity{};
+};
+
+/// An event that has happened.
+struct Occurrence {
+  std::string name;
+  State state;  ///< before a change
+};
+
 struct SimulationOptions {
   double step = 0;        ///< of fixed length; with a tolerance, the first one (0: chosen by the method)
   Tolerance tolerance{};  ///< where given, the method chooses its steps
@@ -110,6 +133,7 @@ struct Report {
     std::vector<double> value;
   };
   std::vector<Observed> quantities;  ///< at the end
+  std::vector<Occurrence> events;    ///< in order of time
   Counters counters;
   double wall_seconds = 0;
   Layout layout;
@@ -131,6 +155,8 @@ class Simulation {
   void observe(const std::string& name, const Vector& quantity, std::vector<int> shape = {});
   /// A momentum map to watch in all steps, record and report. Before start().
   void observe_momentum(const std::string& name, const MomentumMap& map);
+  /// An event to watch for. Before start().
+  void watch(Event event);
   /// Also report the condition number of the iteration matrix of the first step. Before start(). Throws
   /// UnsuitableMethod where the method has none.
   void observe_condition();

@@ -25,11 +25,19 @@ struct ConvergenceArguments {
   bool json = false, quiet = false;
 };
 
+struct CompareArguments {
+  std::string model;
+  std::optional<std::string> tolerances, steps, methods, reference, csv;
+  std::vector<Override> overrides;
+  bool json = false, quiet = false;
+};
+
 /// Runs `action`; where the library finds fault with the model, the message gets the file and the section.
 void located(const Model& model, const std::function<void()>& action);
 
 int run(const RunArguments& arguments);
 int convergence(const ConvergenceArguments& arguments);
+int compare(const CompareArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
 /// check() for F(t, x, x') = 0.
 int check_dae(const Model& model);

@@ -1,8 +1,6 @@
 // hinge convergence: errors over several steps, and the orders that are observed.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -13,24 +11,13 @@
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json.hpp"
+#include "cli/study.hpp"
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge::cli {
 
 namespace {
-
-double positive_number(const std::string& option, const std::string& text, const char* example) {
-  const auto first = text.find_first_not_of(' ');
-  const std::string trimmed =
-      first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
-  double value = 0;
-  const char* const end = trimmed.data() + trimmed.size();
-  const auto [stop, error] = std::from_chars(trimmed.data(), end, value);
-  if (error != std::errc() || stop != end || !(value > 0) || !std::isfinite(value))
-    throw InputError(fmt::format("{}: '{}' is not a positive number; write {} {}", option, text, option, example));
-  return value;
-}
 
 std::vector<double> steps_of(const ConvergenceArguments& arguments, const Model& model) {
   std::vector<double> steps;
@@ -42,35 +29,7 @@ std::vector<double> steps_of(const ConvergenceArguments& arguments, const Model&
     for (const double factor : {1.0, 2.0, 4.0, 8.0}) steps.push_back(model.simulation.step / factor);
     return steps;
   }
-  std::string rest = *arguments.steps;
-  while (true) {
-    const auto comma = rest.find(',');
-    steps.push_back(positive_number("--steps", rest.substr(0, comma), "0.1,0.05,0.025"));
-    for (std::size_t k = 0; k + 1 < steps.size(); ++k)
-      if (steps[k] == steps.back())
-        throw InputError(fmt::format("--steps: {:g} is given twice; keep one of them", steps[k]));
-    if (comma == std::string::npos) return steps;
-    rest = rest.substr(comma + 1);
-  }
-}
-
-// What the model gives in [integrate] holds for every method that has such an option, unless the text says otherwise.
-StudiedMethod method_of(MethodName method, const Model& model) {
-  const Options given = method.options;
-  for (const auto& [key, value] : known_options(method.name, given, model.method_options))
-    method.options.emplace(key, value);
-  return {method.text(), make_method(method.name, method.options)};
-}
-
-std::vector<StudiedMethod> methods_of(const ConvergenceArguments& arguments, const Model& model) {
-  if (!arguments.methods) return {method_of({model.method, model.method_options}, model)};
-  std::vector<StudiedMethod> methods;
-  try {
-    for (const MethodName& name : parse_method_names(*arguments.methods)) methods.push_back(method_of(name, model));
-  } catch (const InputError& e) {
-    throw InputError(fmt::format("--methods: {}", e.what()));
-  }
-  return methods;
+  return positive_numbers("--steps", *arguments.steps, "0.1,0.05,0.025");
 }
 
 void refuse_unsuitable(const std::vector<StudiedMethod>& methods, const ConvergenceProblem& problem,
@@ -84,23 +43,6 @@ void refuse_unsuitable(const std::vector<StudiedMethod>& methods, const Converge
     if (!m.method.warnings) continue;
     for (const std::string& warning : m.method.warnings(*problem.system))
       std::cerr << fmt::format("hinge: warning: {}: {}: {}\n", model.path, m.name, warning);
-  }
-}
-
-bool names_a_file(const std::string& text) {
-  for (const std::string ending : {".csv", ".h5", ".hdf5", ".CSV", ".H5", ".HDF5"})
-    if (text.size() > ending.size() && text.ends_with(ending)) return true;
-  return false;
-}
-
-StudiedMethod reference_method(const std::string& text, const Model& model) {
-  try {
-    const std::vector<MethodName> names = parse_method_names(text);
-    if (names.size() != 1) throw InputError(fmt::format("'{}' names {} methods; give one", text, names.size()));
-    return method_of(names.front(), model);
-  } catch (const InputError& e) {
-    const bool path = text.find_first_of("./") != std::string::npos;
-    throw InputError(fmt::format("--reference: {}{}", e.what(), path ? "; a file ends in .csv, .h5 or .hdf5" : ""));
   }
 }
 
@@ -181,21 +123,6 @@ class CsvTable {
   std::ofstream file_;
 };
 
-// On a terminal: which run is going on.
-class StatusLine {
- public:
-  explicit StatusLine(bool visible) : visible_(visible) {}
-  ~StatusLine() { show(""); }
-  StatusLine(const StatusLine&) = delete;
-  StatusLine& operator=(const StatusLine&) = delete;
-  void show(const std::string& text) const {
-    if (visible_) std::cerr << fmt::format("\r{:<78}\r{}", "", text.substr(0, 78)) << std::flush;
-  }
-
- private:
-  bool visible_;
-};
-
 int print(const ConvergenceStudy& study, const Model& model, const ConvergenceArguments& arguments) {
   const bool table = !arguments.json && !arguments.quiet;
   if (arguments.json)
@@ -222,7 +149,7 @@ int convergence(const ConvergenceArguments& arguments) {
   if (arguments.csv && (arguments.csv->empty() || arguments.csv == arguments.reference))
     throw InputError("--csv needs the name of a file of its own, as in --csv orders.csv");
   const std::vector<double> steps = steps_of(arguments, model);
-  const std::vector<StudiedMethod> methods = methods_of(arguments, model);
+  const std::vector<StudiedMethod> methods = methods_of(arguments.methods, model);
   const ConvergenceProblem problem{model.system, model.start, model.simulation.start, model.end,
                                    model.simulation.solver};
   refuse_unsuitable(methods, problem, model);

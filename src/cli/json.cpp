@@ -76,6 +76,31 @@ Json point_json(const ConvergencePoint& p) {
   return j;
 }
 
+Json reference_json(const Reference& r) {
+  Json j = {{"kind", r.kind == Reference::Kind::exact    ? "exact"
+                     : r.kind == Reference::Kind::method ? "method"
+                                                         : "file"},
+            {"description", r.description}};
+  if (r.kind == Reference::Kind::method && r.step > 0) j["step"] = r.step;
+  return j;
+}
+
+Json work_json(const WorkPoint& p) {
+  Json j;
+  if (p.tolerance > 0) j["tolerance"] = p.tolerance;
+  if (p.step > 0) j["step"] = p.step;
+  j["status"] = p.failure.empty() ? "finished" : "failed";
+  if (!p.failure.empty()) j["message"] = p.failure;
+  j["steps"] = p.steps;
+  j["rejected"] = p.counters.rejected + p.counters.failed;
+  j["error"] = errors_json(p.error);
+  j["newton_iterations"] = p.counters.iterations;
+  j["evaluations"] = p.counters.evaluations;
+  j["factorisations"] = p.counters.factorisations;
+  j["wall_seconds"] = p.seconds;
+  return j;
+}
+
 Json series_json(const ConvergenceSeries& s) {
   Json j;
   j["name"] = s.name;
@@ -113,6 +138,10 @@ Json to_json(const Report& r, const std::string& method_name) {
   }
   if (!r.remarks.empty()) j["remarks"] = r.remarks;
   j["final"] = final_json(r);
+  if (!r.events.empty()) {
+    j["events"] = Json::array();
+    for (const Occurrence& e : r.events) j["events"].push_back({{"name", e.name}, {"t", e.state.t}});
+  }
   Json d;
   d["constraint"] = r.constraint;
   d["hidden_constraint"] = r.hidden_constraint;
@@ -140,15 +169,25 @@ Json to_json(const ConvergenceStudy& study, const std::string& title) {
   j["title"] = title;
   j["status"] = study.stopped ? "stopped" : study.failures() > 0 ? "failed" : "finished";
   j["time"] = {{"start", study.begin}, {"end", study.end}};
-  const Reference& r = study.reference;
-  j["reference"] = {{"kind", r.kind == Reference::Kind::exact    ? "exact"
-                             : r.kind == Reference::Kind::method ? "method"
-                                                                 : "file"},
-                    {"description", r.description}};
-  if (r.kind == Reference::Kind::method) j["reference"]["step"] = r.step;
+  j["reference"] = reference_json(study.reference);
   j["methods"] = Json::array();
   for (const ConvergenceSeries& s : study.series) j["methods"].push_back(series_json(s));
   j["notes"] = study.notes();
+  return j;
+}
+
+Json to_json(const WorkPrecision& work, const std::string& title) {
+  Json j;
+  j["title"] = title;
+  j["status"] = work.stopped ? "stopped" : work.failures() > 0 ? "failed" : "finished";
+  j["time"] = {{"start", work.begin}, {"end", work.end}};
+  j["reference"] = reference_json(work.reference);
+  j["methods"] = Json::array();
+  for (const WorkSeries& s : work.series) {
+    Json series = {{"name", s.name}, {"points", Json::array()}};
+    for (const WorkPoint& p : s.points) series["points"].push_back(work_json(p));
+    j["methods"].push_back(series);
+  }
   return j;
 }
 

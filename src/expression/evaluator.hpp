@@ -29,6 +29,13 @@ class Evaluator {
   }
   /// Arithmetic operations of one pass.
   virtual std::size_t operations() const = 0;
+
+  /// Evaluation at several points in one pass over the instructions: `lanes` of them, at most most_lanes. The inputs of
+  /// lane l are inputs[l][k], its outputs go to outputs[l]. The scratch array is one of make_scratch(lanes).
+  static constexpr int most_lanes = 7;
+  virtual std::vector<double> make_scratch(int lanes) const = 0;
+  virtual void evaluate(int lanes, const double* const* const* inputs, double* scratch,
+                        double* const* outputs) const = 0;
 };
 
 /// An interpreter over one flat instruction tape. Shared sub-expressions are computed once, what no output needs is

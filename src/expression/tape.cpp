@@ -50,6 +50,27 @@ void execute(const Run& run, const Instruction*& i, double* s, Operation&& opera
   }
 }
 
+// The same for L points at once: the numbers of a slot stand side by side.
+template <int L, class Operation>
+void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
+  const Instruction* const first = i;
+  i += run.period;
+  double* r = s;
+  const double *a = s, *b = s;
+  for (std::int32_t k = 0; k < run.repeats; ++k) {
+    for (const Instruction* now = first; now != i; ++now) {
+      const double *x = a + L * now->a, *y = b + L * now->b;
+      double result[L];  // all lanes are read before one is written: a slot may be operand and result
+      for (int l = 0; l < L; ++l) result[l] = operation(x[l], y[l]);
+      double* to = r + L * now->result;
+      for (int l = 0; l < L; ++l) to[l] = result[l];
+    }
+    r += L * run.step.result;
+    a += L * run.step.a;
+    b += L * run.step.b;
+  }
+}
+
 class Tape final : public Evaluator {
  public:
   Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs) {
@@ -94,6 +115,26 @@ class Tape final : public Evaluator {
     return scratch;
   }
 
+  std::vector<double> make_scratch(int lanes) const override {
+    const std::vector<double> one = make_scratch();
+    std::vector<double> scratch;
+    scratch.reserve(one.size() * static_cast<std::size_t>(lanes));
+    for (const double x : one) scratch.insert(scratch.end(), static_cast<std::size_t>(lanes), x);
+    return scratch;
+  }
+
+  void evaluate(int lanes, const double* const* const* inputs, double* scratch, double* const* outputs) const override {
+    switch (lanes) {
+      case 1: evaluate_lanes<1>(inputs, scratch, outputs); break;
+      case 2: evaluate_lanes<2>(inputs, scratch, outputs); break;
+      case 3: evaluate_lanes<3>(inputs, scratch, outputs); break;
+      case 4: evaluate_lanes<4>(inputs, scratch, outputs); break;
+      case 5: evaluate_lanes<5>(inputs, scratch, outputs); break;
+      case 6: evaluate_lanes<6>(inputs, scratch, outputs); break;
+      default: evaluate_lanes<7>(inputs, scratch, outputs); break;
+    }
+  }
+
   std::size_t operations() const override { return operations_; }
   std::size_t first_output() const override { return static_cast<std::size_t>(first_output_); }
   std::size_t output_count() const override { return output_count_; }
@@ -123,6 +164,37 @@ class Tape final : public Evaluator {
   }
 
  private:
+  template <int L>
+  void evaluate_lanes(const double* const* const* inputs, double* s, double* const* outputs) const {
+    for (std::size_t k = 0; k < blocks_.size(); ++k)
+      for (int l = 0; blocks_[k].used && l < L; ++l)
+        for (std::int32_t i = 0; inputs[l][k] && i < blocks_[k].size; ++i)
+          s[L * (blocks_[k].first + i) + l] = inputs[l][k][i];
+    const Instruction* i = tape_.data();
+    for (const Run& run : runs_) {
+      switch (run.op) {
+        case Op::add: execute<L>(run, i, s, [](double a, double b) { return a + b; }); break;
+        case Op::subtract: execute<L>(run, i, s, [](double a, double b) { return a - b; }); break;
+        case Op::multiply: execute<L>(run, i, s, [](double a, double b) { return a * b; }); break;
+        case Op::divide: execute<L>(run, i, s, [](double a, double b) { return a / b; }); break;
+        case Op::negate: execute<L>(run, i, s, [](double a, double) { return -a; }); break;
+        case Op::sqrt: execute<L>(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
+        case Op::select:
+          for (const Instruction* const end = i + run.period; i != end; i += 2)
+            for (int l = 0; l < L; ++l)
+              s[L * i->result + l] = s[L * i->a + l] != 0 ? s[L * i->b + l] : s[L * i[1].a + l];
+          break;
+        default: execute<L>(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
+      }
+    }
+    for (const Copy& copy : copies_)
+      std::memcpy(s + L * copy.to, s + L * copy.from, static_cast<std::size_t>(L * copy.count) * sizeof(double));
+    for (int l = 0; l < L; ++l)
+      for (std::size_t k = 0; k < output_count_; ++k)
+        outputs[l][k] = s[static_cast<std::size_t>(L) * (static_cast<std::size_t>(first_output_) + k) +
+                          static_cast<std::size_t>(l)];
+  }
+
   struct Block {
     std::int32_t first, size;
     bool used;

@@ -34,6 +34,9 @@ class DaeProblem final : public ImplicitProblem {
   void residual(double t, const double* x, const double* rate, double* out) override {
     compiled_.residual(t, x, rate, out);
   }
+  void residuals(int count, const double* t, const double* x, const double* rate, double* out) override {
+    compiled_.residuals(count, t, x, rate, out);
+  }
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
     compiled_.jacobian(t, x, rate, f_x, f_rate);
   }

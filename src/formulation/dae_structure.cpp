@@ -128,7 +128,7 @@ void combine(DaeStructure& s, const std::vector<double>& u) {
   for (int i = 0; i < s.size(); ++i) {
     if (u[at(i)] == 0) continue;
     Node f = s.equations[at(i)];
-    for (int k = s.c[at(chosen)]; k < s.c[at(i)]; ++k) f = s.jet.total_derivative(f);
+    for (int k = s.c[at(chosen)]; k < s.c[at(i)]; ++k) f = s.jet.total_derivatives(std::span(&f, 1))[0];
     sum = graph.add(sum, graph.multiply(graph.constant(u[at(i)]), f));
     text += fmt::format("{}{:g} * ({}{})", text.empty() ? "" : " + ", u[at(i)], s.names[at(i)],
                         std::string(at(s.c[at(i)] - s.c[at(chosen)]), '\''));

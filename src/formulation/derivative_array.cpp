@@ -26,14 +26,26 @@ DerivativeArray::DerivativeArray(DaeStructure& s) {
     for (int k = 0; k <= s.d[at(j)]; ++k) places_.push_back({j, k});
     first_.push_back(static_cast<int>(places_.size()));
   }
-  std::vector<Node> f, x;
+  std::vector<Node> f = s.equations, x, level = f;
+  std::vector<int> differentiated;
   for (int i = 0; i < s.size(); ++i) {
-    Node row = s.equations[at(i)];
-    for (int k = 0; k <= s.c[at(i)]; ++k) {
-      if (k > 0) row = s.jet.total_derivative(row);
-      f.push_back(row);
-      rows_.push_back({i, k});
+    rows_.push_back({i, 0});
+    differentiated.push_back(i);
+  }
+  for (int order = 1; !differentiated.empty(); ++order) {
+    std::vector<int> next;
+    std::vector<Node> functions;
+    for (std::size_t k = 0; k < differentiated.size(); ++k)
+      if (s.c[at(differentiated[k])] >= order) {
+        next.push_back(differentiated[k]);
+        functions.push_back(level[k]);
+      }
+    level = s.jet.total_derivatives(functions);
+    for (std::size_t k = 0; k < next.size(); ++k) {
+      rows_.push_back({next[k], order});
+      f.push_back(level[k]);
     }
+    differentiated = std::move(next);
   }
   for (const Place& p : places_) x.push_back(s.jet.at(p.unknown, p.order));
   Graph& graph = s.jet.graph();
@@ -48,11 +60,10 @@ DerivativeArray::DerivativeArray(DaeStructure& s) {
     f = substitute(graph, f, beyond, zero, graph);
     f_x = hinge::jacobian(graph, f, x);
   }
-  std::vector<Node> f_t;
-  for (const Node row : f) {
-    const SparseExpressions d = hinge::jacobian(graph, std::span(&row, 1), std::span(&t, 1));
-    f_t.push_back(d.entries.empty() ? graph.constant(0) : d.entries[0]);
-  }
+  const SparseExpressions by_time = hinge::jacobian(graph, f, std::span(&t, 1));
+  std::vector<Node> f_t(f.size(), graph.constant(0));
+  for (std::size_t i = 0; i < f.size(); ++i)
+    if (by_time.row_start[i + 1] > by_time.row_start[i]) f_t[i] = by_time.entries[at(by_time.row_start[i])];
   const std::vector<Node> blocks[] = {{t}, x};
   function_ = make_tape(graph, blocks, f);
   derivative_ = make_tape(graph, blocks, f_x.entries);

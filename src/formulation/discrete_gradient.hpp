@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "expression/derivative.hpp"
 #include "expression/graph.hpp"
 
 namespace hinge {
@@ -30,6 +31,21 @@ struct Increment {
   std::vector<Node> q0, u, middle;  ///< middle = q0 + u/2
   Increment(Graph& g, std::vector<Node> start, std::vector<Node> increment);
 };
+
+/// The bracket of (19), f1 - f0 - Df(w).d, as expressions of `graph` in the start and the change d of f's arguments.
+///
+/// Computed as written it is rounding where d is small: it is of third order in d, and f1 - f0 is not. Then it is taken
+/// from the integral of (Df - Df(w)).d along the way, which does not cancel, with Gauss' five points. That is exact to
+/// round-off while f varies little on the way; it is used where it agrees with the difference up to the rounding of f.
+struct Remainder {
+  std::vector<Node> slope{};       ///< Df(w)
+  std::vector<Node> mean_slope{};  ///< the mean of Df - Df(w)
+  Node difference = no_node;       ///< f1 - f0 - Df(w).d as written
+  Node integral_serves = no_node;  ///< does mean_slope.d agree with that?
+  Node value = no_node;            ///< the better one
+};
+Remainder remainder(Graph& source, Node function, std::span<const Node> arguments, std::span<const Node> start,
+                    std::span<const Node> change, Graph& graph);
 
 /// A function of the coordinates `q` of the graph `source`, with what its discrete gradient is built on.
 struct InvariantForm {
@@ -42,9 +58,12 @@ struct InvariantForm {
   std::vector<Composed> composed{};
 };
 /// `chosen` invariants are kept whole where they occur, even inside larger quadratic parts.
+std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> functions, std::span<const Node> q,
+                                           std::span<const Node> chosen = {});
 InvariantForm invariant_form(Graph& source, Node function, std::span<const Node> q, std::span<const Node> chosen = {});
 
-/// dd f over the step, one node for each coordinate.
-std::vector<Node> discrete_gradient(Graph& source, const InvariantForm& form, std::span<const Node> q, Increment& step);
+/// dd f over the step, one row for each function, one column for each coordinate.
+SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantForm> forms, std::span<const Node> q,
+                                     Increment& step);
 
 }  // namespace hinge

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <Eigen/SparseCholesky>
 
 #include "expression/derivative.hpp"
+#include "expression/polynomial.hpp"
 #include "expression/substitute.hpp"
 #include "formulation/discrete_gradient.hpp"
 #include "hinge/error.hpp"
@@ -76,6 +78,7 @@ struct Draft {
   Node h, mu;
   std::vector<Node> q0, p0, g0, lam_k, u;
   std::vector<Node> unknown, residual, force, lam, change;
+  int explicit_unknown = -1;
 
   Draft(int n, int m)
       : h(graph.variable("h")),
@@ -95,7 +98,16 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
   const Equations& eq = form.system->equations();
   Increment step(d.graph, d.q0, d.u);
   Graph& graph = d.graph;
-  d.force = discrete_gradient(*eq.graph, invariant_form(*eq.graph, form.potential, eq.y, eq.invariants), eq.y, step);
+  std::vector<Node> functions = {form.potential};
+  functions.insert(functions.end(), eq.g.begin(), eq.g.end());
+  const SparseExpressions dd =
+      discrete_gradients(*eq.graph, invariant_forms(*eq.graph, functions, eq.y, eq.invariants), eq.y, step);
+  const auto each = [&dd](std::size_t row, auto&& take) {
+    for (int k = dd.row_start[row]; k < dd.row_start[row + 1]; ++k)
+      take(static_cast<std::size_t>(dd.column[static_cast<std::size_t>(k)]), dd.entries[static_cast<std::size_t>(k)]);
+  };
+  d.force.assign(d.u.size(), d.number(0));
+  each(0, [&](std::size_t k, Node slope) { d.force[k] = slope; });
   d.unknown = d.u;
   std::vector<Node> given;  // multipliers as unknowns
   if (treatment == Treatment::multiplier) {
@@ -103,16 +115,15 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
     d.unknown.insert(d.unknown.end(), given.begin(), given.end());
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(form.m); ++i) {
-    const std::vector<Node> dd_g =
-        discrete_gradient(*eq.graph, invariant_form(*eq.graph, eq.g[i], eq.y, eq.invariants), eq.y, step);
-    const Node change = dot(graph, dd_g, d.u);
+    Node change = d.number(0);
+    each(1 + i, [&](std::size_t k, Node slope) { change = d.plus(change, d.times(slope, d.u[k])); });
     d.change.push_back(change);
     // mu (g0 + g1) = mu (2 g0 + change)
     const Node spring = d.times(d.mu, d.plus(d.times(d.number(2), d.g0[i]), change));
     d.lam.push_back(treatment == Treatment::multiplier ? given[i]
                     : treatment == Treatment::penalty  ? spring
                                                        : d.plus(d.lam_k[i], spring));
-    for (std::size_t k = 0; k < dd_g.size(); ++k) d.force[k] = d.plus(d.force[k], d.times(dd_g[k], d.lam[i]));
+    each(1 + i, [&](std::size_t k, Node slope) { d.force[k] = d.plus(d.force[k], d.times(slope, d.lam[i])); });
   }
   const std::vector<Node> mass_u = apply(graph, form.mass_pattern, form.mass, d.u);
   const Node half = d.times(d.number(0.5), d.times(d.h, d.h));
@@ -140,56 +151,80 @@ void full_equations(const ConstantMassForm& form, Treatment treatment, Draft& d)
   d.residual.insert(d.residual.begin(), motion.begin(), motion.end());
 }
 
-// (23), (24), (29)-(31)
+// f1 - f0 - Df(mid).u of each function, in all coordinates at once; exactly zero for what is at most quadratic.
+std::vector<Node> brackets(const Equations& eq, std::span<const Node> functions, Draft& d) {
+  const std::vector<int> degree = polynomial_degree(*eq.graph, eq.y);
+  std::vector<Node> terms;
+  std::vector<std::pair<std::size_t, double>> place;  // which function it belongs to, and its factor
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    for (const Term& t : split_sum(*eq.graph, functions[i], degree).others) {
+      terms.push_back(t.node);
+      place.emplace_back(i, t.factor);
+    }
+  const SparseExpressions slopes = jacobian(*eq.graph, terms, eq.y);  // for the coordinates that each contains
+  std::vector<Node> result(functions.size(), d.number(0));
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    std::vector<Node> q, q0, u;
+    for (int k = slopes.row_start[t]; k < slopes.row_start[t + 1]; ++k) {
+      const auto at = static_cast<std::size_t>(slopes.column[static_cast<std::size_t>(k)]);
+      q.push_back(eq.y[at]), q0.push_back(d.q0[at]), u.push_back(d.u[at]);
+    }
+    const Node bracket = remainder(*eq.graph, terms[t], q, q0, u, d.graph).value;
+    Node& sum = result[place[t].first];
+    sum = d.plus(sum, d.times(d.number(place[t].second), bracket));
+  }
+  return result;
+}
+
+// (23), (24), (29)-(31). With b_i = g1 - g0 - G(mid).u and c = g1 - g0 = G(mid).u + b, the brackets of P are
+//   lam.b    (23),      2 mu (c.((g0 + g1)/2 - g(mid)) + g(mid).b)    (24),      lam.b - mu |c|^2    (31).
 void general_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
   const Equations& eq = form.system->equations();
   Graph& graph = d.graph;
   const auto n = static_cast<std::size_t>(form.n), m = static_cast<std::size_t>(form.m);
   const std::vector<Node> dp = variables(graph, "d", form.n);
-  std::vector<Node> middle, end;
-  for (std::size_t k = 0; k < n; ++k) {
-    middle.push_back(d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])));
-    end.push_back(d.plus(d.q0[k], d.u[k]));
-  }
-  const auto at = [&](std::span<const Node> f, std::span<const Node> q) {
-    return substitute(*eq.graph, f, eq.y, q, graph);
-  };
-  const std::vector<Node> potential = {form.potential};
-  const std::vector<Node> slope = at(gradient(*eq.graph, form.potential, eq.y), middle);
-  const std::vector<Node> g_middle = at(eq.g, middle), g_end = at(eq.g, end);
+  const Node s = graph.variable("s");
+  std::vector<Node> middle;
+  for (std::size_t k = 0; k < n; ++k) middle.push_back(d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])));
+  const auto at_middle = [&](std::span<const Node> f) { return substitute(*eq.graph, f, eq.y, middle, graph); };
+  std::vector<Node> force = at_middle(gradient(*eq.graph, form.potential, eq.y));
+  const std::vector<Node> g_middle = at_middle(eq.g), b = brackets(eq, eq.g, d);
   const SparseExpressions jac = jacobian(*eq.graph, eq.g, eq.y);
-  const std::vector<Node> jac_middle = at(jac.entries, middle);
+  const std::vector<Node> jac_middle = at_middle(jac.entries);
   d.unknown = d.u;
   d.unknown.insert(d.unknown.end(), dp.begin(), dp.end());
+  d.explicit_unknown = static_cast<int>(d.unknown.size());
+  d.unknown.push_back(s);
   if (treatment == Treatment::multiplier) {
     d.lam = variables(graph, "psi", form.m);
     d.unknown.insert(d.unknown.end(), d.lam.begin(), d.lam.end());
   }
-  std::vector<Node> f_p(n, d.number(0));
-  Node gain = d.number(0);  // P1 - P0
+  Node bracket = brackets(eq, std::vector{form.potential}, d)[0];
+  const Node two_mu = d.times(d.number(2), d.mu);
   for (std::size_t i = 0; i < m; ++i) {
-    const Node change = graph.subtract(g_end[i], d.g0[i]);
-    d.change.push_back(change);
-    const Node squares = d.times(d.mu, graph.subtract(d.times(g_end[i], g_end[i]), d.times(d.g0[i], d.g0[i])));
-    const Node two_mu = d.times(d.number(2), d.mu);
-    if (treatment == Treatment::penalty) d.lam.push_back(d.times(two_mu, g_middle[i]));
-    if (treatment == Treatment::augmented) d.lam.push_back(d.plus(d.lam_k[i], d.times(two_mu, g_end[i])));
-    if (treatment == Treatment::multiplier) gain = d.plus(gain, d.times(d.lam[i], change));
-    if (treatment == Treatment::penalty) gain = d.plus(gain, squares);
-    if (treatment == Treatment::augmented) gain = d.plus(gain, d.plus(d.times(d.lam_k[i], change), squares));
+    Node c = b[i];
     for (int k = jac.row_start[i]; k < jac.row_start[i + 1]; ++k) {
-      Node& f = f_p[static_cast<std::size_t>(jac.column[static_cast<std::size_t>(k)])];
+      const auto at = static_cast<std::size_t>(k);
+      c = d.plus(c, d.times(jac_middle[at], d.u[static_cast<std::size_t>(jac.column[at])]));
+    }
+    d.change.push_back(c);
+    const Node g1 = d.plus(d.g0[i], c);
+    if (treatment == Treatment::penalty) {
+      d.lam.push_back(d.times(two_mu, g_middle[i]));
+      const Node sag = graph.subtract(d.times(d.number(0.5), d.plus(d.g0[i], g1)), g_middle[i]);
+      bracket = d.plus(bracket, d.times(two_mu, d.plus(d.times(c, sag), d.times(g_middle[i], b[i]))));
+    } else {
+      if (treatment == Treatment::augmented) {
+        d.lam.push_back(d.plus(d.lam_k[i], d.times(two_mu, g1)));
+        bracket = graph.subtract(bracket, d.times(d.mu, d.times(c, c)));
+      }
+      bracket = d.plus(bracket, d.times(d.lam[i], b[i]));
+    }
+    for (int k = jac.row_start[i]; k < jac.row_start[i + 1]; ++k) {
+      Node& f = force[static_cast<std::size_t>(jac.column[static_cast<std::size_t>(k)])];
       f = d.plus(f, d.times(jac_middle[static_cast<std::size_t>(k)], d.lam[i]));
     }
   }
-  const Node u0 = at(potential, d.q0)[0], u1 = at(potential, end)[0];
-  std::vector<Node> all(n);
-  for (std::size_t k = 0; k < n; ++k) all[k] = d.plus(slope[k], f_p[k]);
-  const Node bracket = graph.subtract(d.plus(graph.subtract(u1, u0), gain), dot(graph, all, d.u));
-  const Node size = d.plus(dot(graph, d.u, d.u), dot(graph, dp, dp));
-  const Node tiny = graph.make(Op::less, size, d.number(1e-280));
-  const Node s =
-      graph.make(Op::select, tiny, d.number(0), graph.divide(bracket, graph.make(Op::select, tiny, d.number(1), size)));
   std::vector<Node> p_middle;
   for (std::size_t k = 0; k < n; ++k) p_middle.push_back(d.plus(d.p0[k], d.times(d.number(0.5), dp[k])));
   const std::vector<Node> v_middle = apply(graph, form.inverse_pattern, form.inverse, p_middle);
@@ -197,12 +232,29 @@ void general_equations(const ConstantMassForm& form, Treatment treatment, Draft&
   for (std::size_t k = 0; k < n; ++k)
     d.residual.push_back(graph.subtract(d.u[k], d.times(d.h, d.plus(v_middle[k], d.times(s, dp[k])))));
   for (std::size_t k = 0; k < n; ++k) {
-    const Node total = d.plus(all[k], d.times(s, d.u[k]));
-    d.force.push_back(total);
-    d.residual.push_back(d.plus(dp[k], d.times(d.h, total)));
+    d.force.push_back(d.plus(force[k], d.times(s, d.u[k])));
+    d.residual.push_back(d.plus(dp[k], d.times(d.h, d.force[k])));
   }
+  // 0 = s - bracket/|dz|^2
+  const Node size = d.plus(dot(graph, d.u, d.u), dot(graph, dp, dp));
+  const Node tiny = graph.make(Op::less, size, d.number(1e-280));
+  const Node share =
+      graph.make(Op::select, tiny, d.number(0), graph.divide(bracket, graph.make(Op::select, tiny, d.number(1), size)));
+  d.residual.push_back(graph.subtract(s, share));
   if (treatment == Treatment::multiplier)
-    for (std::size_t i = 0; i < m; ++i) d.residual.push_back(g_end[i]);
+    for (std::size_t i = 0; i < m; ++i) d.residual.push_back(d.plus(d.g0[i], d.change[i]));
+}
+
+// Of a symmetric matrix.
+bool positive_definite(const Pattern& pattern, const std::vector<double>& values) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int i = 0; i < pattern.rows; ++i)
+    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
+         ++k)
+      entries.emplace_back(i, pattern.column[static_cast<std::size_t>(k)], values[static_cast<std::size_t>(k)]);
+  Eigen::SparseMatrix<double> matrix(pattern.rows, pattern.rows);
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>(matrix).info() == Eigen::Success;
 }
 
 }  // namespace
@@ -217,10 +269,14 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   const SystemKind kind = system->layout().kind;
   const bool hamiltonian = kind == SystemKind::hamiltonian;
   const Q mass_kind = hamiltonian ? Q::velocity_z : Q::momentum_z;
-  if (!system->is_constant(mass_kind) || !system->pattern(Q::velocity_y).empty() ||
-      !system->pattern(Q::momentum_y).empty())
+  if (!system->is_constant(mass_kind))
     refuse(method,
            "needs a kinetic energy with a constant mass matrix, independent of the position; use gauss-lobatto");
+  const char* magnetic =
+      "needs an energy without terms linear in the velocities or momenta, such as magnetic ones: momenta have to "
+      "vanish "
+      "with the velocities; use gauss-lobatto";
+  if (!system->pattern(Q::velocity_y).empty() || !system->pattern(Q::momentum_y).empty()) refuse(method, magnetic);
   const Equations& eq = system->equations();
   Graph& graph = *eq.graph;
   ConstantMassForm form{system, system->ny(), system->npsi(), no_node, {}, {}, {}, {}};
@@ -228,7 +284,7 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   form.potential = substitute(graph, std::vector{eq.energy}, eq.z, zero, graph)[0];
   const auto offset = substitute(graph, hamiltonian ? eq.v : eq.p, eq.z, zero, graph);
   for (const Node n : offset)
-    if (!graph.is_constant(n, 0)) refuse(method, "needs momenta that vanish with the velocities; use gauss-lobatto");
+    if (!graph.is_constant(n, 0)) refuse(method, magnetic);
 
   const Pattern& pattern = system->pattern(mass_kind);
   const auto evaluation = system->evaluation({mass_kind});
@@ -239,6 +295,10 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   std::vector<double> inverse(inverter.pattern().entries());
   if (!inverter.compute(values.data(), inverse.data()))
     refuse(method, "needs a regular mass matrix; a coordinate has no inertia");
+  if (!positive_definite(pattern, values))
+    refuse(method,
+           "needs a positive definite mass matrix; here the kinetic energy is negative for some velocities. Look for a "
+           "wrong sign in it, or use gauss-lobatto");
   form.mass_pattern = hamiltonian ? inverter.pattern() : pattern;
   form.mass = hamiltonian ? inverse : values;
   form.inverse_pattern = hamiltonian ? pattern : inverter.pattern();
@@ -256,6 +316,7 @@ namespace {
 EnergyStep compile(Draft& d) {
   EnergyStep step;
   step.unknowns = static_cast<int>(d.unknown.size());
+  step.explicit_unknown = d.explicit_unknown;
   SparseExpressions matrix = jacobian(d.graph, d.residual, d.unknown);
   step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
   const std::vector<Node> blocks[EnergyStep::inputs] = {{d.h}, {d.mu}, d.q0, d.p0, d.g0, d.lam_k, d.unknown};

@@ -10,7 +10,7 @@
 //   penalty      lam = mu (g0 + g1)                                                       (39)   n
 //   augmented    lam = lam_k + mu (g0 + g1), then lam_{k+1} = lam, until |g1| is small    (40)   n for each k
 //
-// General form, Gonzalez' derivative in all of z = (q, p), unknowns u and d = p1 - p0, s = S_U + S_P:
+// General form, Gonzalez' derivative in all of z = (q, p), unknowns u, d = p1 - p0 and s = S_U + S_P:
 //
 //   u/h =  M^-1 (p0 + d/2) + s d
 //   d/h = -DU(mid) - f_P - s u,         S_U = (U1 - U0 - DU(mid).u)/(|u|^2 + |d|^2)
@@ -51,6 +51,7 @@ ConstantMassForm constant_mass_form(const System& system, const char* method);
 
 struct EnergyStep {
   int unknowns = 0;
+  int explicit_unknown = -1;                       ///< number of s, which its own equation gives; -1 if there is none
   Pattern pattern;                                 ///< of the Newton matrix
   std::unique_ptr<Evaluator> values;               ///< residual (unknowns), force (n), lam (m), g1 - g0 (m)
   std::unique_ptr<Evaluator> residual_and_matrix;  ///< residual (unknowns), entries of the matrix
@@ -58,7 +59,8 @@ struct EnergyStep {
   static constexpr int inputs = 7;
 };
 EnergyStep energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);
-/// The same step with nothing eliminated: unknowns u, d = p1 - p0 (and lam), each equation of motion times h.
+/// The same step with nothing eliminated: unknowns u, d = p1 - p0 (s, if general) (and lam), each equation of motion
+/// times h.
 EnergyStep full_energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);
 
 }  // namespace hinge

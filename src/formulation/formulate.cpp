@@ -18,8 +18,14 @@ namespace {
 // Unknowns begin with y and z; where psi and w stand, if anywhere, is told.
 class MechanicalProblem : public ImplicitProblem {
  public:
-  MechanicalProblem(std::shared_ptr<const SymbolicSystem> system, const SymbolicRows& rows, int psi_at, int w_at)
-      : system_(std::move(system)), compiled_(rows), acceleration_(system_), psi_at_(psi_at), w_at_(w_at) {
+  MechanicalProblem(std::shared_ptr<const SymbolicSystem> system, const SymbolicRows& rows, int psi_at, int w_at,
+                    Shape shape = {})
+      : system_(std::move(system)),
+        compiled_(rows),
+        acceleration_(system_),
+        psi_at_(psi_at),
+        w_at_(w_at),
+        shape_(shape) {
     unknowns_ = rows.unknowns;
     row_scale_ = rows.row_scale;
     pattern_ = compiled_.pattern();
@@ -30,10 +36,14 @@ class MechanicalProblem : public ImplicitProblem {
   void residual(double t, const double* x, const double* rate, double* out) override {
     compiled_.residual(t, x, rate, out);
   }
+  void residuals(int count, const double* t, const double* x, const double* rate, double* out) override {
+    compiled_.residuals(count, t, x, rate, out);
+  }
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
     compiled_.jacobian(t, x, rate, f_x, f_rate);
   }
   bool rate_matrix_is_constant() const override { return compiled_.rate_matrix_is_constant(); }
+  Shape projected_invariants() const override { return shape_; }
 
   bool from_state(const State& state, double* x, double* rate) override {
     const int ny = system_->ny(), nz = system_->nz();
@@ -66,6 +76,7 @@ class MechanicalProblem : public ImplicitProblem {
   Acceleration acceleration_;
   std::vector<double> v_, a_, psi_;
   int psi_at_, w_at_;
+  Shape shape_;
 };
 
 // y' = v and z' = w for the coordinates of a chart only: rows A^T (y' - v), A_z^T (z' - w), and the rest as it is.
@@ -101,6 +112,10 @@ class ChartProblem final : public MechanicalProblem {
     multiply_add(chart_->y_pattern(), chart_->y_values(), full_.data(), 1.0, out);
     multiply_add(chart_->z_pattern(), chart_->z_values(), full_.data() + system_->ny(), 1.0, out + free_y);
     std::copy(full_.begin() + system_->ny() + system_->nz(), full_.end(), out + free_y + free_z);
+  }
+
+  void residuals(int count, const double* t, const double* x, const double* rate, double* out) override {
+    ImplicitProblem::residuals(count, t, x, rate, out);
   }
 
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
@@ -167,7 +182,8 @@ void require_regular_mass(const System& system) {
 
 }  // namespace
 
-std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options) {
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
+                                           double keep_partition) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
   if (!symbolic)
     throw UnsuitableMethod(
@@ -186,13 +202,17 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     return std::make_unique<ChartProblem>(symbolic, rows,
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
-                                              : make_partitioning_chart(system, options.keep_partition));
+                                              : make_partitioning_chart(system, keep_partition));
   }
   FormulationOptions chosen = options;
   if (by_chart) chosen.formulation = Formulation::projected_invariants;  // without constraints all are the same
   if (chosen.formulation == Formulation::extended) require_regular_mass(*system);
+  const bool projected =
+      chosen.formulation == Formulation::automatic || chosen.formulation == Formulation::projected_invariants;
+  const ImplicitProblem::Shape shape =
+      projected ? ImplicitProblem::Shape{system->ny(), system->nz(), system->npsi()} : ImplicitProblem::Shape{};
   return std::make_unique<MechanicalProblem>(symbolic, mechanical_rows(*symbolic, chosen), system->ny() + system->nz(),
-                                             -1);
+                                             -1, shape);
 }
 
 }  // namespace hinge

@@ -4,6 +4,7 @@
 // at, and powers of h that make the iteration matrix  F_x + c F_x'  well conditioned for every h.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -16,9 +17,10 @@ namespace hinge {
 class ImplicitProblem {
  public:
   struct Unknown {
-    int index = 1;       ///< nu: a defect enters this unknown with nu - 1 derivatives
-    bool tested = true;  ///< error and order tests look at it
-    int scale = 0;       ///< the matrix is well conditioned in h^scale x
+    int index = 1;          ///< nu: a defect enters this unknown with nu - 1 derivatives
+    bool tested = true;     ///< error and order tests look at it
+    int scale = 0;          ///< the matrix is well conditioned in h^scale x
+    bool vanishes = false;  ///< zero on every solution, so that continuing earlier values is no guess
   };
 
   virtual ~ImplicitProblem() = default;
@@ -30,10 +32,24 @@ class ImplicitProblem {
   const Pattern& pattern() const { return pattern_; }
 
   virtual void residual(double t, const double* x, const double* rate, double* out) = 0;
+  /// The same at several points, one after the other in each array.
+  virtual void residuals(int count, const double* t, const double* x, const double* rate, double* out) {
+    for (int i = 0; i < count; ++i) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size();
+      residual(t[i], x + at, rate + at, out + at);
+    }
+  }
   /// Values of F_x and F_x', both in the order of pattern().
   virtual void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) = 0;
   /// True when F_x' is known not to change.
   virtual bool rate_matrix_is_constant() const { return false; }
+
+  /// Sizes of y, z and psi where the equations are those of projected invariants with unknowns y, z, psi, mu, tau and
+  /// rows P, D, A, V, C in this order; zeros elsewhere.
+  struct Shape {
+    int y = 0, z = 0, psi = 0;
+  };
+  virtual Shape projected_invariants() const { return {}; }
 
   /// x and x' of a consistent state. False where the accelerations cannot be computed.
   virtual bool from_state(const State& state, double* x, double* rate) = 0;
@@ -51,7 +67,10 @@ class ImplicitProblem {
   Pattern pattern_;
 };
 
-/// The system in a formulation. Throws UnsuitableMethod where the two do not fit.
-std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options);
+/// The system in a formulation. Throws UnsuitableMethod where the two do not fit. coordinate_partitioning chooses
+/// independent coordinates anew when the determinant of the dependent columns of G is less than `keep_partition` times
+/// what the best choice would have; never, where that is 0.
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
+                                           double keep_partition = 0.5);
 
 }  // namespace hinge

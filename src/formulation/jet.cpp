@@ -27,15 +27,22 @@ Node Jet::at(int j, int k) {
   return chain[static_cast<std::size_t>(k)];
 }
 
-Node Jet::total_derivative(Node f) {
-  const SparseExpressions by_x = jacobian(*graph_, std::span(&f, 1), variables_);
-  const SparseExpressions by_t = jacobian(*graph_, std::span(&f, 1), std::span(&t_, 1));
-  Node sum = by_t.entries.empty() ? graph_->constant(0) : by_t.entries[0];
-  for (std::size_t k = 0; k < by_x.entries.size(); ++k) {
-    const Place place = places_[static_cast<std::size_t>(by_x.column[k])];
-    sum = graph_->add(sum, graph_->multiply(by_x.entries[k], at(place.unknown, place.order + 1)));
+std::vector<Node> Jet::total_derivatives(std::span<const Node> f) {
+  const SparseExpressions by_x = jacobian(*graph_, f, variables_);
+  const SparseExpressions by_t = jacobian(*graph_, f, std::span(&t_, 1));
+  std::vector<Node> result;
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    Node sum = graph_->constant(0);
+    for (auto k = static_cast<std::size_t>(by_t.row_start[i]); k < static_cast<std::size_t>(by_t.row_start[i + 1]); ++k)
+      sum = by_t.entries[k];
+    for (auto k = static_cast<std::size_t>(by_x.row_start[i]); k < static_cast<std::size_t>(by_x.row_start[i + 1]);
+         ++k) {
+      const Place place = places_[static_cast<std::size_t>(by_x.column[k])];
+      sum = graph_->add(sum, graph_->multiply(by_x.entries[k], at(place.unknown, place.order + 1)));
+    }
+    result.push_back(sum);
   }
-  return sum;
+  return result;
 }
 
 }  // namespace hinge

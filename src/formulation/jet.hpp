@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ class Jet {
   Node at(int j, int k);
   /// "x[2]''"
   std::string name(int j, int k) const;
-  Node total_derivative(Node f);
+  std::vector<Node> total_derivatives(std::span<const Node> f);
 
   /// All variables so far, and which they are.
   struct Place {

@@ -109,7 +109,7 @@ SymbolicRows mechanical_rows(const SymbolicSystem& system, const FormulationOpti
       out.add_unknowns(eq.y, p.dy, {1, true, 0});
       out.add_unknowns(eq.z, p.dz, {1, true, 0});
       out.add_unknowns(eq.psi, {}, {2, false, 1});
-      out.add_unknowns(mu, {}, {2, false, 1});
+      out.add_unknowns(mu, {}, {2, false, 1, true});
       out.add_rows(stabilised(mu), 1);
       out.add_rows(p.motion(p.dz), 1);
       out.add_rows(p.rate, 0);
@@ -122,8 +122,8 @@ SymbolicRows mechanical_rows(const SymbolicSystem& system, const FormulationOpti
       out.add_unknowns(eq.z, p.dz, {1, true, 0});
       out.add_unknowns(eq.psi, {}, {1, false, 1});
       out.add_unknowns(a, {}, {1, false, 1});
-      out.add_unknowns(mu, {}, {2, false, 1});
-      out.add_unknowns(tau, {}, {2, false, 1});
+      out.add_unknowns(mu, {}, {2, false, 1, true});
+      out.add_unknowns(tau, {}, {2, false, 1, true});
       out.add_rows(p.sum(stabilised(mu), p.transposed_times(p.rate, eq.y, tau)), 1);
       out.add_rows(p.difference(p.motion(p.dz), p.times(jacobian(p.graph, eq.r, eq.psi), tau)), 1);
       out.add_rows(p.motion(a), 1);
@@ -139,8 +139,8 @@ SymbolicRows mechanical_rows(const SymbolicSystem& system, const FormulationOpti
       out.add_unknowns(eq.y, p.dy, {1, true, 0});
       out.add_unknowns(eq.z, p.dz, {1, true, 0});
       out.add_unknowns(eq.psi, {}, {1, false, 1});
-      out.add_unknowns(mu, {}, {2, false, 1});
-      out.add_unknowns(tau, {}, {2, false, 1});
+      out.add_unknowns(mu, {}, {2, false, 1, true});
+      out.add_unknowns(tau, {}, {2, false, 1, true});
       out.add_rows(stabilised(mu), 1);
       out.add_rows(p.motion(a), 1);
       out.add_rows(p.acceleration(a), 1);

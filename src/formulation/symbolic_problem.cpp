@@ -1,6 +1,7 @@
 #include "formulation/symbolic_problem.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,7 @@ CompiledRows::CompiledRows(const SymbolicRows& rows) {
   std::vector<Node> outputs = f_x.entries;
   outputs.insert(outputs.end(), f_rate.entries.begin(), f_rate.entries.end());
   derivative_ = make_tape(graph, blocks, outputs);
+  size_ = rows.x.size();
   function_scratch_ = function_->make_scratch();
   derivative_scratch_ = derivative_->make_scratch();
 }
@@ -51,6 +53,28 @@ CompiledRows::CompiledRows(const SymbolicRows& rows) {
 void CompiledRows::residual(double t, const double* x, const double* rate, double* out) {
   const double* const inputs[] = {&t, x, rate};
   function_->evaluate(inputs, function_scratch_.data(), out);
+}
+
+void CompiledRows::residuals(int count, const double* t, const double* x, const double* rate, double* out) {
+  if (count > Evaluator::most_lanes) {
+    for (int i = 0; i < count; ++i)
+      residual(t[i], x + static_cast<std::size_t>(i) * size_, rate + static_cast<std::size_t>(i) * size_,
+               out + static_cast<std::size_t>(i) * size_);
+    return;
+  }
+  if (lanes_ != count) {
+    lane_scratch_ = function_->make_scratch(count);
+    lanes_ = count;
+  }
+  std::array<std::array<const double*, 3>, Evaluator::most_lanes> inputs{};
+  std::array<const double* const*, Evaluator::most_lanes> lanes{};
+  std::array<double*, Evaluator::most_lanes> outputs{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    inputs[i] = {t + i, x + i * size_, rate + i * size_};
+    lanes[i] = inputs[i].data();
+    outputs[i] = out + i * size_;
+  }
+  function_->evaluate(count, lanes.data(), lane_scratch_.data(), outputs.data());
 }
 
 void CompiledRows::jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) {

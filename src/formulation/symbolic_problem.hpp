@@ -33,13 +33,18 @@ class CompiledRows {
   const Pattern& pattern() const { return pattern_; }
   bool rate_matrix_is_constant() const { return rate_matrix_is_constant_; }
   void residual(double t, const double* x, const double* rate, double* out);
+  /// At `count` points: t, and x, x' and F of all points one after the other. Nothing is allocated from the second
+  /// call with the same count on.
+  void residuals(int count, const double* t, const double* x, const double* rate, double* out);
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate);
 
  private:
   Pattern pattern_;
   std::vector<std::size_t> x_place_, rate_place_;  // of each entry of F_x and F_x' among those of the pattern
   std::unique_ptr<Evaluator> function_, derivative_;
-  std::vector<double> function_scratch_, derivative_scratch_;
+  std::vector<double> function_scratch_, derivative_scratch_, lane_scratch_;
+  int lanes_ = 0;  // that lane_scratch_ is for
+  std::size_t size_ = 0;
   bool rate_matrix_is_constant_ = false;
 };
 

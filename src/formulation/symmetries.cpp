@@ -126,26 +126,17 @@ Covectors gradients(const ConstantMassForm& form, const std::vector<Node>& funct
 }
 
 // dd f of each function over a step, with its middle as the point: p1.xi(q1) - p0.xi(q0) = -h dd f.xi(mid).
-Covectors discrete_gradients(const ConstantMassForm& form, const std::vector<Node>& functions) {
+Covectors discrete_gradients_of(const ConstantMassForm& form, const std::vector<Node>& functions) {
   const Equations& eq = form.system->equations();
   Graph graph;
   std::vector<Node> q0, u;
   for (int k = 0; k < form.n; ++k) q0.push_back(graph.variable("q0")), u.push_back(graph.variable("u"));
   Increment step(graph, q0, u);
-  Covectors rows;
-  std::vector<Node> entries;
-  for (const Node f : functions) {
-    const InvariantForm parts = invariant_form(*eq.graph, f, eq.y, eq.invariants);
-    const std::vector<Node> dd = discrete_gradient(*eq.graph, parts, eq.y, step);
-    for (int k = 0; k < form.n; ++k) {
-      if (graph.is_constant(dd[static_cast<std::size_t>(k)], 0)) continue;
-      rows.column.push_back(k);
-      entries.push_back(dd[static_cast<std::size_t>(k)]);
-    }
-    rows.row_start.push_back(static_cast<int>(entries.size()));
-  }
+  const std::vector<InvariantForm> forms = invariant_forms(*eq.graph, functions, eq.y, eq.invariants);
+  const SparseExpressions dd = discrete_gradients(*eq.graph, forms, eq.y, step);
+  Covectors rows{dd.row_start, dd.column, {}, {}};
   const std::vector<Node> inputs[] = {q0, u};
-  const auto tape = make_tape(graph, inputs, entries);
+  const auto tape = make_tape(graph, inputs, dd.entries);
   std::vector<double> scratch = tape->make_scratch();
   Numbers numbers;
   for (int s = 0; s < samples; ++s) {
@@ -156,7 +147,7 @@ Covectors discrete_gradients(const ConstantMassForm& form, const std::vector<Nod
       by[k] = 0.6 * (numbers.next() - 0.5);
       rows.point[s][k] += by[k] / 2;
     }
-    rows.values[s].resize(entries.size());
+    rows.values[s].resize(dd.entries.size());
     const double* const at[] = {from.data(), by.data()};
     tape->evaluate(at, scratch.data(), rows.values[s].data());
   }
@@ -229,7 +220,7 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form) {
   const Equations& eq = form.system->equations();
   std::vector<Node> functions = {form.potential};
   functions.insert(functions.end(), eq.g.begin(), eq.g.end());
-  const Covectors slopes = gradients(form, functions), discrete = discrete_gradients(form, functions);
+  const Covectors slopes = gradients(form, functions), discrete = discrete_gradients_of(form, functions);
   for (const NamedMotion& m : motions) {
     bool symmetric = mass_allows(form, m.motion);
     std::size_t culprit = functions.size();

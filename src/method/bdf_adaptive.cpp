@@ -14,6 +14,7 @@
 // (index-1, baumgarte, extended, projected-invariants, charts). Elsewhere (index-3, index-2, ggl) they depend on the
 // last steps' lengths, and are computed anew from positions and velocities.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -32,6 +33,7 @@ namespace {
 constexpr int most_iterations = 4, most_failures = 12;
 constexpr double slowest = 0.9;       // contraction
 constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;   // part of that accuracy
 constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -40,7 +42,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   AdaptiveBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver,
               const AdaptiveOptions& adaptive)
       : system_(std::move(system)),
-        problem_(formulate(system_, options.form)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         adaptive_(adaptive),
         n_(static_cast<std::size_t>(problem_->size())),
@@ -205,7 +207,8 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
-    const double contraction = m == 1 ? size / first : std::pow(size / first, 1.0 / m);
+    if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
+    const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
     if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
   }
@@ -289,8 +292,11 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
       error = higher / static_cast<double>(k_ + 1);
     }
   }
-  const double factor = growth(error, k_);
-  h_ = factor >= 2 ? 2 * h : factor <= 1 ? h * std::clamp(factor, 0.5, 0.9) : h;
+  // doubled where growth(error, k) >= 2
+  const double size = 2 * error + 1e-4;
+  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? 2 * h
+       : size >= 1                                     ? h * std::clamp(growth(error, k_), 0.5, 0.9)
+                                                       : h;
 }
 
 StepResult AdaptiveBdf::advance(State& state, double limit) {
@@ -311,7 +317,7 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
                                  unsolved > refused ? "the equations of a step cannot be solved; the motion may come "
                                                       "to a point where it has no continuation (a singular "
                                                       "position, dependent constraints, an expression that leaves "
-                                                      "its domain)"
+                                                      "its domain), or the tolerance is too small for double precision"
                                                     : "the error test fails; the tolerance may be too small for "
                                                       "double precision, or the equations jump")};
     }

@@ -27,6 +27,12 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double renew_above = 0.05;
 // In units of round-off of the increment. General derivatives divide differences of energies by |dz|^2.
 constexpr double rounding_at_most = 1e5;
+// Increments that are smaller than this, relative, and do not shrink any more, are rounding in a badly scaled equation.
+constexpr double surely_rounding = 1e-6;
+// mu h^2/M times this is how a penalty magnifies rounding of the constraints; from here on it matters.
+constexpr double penalty_rounding = 1e-9;
+// Augmentations in a row that do not bring |g| below what it was before: it is rounding.
+constexpr int without_progress = 20;
 
 class EnergyMomentum final : public Stepper {
  public:
@@ -50,6 +56,7 @@ class EnergyMomentum final : public Stepper {
   bool solve(double h, Convergence& convergence);
   bool iterate(double h, bool full, Convergence& convergence);
   StepResult augment(const State& state, double h);
+  StepResult failure(const State& state, double h, const char* what, const Convergence& convergence) const;
   bool project(double t);
   double constraint_size() const;
   void evaluate(double h);
@@ -123,6 +130,10 @@ bool EnergyMomentum::iterate(double h, bool full, Convergence& convergence) {
   bool renew = full || !kept_;
   while (verdict == Convergence::Verdict::go_on) {
     ++counters_.iterations;
+    if (const int s = step_.explicit_unknown; s >= 0) {  // eliminated: always that of the other unknowns
+      evaluate(h);
+      x_[static_cast<std::size_t>(s)] -= value_scratch_[step_.values->first_output() + static_cast<std::size_t>(s)];
+    }
     ++counters_.evaluations;
     const Evaluator& tape = renew ? *step_.residual_and_matrix : *step_.values;
     double* scratch = renew ? matrix_scratch_.data() : value_scratch_.data();
@@ -171,6 +182,26 @@ double EnergyMomentum::constraint_size() const {
   return std::sqrt(sum);
 }
 
+// What options of this method have to do with it, else what is common to all methods.
+StepResult EnergyMomentum::failure(const State& state, double h, const char* what,
+                                   const Convergence& convergence) const {
+  const std::string where =
+      fmt::format("in the step from t = {:g} (h = {:g}), {} could not be solved", state.t, h, what);
+  const double lightest = biggest(form_.inverse.data(), static_cast<int>(form_.inverse.size()));
+  const double magnified = which_.penalty * h * h * lightest * epsilon;
+  if (which_.constraints != Treatment::multiplier && magnified > penalty_rounding)
+    return {false,
+            fmt::format("{}: the penalty {:g} is too large for double precision, rounding of the constraints times "
+                        "mu h^2/M is {:.0e}; take {:.0e} or less, or constraints = \"multiplier\"",
+                        where, which_.penalty, magnified,
+                        std::pow(10, std::floor(std::log10(which_.penalty * penalty_rounding / magnified))))};
+  if (which_.general && noise_ * convergence.last() * epsilon < surely_rounding && convergence.theta() > 0.1)
+    return {false, fmt::format("{}: the general derivative divides differences of energies by |dz|^2, and here their "
+                               "rounding is larger than what is left to be solved; use derivative = \"equivariant\"",
+                               where)};
+  return explain_failure(*system_, state, h, what, convergence);
+}
+
 // lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0.
 // Where that is not small enough the iteration stalls; then lam_k is moved by c mu g1, whose limit has g1 = 0.
 StepResult EnergyMomentum::augment(const State& state, double h) {
@@ -178,17 +209,25 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
     lam_k_ = state.psi;
   else
     std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
-  double before = std::numeric_limits<double>::infinity();
+  double before = std::numeric_limits<double>::infinity(), least = before;
+  int idle = 0;
   bool stalled = false;
   for (int k = 0; k < which_.max_augmentations; ++k) {
     Convergence convergence(0);
     ++counters_.augmentations;
-    if (!solve(h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+    if (!solve(h, convergence)) return failure(state, h, "the step", convergence);
     given_ = lam_k_;  // of this solution
     const double size = constraint_size();
     if (size < which_.tolerance) return {};
     stalled = stalled || (!which_.general && size > 0.95 * before);
     before = size;
+    idle = size < least ? 0 : idle + 1;
+    least = std::min(least, size);
+    if (idle >= without_progress)
+      return {false,
+              fmt::format("in the step from t = {:g} (h = {:g}), |g| stays at {:.1e} whatever the multipliers are: "
+                          "that is rounding, and tolerance_constraint = {:.1e} cannot be reached; {:.0e} can",
+                          state.t, h, least, which_.tolerance, std::pow(10, std::ceil(std::log10(4 * least))))};
     const double* lam =
         value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_);
     for (std::size_t i = 0; i < lam_k_.size(); ++i)
@@ -250,7 +289,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   if (which_.constraints == Treatment::augmented)
     result = augment(state, h);
   else if (!solve(h, convergence))
-    result = explain_failure(*system_, state, h, "the step", convergence);
+    result = failure(state, h, "the step", convergence);
   if (!result) {
     forget();
     return result;
@@ -267,8 +306,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   }
   std::copy_n(lam, m_, psi_.data());
   axpy(1.0, x_.data(), n_, q0_.data());
-  if (projector_ && !project(state.t + h))
-    return explain_failure(*system_, state, h, "the projection of the velocity", convergence);
+  if (projector_ && !project(state.t + h)) return failure(state, h, "the projection of the velocity", convergence);
   state.t += h;
   q1_ = q0_;
   have_momentum_ = !projector_;
@@ -396,8 +434,9 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
   };
   choice.warnings = [which](const System& system) { return warnings_about(which, system); };
   choice.system_facts = [which](const System& system) { return facts_about(which, system); };
-  choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h) {
-    return iteration_matrix_condition(std::move(system), which, start, h);
+  choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h,
+                             const SolverOptions& options) {
+    return iteration_matrix_condition(std::move(system), which, start, h, MatrixScaling::rows_times_h, options);
   };
   return choice;
 }

@@ -20,9 +20,9 @@ MethodEntry shake_entry();
 MethodEntry symplectic_euler_entry();
 MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
-MethodEntry euler_maruyama_entry();
-MethodEntry radau_entry();
 MethodEntry bdf_entry();
+MethodEntry radau_entry();
+MethodEntry euler_maruyama_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};

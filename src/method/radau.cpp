@@ -21,9 +21,9 @@ RadauReport::RadauReport(std::shared_ptr<const System> system, const ImplicitPro
                          const RadauOptions& options)
     : problem_(problem) {
   using Multipliers = RadauOptions::Multipliers;
-  const bool recompute = options.multipliers == Multipliers::recomputed ||
-                         (options.multipliers == Multipliers::automatic &&
-                          !own_multipliers_are_good(options.formulation.formulation));
+  const bool recompute =
+      options.multipliers == Multipliers::recomputed ||
+      (options.multipliers == Multipliers::automatic && !own_multipliers_are_good(options.formulation.formulation));
   if (!recompute || system->npsi() == 0) return;
   acceleration_ = std::make_unique<Acceleration>(system);
   psi_.resize(static_cast<std::size_t>(system->npsi()));
@@ -71,7 +71,8 @@ int read_stages(const Options& options) {
 MethodChoice make_radau(const Options& options) {
   RadauOptions o;
   o.stages = read_stages(options);
-  if (options.contains("stages") && o.stages == 0 && std::holds_alternative<double>(options.at("stages"))) o.stages = -1;
+  if (options.contains("stages") && o.stages == 0 && std::holds_alternative<double>(options.at("stages")))
+    o.stages = -1;
   o.formulation.formulation = parse_formulation(text_option(options, "formulation", "projected-invariants"));
   o.formulation.alpha = number_option(options, "alpha", o.formulation.alpha);
   o.formulation.beta = number_option(options, "beta", o.formulation.beta);
@@ -82,8 +83,8 @@ MethodChoice make_radau(const Options& options) {
   else if (word == "recomputed")
     o.multipliers = Multipliers::recomputed;
   else if (word != "automatic")
-    throw InputError(fmt::format(
-        "'multipliers' is \"{}\"; it takes \"automatic\", \"formulation\" or \"recomputed\"", word));
+    throw InputError(
+        fmt::format("'multipliers' is \"{}\"; it takes \"automatic\", \"formulation\" or \"recomputed\"", word));
   return radau(o);
 }
 

@@ -58,7 +58,7 @@ class RadauStepper final : public Stepper {
     ends_at_.y = state.y;
     ends_at_.z = state.z;
     multipliers_ = state.psi;
-    if (problem_->accepted(state.t, x1_.data()) == ImplicitProblem::Change::pattern) stages_.rebuild();
+    if (problem_->accepted(state.t, x1_.data()) == ImplicitProblem::Change::pattern) stages_.match_pattern();
     old_ = z_;
     h_old_ = h;
     known_ = true;
@@ -69,10 +69,7 @@ class RadauStepper final : public Stepper {
  private:
   bool begin(const State& state) {
     if (!problem_->from_state(state, x0_.data(), rate0_.data())) return false;
-    if (problem_->pattern().entries() != entries_) {
-      stages_.rebuild();
-      entries_ = problem_->pattern().entries();
-    }
+    stages_.match_pattern();
     return true;
   }
 
@@ -90,7 +87,7 @@ class RadauStepper final : public Stepper {
       for (std::size_t k = 0; k < n; ++k) {
         double sum = -old_[(s - 1) * n + k];
         for (std::size_t j = 0; j < s; ++j) sum += weight_[j] * old_[j * n + k];
-        z[k] = sum;
+        z[k] = problem_->unknowns()[k].vanishes ? -x0_[k] : sum;
       }
     }
   }
@@ -112,8 +109,8 @@ class RadauStepper final : public Stepper {
       const Convergence::Verdict verdict = convergence.judge(size);
       if (verdict == Convergence::Verdict::converged) return true;
       if (verdict == Convergence::Verdict::failed) return false;
-      const bool renew = solver_.newton == Newton::full ||
-                         (solver_.newton == Newton::automatic && convergence.count() > 1 && convergence.slower_than(0.3));
+      const bool renew = solver_.newton == Newton::full || (solver_.newton == Newton::automatic &&
+                                                            convergence.count() > 1 && convergence.slower_than(0.3));
       if (renew) {  // in the middle of the step, where the stages are now
         const std::size_t middle = (s - 1) / 2;
         for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[middle * n + k];
@@ -161,7 +158,6 @@ class RadauStepper final : public Stepper {
   RadauReport report_;
   State ends_at_;  // y and z after the last step
   bool known_ = false;
-  std::size_t entries_ = 0;
   double h_old_ = 0, round_off_ = 1;
   std::vector<double> x0_, rate0_, x1_, rate1_, noise_, weight_, z_, dz_, old_;
 };

@@ -16,31 +16,48 @@ double power(double h, int exponent) {
 }  // namespace
 
 RadauStages::RadauStages(ImplicitProblem& problem, int most_stages, LinearAlgebra choice, Counters& counters)
-    : problem_(problem), choice_(choice), counters_(counters), most_stages_(most_stages) {
-  rebuild();
-}
+    : problem_(problem), choice_(choice), counters_(counters), most_stages_(most_stages) {}
 
 void RadauStages::use(const RadauTableau& tableau) { tableau_ = &tableau; }
 
-void RadauStages::rebuild() {
+void RadauStages::match_pattern() {
   const Pattern& p = problem_.pattern();
+  if (built_ && p.row_start == pattern_.row_start && p.column == pattern_.column) return;
+  built_ = true;
+  pattern_ = p;
   n_ = static_cast<std::size_t>(p.rows);
-  real_ = make_linear_solver(p, choice_);
   complex_.clear();
-  for (int k = 0; k < most_stages_ / 2; ++k) complex_.push_back(make_complex_solver(p, choice_));
+  reduced_.reset();
+  const ImplicitProblem::Shape shape = problem_.projected_invariants();
+  if (shape.psi > 0 && (choice_ == LinearAlgebra::dense || (choice_ == LinearAlgebra::automatic && p.rows <= 100))) {
+    reduced_ = std::make_unique<RadauReduced>(p, shape, most_stages_);
+  } else {
+    real_ = make_linear_solver(p, choice_);
+    for (int k = 0; k < most_stages_ / 2; ++k) complex_.push_back(make_complex_solver(p, choice_));
+  }
   for (auto* v : {&f_x_, &f_rate_, &real_values_}) v->assign(p.entries(), 0.0);
-  for (auto* v : {&row_, &column_, &x_, &rate_, &real_work_}) v->assign(n_, 1.0);
-  f_.assign(static_cast<std::size_t>(most_stages_) * n_, 0.0);
+  for (auto* v : {&row_, &column_, &real_work_}) v->assign(n_, 1.0);
+  for (auto* v : {&f_, &x_, &rate_}) v->assign(static_cast<std::size_t>(most_stages_) * n_, 0.0);
+  times_.assign(static_cast<std::size_t>(most_stages_), 0.0);
   complex_values_.assign(p.entries(), 0.0);
   complex_work_.assign(n_, 0.0);
+  differential_.assign(n_, 0);
 }
 
 void RadauStages::linearise(double t, const double* x, const double* rate) {
   problem_.jacobian(t, x, rate, f_x_.data(), f_rate_.data());
   ++counters_.evaluations;
+  std::fill(differential_.begin(), differential_.end(), char{0});
+  for (std::size_t k = 0; k < f_rate_.size(); ++k)
+    if (f_rate_[k] != 0) differential_[static_cast<std::size_t>(pattern_.column[k])] = 1;
+  if (reduced_) regular_ = reduced_->linearise(f_x_.data(), f_rate_.data());
 }
 
 bool RadauStages::factor(double h) {
+  if (reduced_) {
+    counters_.factorisations += static_cast<long>(tableau_->eigenvalues.size()) + (tableau_->has_real() ? 1 : 0);
+    return regular_ && reduced_->factor(h, *tableau_);
+  }
   const double size = std::abs(h);
   for (std::size_t i = 0; i < n_; ++i) {
     row_[i] = power(size, problem_.row_scale()[i]);
@@ -66,6 +83,7 @@ bool RadauStages::factor(double h) {
 }
 
 void RadauStages::solve_real(double* x) {
+  if (reduced_) return reduced_->solve_real(x);
   for (std::size_t i = 0; i < n_; ++i) x[i] *= row_[i];
   real_->solve(x);
   for (std::size_t i = 0; i < n_; ++i) x[i] *= column_[i];
@@ -87,18 +105,23 @@ bool RadauStages::iterate(double t0, const double* x0, double h, double* z, doub
   const auto s = static_cast<std::size_t>(tableau_->stages);
   ++counters_.iterations;
   for (std::size_t i = 0; i < s; ++i) {
-    const double* own = z + i * n_;
-    for (std::size_t k = 0; k < n_; ++k) x_[k] = x0[k] + own[k];
-    rate(static_cast<int>(i), h, z, rate_.data());
-    double* out = f_.data() + i * n_;
-    problem_.residual(t0 + tableau_->c(static_cast<Eigen::Index>(i)) * h, x_.data(), rate_.data(), out);
-    ++counters_.evaluations;
-    double sum = 0;
+    for (std::size_t k = 0; k < n_; ++k) x_[i * n_ + k] = x0[k] + z[i * n_ + k];
+    rate(static_cast<int>(i), h, z, rate_.data() + i * n_);
+    times_[i] = t0 + tableau_->c(static_cast<Eigen::Index>(i)) * h;
+  }
+  problem_.residuals(tableau_->stages, times_.data(), x_.data(), rate_.data(), f_.data());
+  counters_.evaluations += tableau_->stages;
+  double sum = 0;
+  for (std::size_t i = 0; i < s; ++i)
     for (std::size_t k = 0; k < n_; ++k) {
-      out[k] *= -row_[k];
-      sum += out[k];
+      f_[i * n_ + k] *= -row_[k];
+      sum += f_[i * n_ + k];
     }
-    if (!std::isfinite(sum)) return false;
+  if (!std::isfinite(sum)) return false;
+  if (reduced_) {
+    reduced_->solve(f_.data(), dz);
+    for (std::size_t k = 0; k < s * n_; ++k) z[k] += dz[k];
+    return true;
   }
   std::fill_n(dz, s * n_, 0.0);
   if (tableau_->has_real()) {

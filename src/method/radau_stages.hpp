@@ -3,9 +3,10 @@
 //   F(t0 + c_i h, x0 + Z_i, (1/h) sum_j gamma_ij Z_j) = 0,      i = 1..s,      x1 = x0 + Z_s
 //
 // With F_x and F_x' frozen at one point, the matrix  (1/h) Gamma (x) F_x' + I (x) F_x  falls apart in the eigenbasis of
-// Gamma into  (mu_k/h) F_x' + F_x: one real matrix of the size of x where s is odd, and one complex matrix for each pair
-// of complex eigenvalues. Rows and columns are scaled by powers of h as the problem says, so that the condition of each
-// does not depend on h. F_x' need not be constant, and no unknown stands for x'.
+// Gamma into  (mu_k/h) F_x' + F_x: one real matrix of the size of x where s is odd, and one complex matrix for each
+// pair of complex eigenvalues. Rows and columns are scaled by powers of h as the problem says, so that the condition of
+// each does not depend on h. Small systems in projected invariants go another way: radau_reduced.hpp. F_x' need not be
+// constant, and no unknown stands for x'.
 #pragma once
 
 #include <complex>
@@ -14,6 +15,7 @@
 
 #include "formulation/implicit_problem.hpp"
 #include "hinge/method.hpp"
+#include "method/radau_reduced.hpp"
 #include "method/radau_tableau.hpp"
 #include "solve/complex_linear.hpp"
 #include "solve/linear.hpp"
@@ -26,11 +28,13 @@ class RadauStages {
   RadauStages(ImplicitProblem& problem, int most_stages, LinearAlgebra choice, Counters& counters);
   /// The tableau to use from now on; it must outlive its use. Factorise again afterwards.
   void use(const RadauTableau& tableau);
-  /// To be called when the problem's pattern has changed.
-  void rebuild();
+  /// To be called before the first use, and whenever the problem's pattern may have changed.
+  void match_pattern();
 
   /// F_x and F_x' at a point.
   void linearise(double t, const double* x, const double* rate);
+  /// Does the derivative of unknown k occur in F? As of the last linearise().
+  bool is_differential(std::size_t k) const { return differential_[k]; }
   /// Factorises for the step h. False where a matrix is singular.
   bool factor(double h);
 
@@ -49,12 +53,17 @@ class RadauStages {
   LinearAlgebra choice_;
   Counters& counters_;
   std::size_t n_ = 0;
+  Pattern pattern_;  // that everything below is made for
   int most_stages_;
+  std::unique_ptr<RadauReduced> reduced_;  // where it serves, in the place of the next two
   std::unique_ptr<LinearSolver> real_;
   std::vector<std::unique_ptr<ComplexLinearSolver>> complex_;
   std::vector<double> f_x_, f_rate_, real_values_, row_, column_;
   std::vector<Complex> complex_values_, complex_work_;
-  std::vector<double> x_, rate_, f_, real_work_;
+  std::vector<double> x_, rate_, f_, times_, real_work_;
+  std::vector<char> differential_;
+  bool regular_ = true;  // as far as linearise() could tell
+  bool built_ = false;
 };
 
 }  // namespace hinge

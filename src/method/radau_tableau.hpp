@@ -20,13 +20,13 @@ struct RadauTableau {
   using Complex = std::complex<double>;
   int stages = 0;
   Eigen::VectorXd c;
-  Eigen::MatrixXd gamma;                       // s x s
-  Eigen::VectorXd start;                       // s; -e of the literature
-  double real_eigenvalue = 0;                  // where s is odd
-  Eigen::VectorXd real_right, real_left;       // column of V, row of V^-1
-  std::vector<Complex> eigenvalues;            // of each complex pair the one with positive imaginary part
-  std::vector<Eigen::VectorXcd> right, left;   // their columns of V and rows of V^-1
-  std::vector<long double> at;                 // 0, c_1, ..., c_s
+  Eigen::MatrixXd gamma;                      // s x s
+  Eigen::VectorXd start;                      // s; -e of the literature
+  double real_eigenvalue = 0;                 // where s is odd
+  Eigen::VectorXd real_right, real_left;      // column of V, row of V^-1
+  std::vector<Complex> eigenvalues;           // of each complex pair the one with positive imaginary part
+  std::vector<Eigen::VectorXcd> right, left;  // their columns of V and rows of V^-1
+  std::vector<long double> at;                // 0, c_1, ..., c_s
   bool has_real() const { return stages % 2 == 1; }
 
   /// Weights w with u(t0 + theta h) = x0 + sum_j w_j Z_j.

@@ -16,6 +16,7 @@
 #include "method/tableau_check.hpp"
 #include "model/body_section.hpp"
 #include "model/dae_section.hpp"
+#include "model/event_section.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
@@ -199,14 +200,6 @@ std::vector<std::string> names_of(const Blocks& blocks, const char* suffix) {
   return names;
 }
 
-Blocks velocity_blocks(const Layout& layout) {
-  return layout.kind == SystemKind::hamiltonian ? layout.y : [&] {
-    Blocks blocks = layout.z;
-    for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].name = layout.y[k].name;
-    return blocks;
-  }();
-}
-
 std::string example_of_motion(const RigidBody& body) {
   return fmt::format("bodies = {{ {} = {{ {}rotation = {{ axis = [1, 0, 0], angle = \"pi/3\" }} }} }}",
                      body.options().name, body.is_free() ? "position = [0, 0, 0], " : "");
@@ -350,21 +343,6 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   }
   part("velocity", velocity_blocks(layout), names_of(layout.y, "'"), model.exact.velocity);
   part("momentum", hamiltonian ? layout.z : velocity_blocks(layout), names_of(layout.y, ""), model.exact.momentum);
-}
-
-template <class Choice>
-Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Choice>>& choices) {
-  const std::string word = item.expect_string("a word");
-  std::vector<std::string> names;
-  std::string list;
-  for (const auto& [name, choice] : choices) {
-    if (word == name) return choice;
-    names.emplace_back(name);
-    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
-  }
-  const std::string near = nearest_name(word, names);
-  item.fail(fmt::format("\"{}\" is unknown{} choose one of {}", word,
-                        near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
 }
 
 // Was this key, or one inside it, given on the command line?
@@ -572,7 +550,8 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   for (const Override& o : overrides) apply_override(table, o, source);
   refuse_unused_parameters(table, text, overrides);
   const Item root{&table, "", &source};
-  std::vector<std::string> known = {"title", "parameters", "define", "initial", "exact", "integrate", "output"};
+  std::vector<std::string> known = {"title", "parameters", "define", "initial",
+                                    "exact", "integrate",  "output", "event"};
   known.insert(known.end(), system_sections().begin(), system_sections().end());
   root.expect_keys(known);
 
@@ -590,6 +569,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_exact(root["exact"], section, section.scope, model);
   read_integrate(root["integrate"], section.scope, model);
   read_output(root["output"], section, section.scope, model);
+  model.events = read_events(root["event"], section);
   return model;
 }
 
@@ -631,6 +611,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
       run.observe(q.name, q.value, q.shape);
   }
   for (const auto& [name, map] : momentum_maps) run.observe_momentum(name, map);
+  for (const Event& e : events) run.watch(e);
   run.compare(exact);
   run.record({output_path, title, text, settings});
   return run;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "expression/parse.hpp"
@@ -92,5 +93,21 @@ class ValueReader {
  private:
   Scope& scope_;
 };
+
+/// The choice that a word stands for; the nearest is suggested for an unknown one.
+template <class Choice>
+Choice read_choice(const Item& item, const std::vector<std::pair<const char*, Choice>>& choices) {
+  const std::string word = item.expect_string("a word");
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& [name, choice] : choices) {
+    if (word == name) return choice;
+    names.emplace_back(name);
+    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
+  }
+  const std::string near = nearest_name(word, names);
+  item.fail(fmt::format("\"{}\" is unknown{} choose one of {}", word,
+                        near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
+}
 
 }  // namespace hinge

@@ -498,6 +498,14 @@ const std::vector<std::string>& system_sections() {
   return names;
 }
 
+std::vector<Block> velocity_blocks(const Layout& layout) {
+  return layout.kind == SystemKind::hamiltonian ? layout.y : [&] {
+    std::vector<Block> blocks = layout.z;
+    for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].name = layout.y[k].name;
+    return blocks;
+  }();
+}
+
 SystemSection read_system(const Item& root) {
   std::vector<std::string> present;
   for (const std::string& name : system_sections())

@@ -25,4 +25,7 @@ SystemSection read_system(const Item& root);
 /// The names of all system sections, also of those that this version does not have yet.
 const std::vector<std::string>& system_sections();
 
+/// The velocities, by the names of their coordinates.
+std::vector<Block> velocity_blocks(const Layout& layout);
+
 }  // namespace hinge

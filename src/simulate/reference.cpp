@@ -69,6 +69,7 @@ double euclidean_norm(const std::vector<double>& x) {
 std::array<std::string, 3> part_names(const Layout& layout, Second second) {
   if (layout.kind == SystemKind::dae) return {"unknowns", "derivatives", "multiplier"};
   if (layout.kind == SystemKind::odae || layout.kind == SystemKind::own) return {"y", "z", "psi"};
+  if (layout.kind == SystemKind::dae) return {"unknowns", "derivatives", ""};
   const bool momentum = second == Second::momentum || (second == Second::z && layout.kind == SystemKind::hamiltonian);
   return {"position", momentum ? "momentum" : "velocity", "multiplier"};
 }
@@ -134,14 +135,18 @@ Reference computed_reference(const ConvergenceProblem& problem, const StudiedMet
     throw StepFailure(fmt::format("the reference, {} with step {:g}, failed: {}", method.name, step, failure.what()),
                       failure.time);
   }
-  const State& end = run.state();
-  return {Reference::Kind::method,
-          fmt::format("{}, step {:g}", method.name, step),
-          step,
-          Second::z,
-          end.y,
-          end.z,
-          consistent_multipliers(*problem.system, end)};
+  Reference reference = reference_of(*problem.system, run.state(), fmt::format("{}, step {:g}", method.name, step));
+  reference.step = step;
+  return reference;
+}
+
+Reference reference_of(const System& system, const State& end, std::string description) {
+  Reference reference{Reference::Kind::method, std::move(description), 0, Second::z, end.y, end.z, {}};
+  if (system.layout().kind == SystemKind::dae)
+    reference.z.clear();  // derivatives follow from the unknowns
+  else
+    reference.psi = consistent_multipliers(system, end);
+  return reference;
 }
 
 double reference_step(const MethodChoice& method, double smallest_step) {

@@ -14,6 +14,9 @@ Reference evaluate_exact(const System& system, const ExactSolution& exact, doubl
 /// Euclidean norms of the differences, for the parts that the reference has.
 StateErrors errors_against(const Reference& reference, const System& system, const State& state);
 
+/// The end of a run, as a reference: with the multipliers that belong to its y and z.
+Reference reference_of(const System& system, const State& end, std::string description);
+
 double euclidean_norm(const std::vector<double>& x);
 
 }  // namespace hinge

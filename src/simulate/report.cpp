@@ -45,7 +45,7 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("{}, step {:g}, t = {:g} to {:g}\n", r.method, r.step, r.start, r.end);
   for (const std::string& remark : r.remarks) out << "  " << remark << '\n';
   for (const std::string& fact : r.method_facts) out << "  " << fact << '\n';
-  if (r.status == RunStatus::stopped) out << r.message << '\n';
+  if (r.status != RunStatus::failed && !r.message.empty()) out << r.message << '\n';
 
   out << "\nFinal state\n";
   const bool odae = r.layout.kind == SystemKind::odae || r.layout.kind == SystemKind::own;
@@ -57,6 +57,15 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     print_blocks(out, dae ? "derivatives" : odae ? "z" : "velocity", r.layout.z, r.final.z);
   if (!r.final.psi.empty()) print_blocks(out, odae ? "psi" : "multiplier", r.layout.psi, r.final.psi);
   for (const auto& q : r.quantities) print_blocks(out, "quantity", {{q.name, q.shape, 0}}, q.value);
+
+  if (!r.events.empty()) out << "\nEvents\n";
+  for (std::size_t k = 0; k < r.events.size(); ++k) {
+    if (r.events.size() > 20 && k == 10) {
+      k = r.events.size() - 10;
+      out << fmt::format("  ... {} more\n", r.events.size() - 20);
+    }
+    out << fmt::format("  {:<12} t = {:.15g}\n", r.events[k].name, r.events[k].state.t);
+  }
 
   out << "\nPreserved (largest violation over all steps)\n";
   if (r.layout.ng() > 0) {

@@ -10,6 +10,7 @@
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
 #include "simulate/reference.hpp"
@@ -86,6 +87,9 @@ struct Simulation::Impl {
   std::unique_ptr<AdaptiveStepper> adaptive;  //
   std::unique_ptr<Evaluation> watch;
   Observer observer;
+  EventWatch events;
+  std::vector<Occurrence> occurred;
+  int crowded = 0;  // events in a row with hardly any time between
   std::vector<WatchedMomentum> momenta;
   ExactSolution exact;
   Output output;
@@ -220,24 +224,98 @@ struct Simulation::Impl {
       while (next_time < options.times.size() && options.times[next_time] <= t) ++next_time;
   }
 
+  // Rows at times within the last step.
+  void record_between() {
+    if (!adaptive || steps == 0 || !at_times()) return;
+    while (due_time() < state.t) {
+      const double t = options.interval > 0 ? next_record_time : options.times[next_time];
+      if (t >= state.t) break;
+      adaptive->interpolate(t, shown);
+      shown.t = t;
+      write_row(shown);
+      time_recorded(t);
+    }
+  }
+
   // After a step: rows at the times that it has passed, or every n-th step.
   void record_if_due() {
     if (!at_times()) {
       if (steps % options.every == 0) write_row();
       return;
     }
-    if (adaptive && steps > 0)
-      while (due_time() < state.t) {
-        const double t = options.interval > 0 ? next_record_time : options.times[next_time];
-        if (t >= state.t) break;
-        adaptive->interpolate(t, shown);
-        shown.t = t;
-        write_row(shown);
-        time_recorded(t);
-      }
+    record_between();
     if (due_time() > state.t) return;
     write_row();
     time_recorded(state.t);
+  }
+
+  // The state within the present step: of the interpolation, or of a shorter step from where it began.
+  bool probe(double t, State& out) {
+    if (adaptive) {
+      adaptive->interpolate(t, out);
+      out.t = t;
+      return true;
+    }
+    out = before;
+    stepper->reset();
+    const bool ok = static_cast<bool>(stepper->step(out, t - before.t));
+    out.t = t;
+    return ok;
+  }
+
+  // Events of the step that has just been made. Returns true when the run ends there; the motion may have been set back
+  // to an event and changed.
+  bool notice_events() {
+    if (events.empty()) return false;
+    const State after = state;
+    State from = before;
+    EventWatch::Found found;
+    bool probed = false;
+    const auto within = [&](double t, State& out) {
+      probed = true;
+      return probe(t, out);
+    };
+    const int looks = adaptive ? 4 : 1;  // interpolation is cheap, another step is not
+    while (events.find(from, after, looks, within, found)) {
+      const Event& event = events.event(found.event);
+      crowded = !occurred.empty() && found.state.t - occurred.back().state.t <= 1e-10 * std::max(1.0, std::abs(state.t))
+                    ? crowded + 1
+                    : 0;
+      occurred.push_back({event.name, found.state});
+      if (crowded >= 8) {
+        state = found.state;
+        throw StepFailure(
+            fmt::format("the events accumulate at t = {:.12g} (the last is '{}'): there is no time between "
+                        "them in which the motion could go on; end the run there with an event whose "
+                        "action is \"stop\"",
+                        found.state.t, event.name),
+            found.state.t);
+      }
+      if (event.action == Event::Action::record) {
+        write_row(found.state);
+        events.passed(found);
+        from = found.state;
+        continue;
+      }
+      state = found.state;
+      record_between();
+      write_row();
+      if (event.action == Event::Action::stop) {
+        if (stepper) stepper->reset();
+        look();
+        return true;
+      }
+      state = events.changed(*system, found.event, found.state);
+      look();
+      write_row();
+      if (stepper) stepper->reset();
+      if (adaptive)
+        if (const StepResult result = adaptive->start(state); !result) throw StepFailure(result.reason, state.t);
+      events.restart(state, found.event);
+      return false;
+    }
+    if (probed && stepper) stepper->reset();
+    return false;
   }
 
   // One step from t0 to t1 = t0 + h up to round-off. Times are multiples of the step, not sums. Where the equations
@@ -321,6 +399,8 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
+void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+
 void Simulation::observe_condition() {
   if (!impl_->method.condition)
     throw UnsuitableMethod(
@@ -341,6 +421,7 @@ void Simulation::on_progress(std::function<bool(double)> callback) { impl_->prog
 void Simulation::start(const Start& initial) {
   Impl& s = *impl_;
   s.observer.compile(*s.system);
+  s.events.compile(*s.system);
   s.start_remarks.clear();
   s.state = consistent_start(*s.system, s.options.start, initial, &s.start_remarks);
   if (s.stepper) s.stepper->reset();
@@ -363,8 +444,11 @@ void Simulation::start(const Start& initial) {
         fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
                     "expression so that it is defined there",
                     trouble));
-  if (s.wants_condition) s.condition = s.method.condition(s.system, s.state, s.options.step);
+  if (s.wants_condition) s.condition = s.method.condition(s.system, s.state, s.options.step, s.options.solver);
   s.next_record_time = s.options.start;
+  s.occurred.clear();
+  s.crowded = 0;
+  s.events.start(s.state);
   s.open_output();
   s.record_if_due();
   s.started = true;
@@ -378,7 +462,7 @@ void Simulation::step() {
     s.advance(INFINITY);
   else
     s.advance(s.state.t, s.state.t + s.options.step, s.options.step);
-  s.record_if_due();
+  if (!s.notice_events() && s.state.t > s.before.t) s.record_if_due();
   s.wall_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -388,27 +472,37 @@ void Simulation::until(double end) {
   if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
   const double start = s.state.t, h = s.options.step;
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
-  // Fixed steps: all are h but the last, which is fitted. A last one so short that rounding would rule it
-  // (eps |y| / h^2 enters the multipliers) is merged with the one before.
-  const double count = s.adaptive ? (end > start ? 1.0 : 0.0)
-                                  : std::max(std::ceil((end - start) / h - 1e-6), end - start > 1e-9 * h ? 1.0 : 0.0);
+  // Fixed steps: times are start + k h, and the last step is fitted. A last one so short that rounding would rule it
+  // (eps |y| / h^2 enters the multipliers) is merged with the one before. After an event that has changed the motion, a
+  // shorter step leads back to these times.
+  const double count =
+      s.adaptive ? 0 : std::max(std::ceil((end - start) / h - 1e-6), end - start > 1e-9 * h ? 1.0 : 0.0);
   if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   const long n = static_cast<long>(count);
   const auto begin = Clock::now();
   auto reported = begin;
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const double before = s.wall_seconds;
+  bool ended = false;
   try {
-    for (long k = 0; s.adaptive ? s.state.t < end : k < n; ++k) {
+    for (long k = 0; !ended && (s.adaptive ? s.state.t < end : k < n);) {
       if (s.adaptive) {
         s.advance(end);
       } else {
-        const bool last = k + 1 == n;
-        const double t0 = start + static_cast<double>(k) * h;
-        const double t1 = last ? end : start + static_cast<double>(k + 1) * h, rest = end - t0;
-        s.advance(t0, t1, last && std::abs(rest - h) > 1e-9 * h ? rest : h);
+        const double t1 = k + 1 == n ? end : start + static_cast<double>(k + 1) * h;
+        double t0 = start + static_cast<double>(k) * h;
+        if (std::abs(s.state.t - t0) > 1e-9 * h) t0 = s.state.t;
+        const double rest = t1 - t0;
+        if (rest < 1e-6 * h && k + 1 < n) {  // an event just before this time: go on to the next
+          ++k;
+          continue;
+        }
+        s.advance(t0, t1, std::abs(rest - h) > 1e-9 * h ? rest : h);
       }
-      s.record_if_due();
+      const double reached = s.state.t;
+      ended = s.notice_events();
+      if (s.state.t == reached) ++k;
+      if (!ended && s.state.t == reached) s.record_if_due();
       if (s.progress && Clock::now() - reported > std::chrono::milliseconds(100)) {
         reported = Clock::now();
         if (!s.progress(s.state.t)) {
@@ -418,7 +512,10 @@ void Simulation::until(double end) {
         }
       }
     }
-    if (s.last_recorded_step != s.steps) s.write_row();
+    if (ended)
+      s.message = fmt::format("ended by the event '{}' at t = {:.15g}", s.occurred.back().name, s.state.t);
+    else if (s.last_recorded_step != s.steps)
+      s.write_row();
   } catch (const StepFailure& failure) {
     s.wall_seconds = before + elapsed();
     s.finish(RunStatus::failed, failure.what());
@@ -486,6 +583,7 @@ Report Simulation::report() const {
     r.quantities.push_back({item.name, item.shape, std::vector<double>(value, value + n)});
     value += n;
   }
+  r.events = s.occurred;
   r.counters = s.counters();
   r.rejected = r.counters.rejected + r.counters.failed;
   r.remarks = s.start_remarks;

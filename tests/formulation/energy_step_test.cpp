@@ -147,8 +147,8 @@ TEST(EnergyMomentumScope, RefusesAMassThatDependsOnThePosition) {
 }
 
 TEST(EnergyMomentumScope, RefusesMagneticTerms) {
-  expect_refused(problems::s2().system, "constant mass matrix");
-  expect_refused(problems::s2_lagrangian().system, "constant mass matrix");
+  expect_refused(problems::s2().system, "magnetic");
+  expect_refused(problems::s2_lagrangian().system, "magnetic");
   // p = v + (1, 0): no position, but momenta at rest
   Lagrangian l;
   const Vector q = l.coordinates("q", 2), v = l.velocity(q);
@@ -202,6 +202,23 @@ TEST(EnergyMomentumScope, RefusesACoordinateWithoutInertia) {
   l.potential(q[1]);
   l.constrain((dot(q, q) - 1.0) / 2.0);
   expect_refused(l.build(), "regular mass matrix");
+}
+
+TEST(EnergyMomentumScope, RefusesAMassMatrixThatIsNotPositiveDefinite) {
+  const auto with = [](double a, double b, double c) {
+    Lagrangian l;
+    const Vector q = l.coordinates("q", 2), v = l.velocity(q);
+    l.kinetic(a / 2.0 * v[0] * v[0] + b * v[0] * v[1] + c / 2.0 * v[1] * v[1]);
+    l.potential(dot(q, q));
+    return l.build();
+  };
+  EXPECT_EQ(refusal(with(1, 0.9, 1)), "");
+  expect_refused(with(1, 0, -1), "positive definite");
+  expect_refused(with(1, 1.1, 1), "positive definite");
+  Hamiltonian h;
+  const Vector q = h.coordinates("q", 2), p = h.momenta("p", 2);
+  h.hamiltonian((p[0] * p[0] - p[1] * p[1]) / 2.0 + dot(q, q));
+  expect_refused(h.build(), "positive definite");
 }
 
 }  // namespace

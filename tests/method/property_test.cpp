@@ -46,6 +46,7 @@ struct Subject {
   bool weaker_than_listed = false;        ///< options take from what the list of methods says
   double springs = 0;                     ///< the solution is that with springs mu |g|^2 instead of constraints
   double tolerance = 0;                   ///< errors that the method makes on purpose
+  bool starts_itself = false;             ///< a first step is made by another method, of high order
 };
 
 std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.label; }
@@ -87,6 +88,14 @@ Subject composed(const std::string& base, double order, const std::string& schem
                     {.reaction_of_velocity = base == "symplectic-euler"});
 }
 
+/// Differences of velocities are not those of momenta: the two forms are different methods.
+Subject bdf(int order) {
+  Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
+  subject.same_in_both_forms = false;
+  subject.starts_itself = order > 1;
+  return subject;
+}
+
 std::vector<Subject> registered_methods() {
   return {
       registered("gauss-lobatto", {{"stages", 1.0}}, gauss_lobatto_tableau(1)),
@@ -115,6 +124,8 @@ std::vector<Subject> registered_methods() {
       composed("rattle", 4, "suzuki"),
       composed("gauss-lobatto", 6, "suzuki"),
       registered("energy-momentum", {}, {}, {.conservative_only = true}),
+      registered("radau", {{"stages", 2.0}}, {}, {.reaction_of_velocity = true}),
+      registered("radau", {{"stages", 3.0}}, {}, {.reaction_of_velocity = true}),
       energy_momentum_with({{"derivative", std::string("general")}}),
       energy_momentum_with({{"projection", std::string("velocity")}}),
       // weak enough for round-off, mu times that of g, to stay below the limits
@@ -125,6 +136,8 @@ std::vector<Subject> registered_methods() {
                             {"tolerance_constraint", 1e-7},
                             {"max_augmentations", 2000.0}},
                            0, 1e-7),
+      bdf(1),
+      bdf(2),
   };
 }
 
@@ -317,9 +330,8 @@ std::string energy_kept(const Subject& subject, const MethodChoice& method) {
   for (const Arena& arena : arenas(subject)) {
     const Walk walk = energy_walk(arena.problem, method, method.order < 8 ? 0.12 : 0.24, declared ? energy_steps : 100);
     const std::string where = arena.reversal[1] < 0 ? "_s2" : "_torus";
-    // measured 1.1e-12; where it is not kept at least 6.9e-10 (S2), 3.4e-7 (torus)
-    text += judge("energy" + where, declared, walk.most(), {5e-12, 2e-10});
-    if (declared) text += judge("energy_reach" + where, true, walk.reach(), {6, 0});  // measured 1.1; general 5.1
+    // measured 8.2e-13, which is 8e-18 in a step; where it is not kept at least 6.9e-10 (S2), 3.4e-7 (torus)
+    text += judge("energy" + where, declared, walk.most(), {2e-12, 2e-10});
   }
   return text;
 }
@@ -365,7 +377,10 @@ TEST_P(EveryMethod, HasTheOrdersItDeclares) { EXPECT_EQ(order(subject, method), 
 
 TEST_P(EveryMethod, KeepsTheConstraintLevelsItDeclares) { EXPECT_EQ(constraints(subject, method), ""); }
 
-TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) { EXPECT_EQ(symplecticity(subject, method), ""); }
+TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) {
+  if (subject.starts_itself) GTEST_SKIP() << "one step is not a step of this method";
+  EXPECT_EQ(symplecticity(subject, method), "");
+}
 
 TEST_P(EveryMethod, IsSymmetricAndReversibleIfItSaysSo) { EXPECT_EQ(symmetry(subject, method), ""); }
 

@@ -10,6 +10,7 @@
 #include "formulation/consistent_start.hpp"
 #include "hinge/model.hpp"
 #include "method/problems.hpp"
+#include "places.hpp"
 #include "system/quantities.hpp"
 #include "system/symbolic.hpp"
 

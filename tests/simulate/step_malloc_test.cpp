@@ -87,6 +87,22 @@ TEST(Steps, OfEnergyMomentumAllocateNothing) {  // for conservative systems with
     }
 }
 
+TEST(Steps, OfBdfAllocateNothing) {  // but where a chart is chosen anew
+  for (const char* form : {"index-3", "ggl", "extended", "projected-invariants"})
+    for (const auto& problem : {problems::pendulum(), problems::double_pendulum(), problems::rotating_hoop()})
+      for (const bool given : {true, false}) {
+        const MethodChoice method = make_method("bdf", {{"formulation", std::string(form)}});
+        SimulationOptions options;
+        if (given)
+          options.step = 0.001;
+        else
+          options.tolerance = {1e-9, 1e-9};
+        Simulation run(problem.system, method, options);
+        run.start(problem.start);
+        EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description << given;
+      }
+}
+
 TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {
   const auto problem = problems::chain(40);
   for (const SolverOptions& solver :

@@ -1,0 +1,138 @@
+// Work against precision, and its table.
+#include "hinge/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "simulate/reference.hpp"
+
+namespace hinge {
+
+namespace {
+
+// A run is repeated until its shortest time can be trusted, but never for long.
+constexpr int most_repeats = 7;
+constexpr double enough_seconds = 0.1;
+
+SimulationOptions options_for(const ConvergenceProblem& problem, double tolerance, double step) {
+  SimulationOptions options;
+  options.start = problem.begin;
+  options.solver = problem.solver;
+  options.step = step;
+  options.tolerance = {tolerance, tolerance};
+  return options;
+}
+
+// False when it was stopped.
+bool measure(const ConvergenceProblem& problem, const Reference& reference, const StudiedMethod& method,
+             WorkPoint& point, const ConvergenceProgress& progress) {
+  double total = 0;
+  for (int k = 0; k < most_repeats && (k == 0 || total < enough_seconds); ++k) {
+    Simulation run(problem.system, method.method, options_for(problem, point.tolerance, point.step));
+    if (progress)
+      run.on_progress([&](double t) { return progress(method.name, std::max(point.tolerance, point.step), t); });
+    run.start(problem.start);
+    try {
+      run.until(problem.end);
+    } catch (const StepFailure& failure) {
+      point.failure = failure.what();
+    }
+    const Report report = run.report();
+    if (report.status == RunStatus::stopped) return false;
+    point.steps = report.steps;
+    point.counters = report.counters;
+    point.seconds = k == 0 ? report.wall_seconds : std::min(point.seconds, report.wall_seconds);
+    total += report.wall_seconds;
+    if (!point.failure.empty()) return true;
+    point.error = errors_against(reference, *problem.system, run.state());
+  }
+  return true;
+}
+
+}  // namespace
+
+Reference adaptive_reference(const ConvergenceProblem& problem, const StudiedMethod& method, double tolerance) {
+  Simulation run(problem.system, method.method, options_for(problem, tolerance, 0));
+  run.start(problem.start);
+  try {
+    run.until(problem.end);
+  } catch (const StepFailure& failure) {
+    throw StepFailure(
+        fmt::format("the reference, {} with tolerance {:g}, failed: {}", method.name, tolerance, failure.what()),
+        failure.time);
+  }
+  return reference_of(*problem.system, run.state(), fmt::format("{}, tolerance {:g}", method.name, tolerance));
+}
+
+WorkPrecision compare_methods(const ConvergenceProblem& problem, const Reference& reference,
+                              const std::vector<StudiedMethod>& methods, const std::vector<double>& tolerances,
+                              const std::vector<double>& steps, const ConvergenceProgress& progress) {
+  if (methods.empty()) throw InputError("there is no method to compare");
+  WorkPrecision work;
+  work.reference = reference;
+  work.begin = problem.begin;
+  work.end = problem.end;
+  work.part_names = part_names(problem.system->layout(), reference.second);
+  // A method that cannot treat the system is refused before anything is computed.
+  for (const StudiedMethod& m : methods) {
+    if (m.method.bind_adaptive && tolerances.empty())
+      throw InputError(fmt::format("{} chooses its steps; give tolerances, as in 1e-4, 1e-6, 1e-8", m.name));
+    if (!m.method.bind_adaptive && steps.empty())
+      throw InputError(fmt::format("{} takes steps of given length; give steps, as in 0.01, 0.001", m.name));
+    Simulation(problem.system, m.method,
+               m.method.bind_adaptive ? options_for(problem, tolerances[0], 0) : options_for(problem, 0, steps[0]));
+  }
+  for (const StudiedMethod& m : methods) {
+    WorkSeries& series = work.series.emplace_back(WorkSeries{m.name, {}});
+    for (const double setting : m.method.bind_adaptive ? tolerances : steps) {
+      WorkPoint point;
+      (m.method.bind_adaptive ? point.tolerance : point.step) = setting;
+      work.stopped = !measure(problem, reference, m, point, progress);
+      if (work.stopped) return work;
+      series.points.push_back(std::move(point));
+    }
+  }
+  return work;
+}
+
+int WorkPrecision::failures() const {
+  int count = 0;
+  for (const WorkSeries& s : series)
+    count += static_cast<int>(
+        std::count_if(s.points.begin(), s.points.end(), [](const WorkPoint& p) { return !p.failure.empty(); }));
+  return count;
+}
+
+std::ostream& operator<<(std::ostream& out, const WorkPrecision& work) {
+  out << fmt::format("Errors at t = {:g} against {}\n", work.end, work.reference.description);
+  const std::vector<double>* const parts[] = {&work.reference.y, &work.reference.z, &work.reference.psi};
+  for (const WorkSeries& series : work.series) {
+    out << fmt::format("\n{}\n{:>12} {:>8} {:>9}", series.name,
+                       !series.points.empty() && series.points[0].step > 0 ? "step" : "tolerance", "steps", "rejected");
+    for (std::size_t k = 0; k < 3; ++k)
+      if (!parts[k]->empty()) out << fmt::format(" {:>11}", work.part_names[k]);
+    out << fmt::format(" {:>12} {:>10} {:>14} {:>10}\n", "evaluations", "iterations", "factorisations", "seconds");
+    for (const WorkPoint& p : series.points) {
+      out << fmt::format("{:>12.3g} {:>8} {:>9}", std::max(p.tolerance, p.step), p.steps,
+                         p.counters.rejected + p.counters.failed);
+      if (!p.failure.empty()) {
+        out << "      failed\n";
+        continue;
+      }
+      for (std::size_t k = 0; k < 3; ++k)
+        if (!parts[k]->empty()) out << fmt::format(" {:>11}", p.error[k] ? fmt::format("{:.2e}", *p.error[k]) : "-");
+      out << fmt::format(" {:>12} {:>10} {:>14} {:>10.3g}\n", p.counters.evaluations, p.counters.iterations,
+                         p.counters.factorisations, p.seconds);
+    }
+    for (const WorkPoint& p : series.points)
+      if (!p.failure.empty()) out << fmt::format("  {:g} failed: {}\n", std::max(p.tolerance, p.step), p.failure);
+  }
+  if (work.stopped) out << "\nnote: stopped; only finished runs are shown\n";
+  return out;
+}
+
+}  // namespace hinge

@@ -1,0 +1,53 @@
+// Events: functions of the motion whose sign is watched, and what happens where it changes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "expression/evaluator.hpp"
+#include "hinge/simulate.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+class EventWatch {
+ public:
+  void add(Event event) { events_.push_back(std::move(event)); }
+  bool empty() const { return events_.empty(); }
+  const Event& event(std::size_t k) const { return events_[k]; }
+  /// Prepares for a run. Throws InputError where an event does not fit the system.
+  void compile(const System& system);
+  /// On which sides of its roots the motion starts.
+  void start(const State& state);
+
+  /// The state of the present step at a time within it, as a function that fills its second argument.
+  using Probe = std::function<bool(double t, State& out)>;
+  struct Found {
+    std::size_t event = 0;
+    State state;  ///< just after the root
+  };
+  /// The first event of the step from `before` to `after`, if there is one. The motion is looked at in `looks` places,
+  /// `after` being the last: a function that changes its sign twice between two of them is not noticed.
+  bool find(const State& before, const State& after, int looks, const Probe& probe, Found& found);
+  /// To be called after the event that was found has been noted, before looking further in the same step.
+  void passed(const Found& found);
+  /// To be called when the motion goes on from a state that the event has changed.
+  void restart(const State& state, std::size_t event);
+  /// The state after a change of velocity, consistent with the constraints.
+  State changed(const System& system, std::size_t event, const State& at);
+
+ private:
+  void evaluate(const State& state, std::vector<double>& values);
+  bool crosses(std::size_t k, double from, double to) const;
+
+  std::vector<Event> events_;
+  std::unique_ptr<Evaluator> roots_, slopes_;  // slopes: time derivatives, of roots in t and y alone
+  std::vector<char> has_slope_;
+  std::vector<std::unique_ptr<Evaluator>> velocities_;           // null where nothing changes
+  std::vector<double> scratch_, slope_scratch_, values_, side_;  // side: sign of the last value that was not zero
+  std::vector<char> fresh_;                                      // just happened: its side is not known yet
+  State sample_, low_, high_;
+};
+
+}  // namespace hinge
