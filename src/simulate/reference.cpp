@@ -67,7 +67,6 @@ double euclidean_norm(const std::vector<double>& x) {
 }
 
 std::array<std::string, 3> part_names(const Layout& layout, Second second) {
-  if (layout.kind == SystemKind::dae) return {"unknowns", "derivatives", "multiplier"};
   if (layout.kind == SystemKind::odae || layout.kind == SystemKind::own) return {"y", "z", "psi"};
   if (layout.kind == SystemKind::dae) return {"unknowns", "derivatives", ""};
   const bool momentum = second == Second::momentum || (second == Second::z && layout.kind == SystemKind::hamiltonian);
