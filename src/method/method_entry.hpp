@@ -20,6 +20,10 @@ MethodEntry shake_entry();
 MethodEntry symplectic_euler_entry();
 MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
+MethodEntry explicit_entry();
+MethodEntry half_explicit_entry();
+MethodEntry generalized_alpha_entry();
+MethodEntry automatic_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};
