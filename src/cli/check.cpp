@@ -101,7 +101,13 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
   const MethodChoice method = make_method(model.method, model.method_options);
-  located(model, [&] { method.bind(model.system, model.simulation.solver); });
+  located(model, [&] {
+    const SimulationOptions& o = model.simulation;
+    if (o.tolerance.given() && method.bind_adaptive)
+      method.bind_adaptive(model.system, o.solver, {o.tolerance, o.step, o.max_step});
+    else
+      method.bind(model.system, o.solver);
+  });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
   return done;
