@@ -35,7 +35,10 @@ std::vector<int> minimum_degree(const Lists& graph) {
     index.insert(index.end(), l.begin(), l.end());
     start.push_back(static_cast<int>(index.size()));
   }
-  if (n > 0) amd_order(n, start.data(), index.data(), order.data(), nullptr, nullptr);
+  std::iota(order.begin(), order.end(), 0);
+  // AMD refuses a null pointer, which is what an empty list of neighbours has.
+  if (!index.empty() && amd_order(n, start.data(), index.data(), order.data(), nullptr, nullptr) < AMD_OK)
+    std::iota(order.begin(), order.end(), 0);
   return order;
 }
 

@@ -73,6 +73,9 @@ double step_to_boundary(const Vector3d& x, const Vector3d& dx) {
   return step;
 }
 
+// Rounding may put a point that is almost on the boundary outside.
+void keep_inside(Vector3d& x) { x[0] = std::max(x[0], (1 + 1e-14) * std::hypot(x[1], x[2])); }
+
 bool scale(Cone& c) {
   const double dx = std::sqrt(determinant(c.x)), dy = std::sqrt(determinant(c.y));
   if (!(dx > 0) || !(dy > 0)) return false;
@@ -258,13 +261,18 @@ class ConeInteriorPoint {
       });
       const double t = std::min(1.0, step(0.995));
       if (!(t > 0)) return judge_.stop(ContactStatus::stalled, reached_the_boundary);
-      for (Cone& c : cones_) c.x += t * c.dx, c.y += t * c.dy;
+      for (Cone& c : cones_) {
+        c.x += t * c.dx;
+        c.y += t * c.dy;
+        keep_inside(c.x);
+        keep_inside(c.y);
+      }
       if (system_.in_velocities()) v_ += t * dv_;
       bilateral_ += t * dbilateral_;
       if (judge_.done(k, reaction())) return;
       without_progress = judge_.best_residual() < 0.95 * best ? 0 : without_progress + 1;
       best = std::min(best, judge_.best_residual());
-      if (without_progress > 25)
+      if (without_progress > (best < 1e-5 ? 4 : 25))
         return judge_.stop(ContactStatus::stalled, "it makes no progress; take block-gauss-seidel or newton-ac");
     }
   }
@@ -383,6 +391,8 @@ class ConeInteriorPoint {
 void solve_cone_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
   ConeInteriorPoint(W, judge).run();
+  // Sliding contacts cost digits in Theta: a result that is nearly there is finished by Newton's method.
+  if (!judge.converged() && judge.best_residual() < 1e-4) solve_newton_alart_curnier(W, judge, judge.best());
 }
 
 }  // namespace hinge

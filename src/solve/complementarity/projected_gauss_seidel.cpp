@@ -8,7 +8,10 @@
 // projection, so that r stays in the cones. Solves: symmetric positive semidefinite problems with a positive diagonal
 // (converges), exact friction (in practice). Not for: polyhedral friction. Source: Cottle, Pang, Stone (1992); Tasora,
 // Anitescu (2011).
+// Where a block's largest eigenvalue is nearly its trace, d/trace is too long a step, and 1/lambda_max(W_ii) is taken.
 #include <algorithm>
+
+#include <Eigen/Dense>
 
 #include "solve/complementarity/cone.hpp"
 #include "solve/complementarity/projected.hpp"
@@ -54,6 +57,16 @@ void iterate(Delassus& W, Judge& judge, const Eigen::VectorXd& start, double ome
   const ContactProblem& p = judge.problem();
   const int d = W.dimension(), nc = W.contacts(), limit = judge.limit(20000);
   Rows rows(W, start);
+  Eigen::VectorXd steps(nc);
+  for (int i = 0; i < nc; ++i) {
+    steps[i] = d / W.trace(i);
+    const Eigen::MatrixXd block = W.block(i);
+    const double largest =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(0.5 * (block + block.transpose()), Eigen::EigenvaluesOnly)
+            .eigenvalues()
+            .maxCoeff();
+    if (steps[i] * largest > 1.5) steps[i] = 1 / largest;
+  }
   if (judge.done(0, start)) return;
   int next = 1, without_progress = 0;
   double before = HUGE_VAL;
@@ -62,7 +75,7 @@ void iterate(Delassus& W, Judge& judge, const Eigen::VectorXd& start, double ome
       double u[3] = {}, x[3] = {};
       for (int j = 0; j < d; ++j) u[j] = rows.velocity(i * d + j);
       u[0] += de_saxce_shift(p, p.mu[i], u);
-      const double step = omega * d / W.trace(i);
+      const double step = omega * steps[i];
       for (int j = 0; j < d; ++j) x[j] = rows.r()[i * d + j] - step * u[j];
       project_on_model(p, p.mu[i], x);
       for (int j = 0; j < d; ++j) rows.change(i * d + j, x[j]);

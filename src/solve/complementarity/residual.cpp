@@ -7,6 +7,12 @@
 
 namespace hinge {
 
+namespace {
+
+constexpr double rounding = 2.2e-16;
+
+}  // namespace
+
 double ContactResidual::by(ResidualScaling scaling) const {
   switch (scaling) {
     case ResidualScaling::siconos: return siconos;
@@ -19,7 +25,6 @@ double ContactResidual::by(ResidualScaling scaling) const {
 
 ResidualOfProblem::ResidualOfProblem(const ContactProblem& problem) : problem_(problem) {
   const int n = problem.rows(), d = problem.dimension, nc = problem.contacts();
-  Eigen::VectorXd diagonal;
   if (problem.matrix_free()) {
     mass_.emplace(problem.M);
     Ht_ = problem.H.transpose();
@@ -27,14 +32,14 @@ ResidualOfProblem::ResidualOfProblem(const ContactProblem& problem) : problem_(p
     mass_->solve(v_);
     q_ = problem.w;
     q_ += problem.H * v_;
-    diagonal = mass_->delassus_diagonal(problem.H);
+    diagonal_ = mass_->delassus_diagonal(problem.H);
   } else {
     q_ = problem.q;
-    diagonal = problem.W.diagonal();
+    diagonal_ = problem.W.diagonal().cwiseAbs();
   }
   // rho_i = d / trace(W_ii); for a bilateral row 1/W_kk, which cancels.
   rho_.resize(nc + problem.bilateral);
-  for (int i = 0; i < nc; ++i) rho_[i] = d / std::max(std::abs(diagonal.segment(i * d, d).sum()), 1e-300);
+  for (int i = 0; i < nc; ++i) rho_[i] = d / std::max(diagonal_.segment(i * d, d).sum(), 1e-300);
   for (int k = nc; k < rho_.size(); ++k) rho_[k] = 1;
   u_.resize(n);
 }
@@ -89,16 +94,18 @@ ContactResidual ResidualOfProblem::operator()(const Eigen::VectorXd& r) {
     bilateral += u_[k] * u_[k];
     result.bilateral = std::max(result.bilateral, std::abs(u_[k]));
   }
-  const double contact_norm = std::sqrt(sum), q_norm = q_.norm();
-  result.absolute = std::sqrt(sum + bilateral);
+  // u cannot be better than its rounding. Without this, r of 1e16 would "solve" problems that have no solution.
+  const double noise = rounding * (diagonal_.array() * r.array().abs()).maxCoeff();
+  const double contact_norm = std::sqrt(sum) + noise, q_norm = q_.norm();
+  result.absolute = std::sqrt(sum + bilateral) + noise;
   const double scale = std::max({q_norm, r.norm(), u_.norm()});
   result.siconos = scale > 0 ? result.absolute / scale : result.absolute;
   result.fclib = contact_norm / (1 + std::sqrt(q_.head(contact_rows).norm())) +
                  std::sqrt(bilateral) / (1 + q_.tail(p.bilateral).norm());
-  result.ours = std::max(largest, result.bilateral) / std::max(q_.lpNorm<Eigen::Infinity>(), 1e-300);
+  result.ours = (std::max(largest, result.bilateral) + noise) / std::max(q_.lpNorm<Eigen::Infinity>(), 1e-300);
   // Not a number compares with nothing; as infinity it cannot pass for converged.
   const auto honest = [](double& x) { x = std::isnan(x) ? HUGE_VAL : x; };
-  if (!r.allFinite()) result.ours = result.siconos = result.fclib = result.absolute = HUGE_VAL;
+  if (!r.allFinite() || !u_.allFinite()) result.ours = result.siconos = result.fclib = result.absolute = HUGE_VAL;
   for (double* x : {&result.ours, &result.siconos, &result.fclib, &result.absolute}) honest(*x);
   return result;
 }

@@ -24,7 +24,7 @@ class ResidualOfProblem {
   const ContactProblem& problem_;
   std::optional<MassRoot> mass_;
   SparseRows Ht_;
-  Eigen::VectorXd q_, rho_, u_, v_;
+  Eigen::VectorXd q_, diagonal_, rho_, u_, v_;
 };
 
 }  // namespace hinge
