@@ -90,6 +90,9 @@ class AdaptiveStepper {
   /// One accepted step of the method's own length, not beyond `limit`, which is hit exactly when it is reached. When it
   /// fails, the state is as it was.
   virtual StepResult advance(State& state, double limit) = 0;
+  /// Goes on from a state that is the end of the last step but for a small correction, such as a projection. Methods
+  /// that can, keep their step length and what they remember; the others start anew.
+  virtual StepResult continue_from(const State& state) { return start(state); }
   /// The solution at a time within the last step. `state` has the right sizes; nothing is allocated.
   virtual void interpolate(double t, State& state) const = 0;
   const Counters& counters() const { return counters_; }
@@ -218,6 +221,30 @@ struct RadauOptions {
 };
 /// Radau IIA, order 2 s - 1, for stiff and constrained systems in any formulation, and for DAEs.
 MethodChoice radau(const RadauOptions& options = {});
+
+struct ExplicitOptions {
+  int order = 8;                                         ///< 5 or 8
+  FormulationOptions formulation{Formulation::index_1};  ///< or baumgarte
+  Projection projection = Projection::both;
+};
+/// Dormand and Prince's explicit Runge-Kutta methods on the index-1 form, with projection; fixed or chosen steps.
+MethodChoice explicit_runge_kutta(const ExplicitOptions& options = {});
+/// explicit_runge_kutta of order 8 until the system turns out to be stiff, then radau; for DAEs radau at once.
+MethodChoice automatic();
+
+struct HalfExplicitOptions {
+  int order = 4;  ///< 1, 3, 4 or 5
+  Projection projection = Projection::none;
+};
+/// Half-explicit methods on the index-2 form: explicit but for the multipliers, velocity constraints at round-off.
+MethodChoice half_explicit(const HalfExplicitOptions& options = {});
+
+struct GeneralizedAlphaOptions {
+  double rho = 0.8;                            ///< spectral radius at infinite frequency, 0 to 1
+  Formulation formulation = Formulation::ggl;  ///< or index_3
+};
+/// Chung and Hulbert's generalized-alpha method for constrained systems; order 2, dissipates high frequencies.
+MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options = {});
 
 /// How the equations of a step are scaled when the condition number of their matrix is asked for.
 enum class MatrixScaling {

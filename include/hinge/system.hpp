@@ -134,6 +134,10 @@ class System {
   virtual bool reaction_is_linear() const { return false; }
   /// True when the reaction is known to be affine in psi: r_psi does not depend on psi.
   virtual bool reaction_is_affine() const { return reaction_is_linear(); }
+  /// True when the reaction is known to be -(g_y v_z)^T psi: ideal constraints, in coordinates where v_z = 1.
+  virtual bool reaction_is_ideal() const { return false; }
+  /// True when v is known to be z.
+  virtual bool velocity_is_z() const { return false; }
   /// An evaluator of all `wanted` quantities in one pass.
   virtual std::unique_ptr<Evaluation> evaluation(Quantities wanted) const;
 

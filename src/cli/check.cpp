@@ -103,10 +103,11 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   }
   const MethodChoice method = make_method(model.method, model.method_options);
   located(model, [&] {
-    if (method.bind)
-      method.bind(model.system, model.simulation.solver);
+    const SimulationOptions& o = model.simulation;
+    if (o.tolerance.given() && method.bind_adaptive)
+      method.bind_adaptive(model.system, o.solver, {o.tolerance, o.step, o.max_step});
     else
-      method.bind_adaptive(model.system, model.simulation.solver, {{1e-6, 1e-6}, 0, 0});
+      method.bind(model.system, o.solver);
   });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';

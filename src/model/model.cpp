@@ -415,7 +415,10 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
   const std::vector<std::string> own = {"method", "start",          "end",           "step", "tolerance", "max_step",
                                         "newton", "linear_algebra", "max_iterations"};
-  if (section["method"]) model.method = section["method"].expect_string("the name of a method");
+  if (section["method"])
+    model.method = section["method"].expect_string("the name of a method");
+  else if (o.tolerance.given())
+    model.method = "auto";
   for (const std::string& key : section.keys()) {
     if (std::find(own.begin(), own.end(), key) != own.end()) continue;
     const Item item = section[key];

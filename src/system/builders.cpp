@@ -211,6 +211,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
     if (!psi_.empty()) throw InputError("multipliers are declared but no reaction is given that uses them");
     eq.psi = declare_multipliers(graph, eq.g.size(), layout);
     eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   } else {
     if (psi_.size() != eq.g.size())
       throw InputError(
@@ -250,6 +251,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   for (Node& n : eq.f) n = graph.negate(n);
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -298,6 +300,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 

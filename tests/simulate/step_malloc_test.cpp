@@ -51,8 +51,8 @@ TEST(Steps, AllocateNothing) {
                                               problems::double_pendulum(),
                                               problems::rotating_hoop()};
   for (const auto& problem : all)
-    for (const MethodChoice& method :
-         {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle(), spark(gauss_lobatto_tableau(3))}) {
+    for (const MethodChoice& method : {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle(),
+                                       spark(gauss_lobatto_tableau(3)), explicit_runge_kutta(), half_explicit()}) {
       Simulation run(problem.system, method, {.step = 0.001});
       run.start(problem.start);
       EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description;
