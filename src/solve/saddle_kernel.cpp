@@ -337,6 +337,13 @@ bool SaddleKernel::factor_point_masses(const double* c) {
         sum += c_[at(product->first)] * c_over_mass_[at(product->second)];
       s[i * m + j] = sum;
     }
+  if constexpr (M == 2) {  // one division instead of two that wait for each other
+    const double diagonal = s[0] * s[3], det = diagonal - s[2] * s[2];
+    if (!(det > weak_schur * diagonal)) return false;
+    const double inverse = 1 / det, corner = s[0];
+    s[0] = s[3] * inverse, s[1] = -s[2] * inverse, s[3] = corner * inverse;
+    return std::isfinite(inverse);
+  }
   for (int k = 0; k < m; ++k) {
     const double whole = s[k * m + k];
     double pivot = whole;
@@ -369,11 +376,17 @@ void SaddleKernel::solve_point_masses(double* x, double* multiplier) {
     mu[i] = sum;
   }
   const double* s = schur_.data();
-  for (int i = 1; i < m; ++i)
-    for (int k = 0; k < i; ++k) mu[i] -= s[i * m + k] * mu[k];
-  for (int k = 0; k < m; ++k) mu[k] *= s[k * m + k];
-  for (int k = m; k-- > 0;)
-    for (int j = k + 1; j < m; ++j) mu[k] -= s[j * m + k] * mu[j];
+  if constexpr (M == 2) {
+    const double first = mu[0], second = mu[1];
+    mu[0] = s[0] * first + s[1] * second;
+    mu[1] = s[1] * first + s[3] * second;
+  } else {
+    for (int i = 1; i < m; ++i)
+      for (int k = 0; k < i; ++k) mu[i] -= s[i * m + k] * mu[k];
+    for (int k = 0; k < m; ++k) mu[k] *= s[k * m + k];
+    for (int k = m; k-- > 0;)
+      for (int j = k + 1; j < m; ++j) mu[k] -= s[j * m + k] * mu[j];
+  }
   const Product* entry = by_row_.data();
   const int* end = by_row_start_.data();
   for (int i = 0; i < nz_; ++i) {
