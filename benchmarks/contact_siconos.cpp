@@ -111,6 +111,7 @@ Score run_hinge(const ContactProblem& p, const std::string& solver, double toler
 void print(const Score& s, double tolerance) {
   fmt::print("    {:<28}{:>10.4f} s{:>11.1e}{}\n", s.name, s.seconds, s.residual,
              s.residual <= 1.001 * tolerance ? "" : "   not reached");
+  std::fflush(stdout);
 }
 
 void compare(const std::string& path, const std::vector<double>& tolerances, int iterations) {
