@@ -60,6 +60,7 @@ std::vector<Instance> all_instances() {
       {"energy, multiplier", "energy-momentum"},
       {"energy, penalty 1e6", "energy-momentum", {{"constraints", word("penalty")}, {"penalty", 1e6}}},
       {"energy, augmented 1e6", "energy-momentum", {{"constraints", word("augmented")}, {"penalty", 1e6}}},
+      {"euler-maruyama", "euler-maruyama", {}, "for linear DAEs with noise"},
       {"bdf(2)", "bdf", {{"order", 2.0}}},
       {"bdf(5)", "bdf", {{"order", 5.0}}},
       {"explicit(5)", "explicit", {{"order", 5.0}}},

@@ -202,6 +202,14 @@ struct EnergyMomentumOptions {
 /// with a constant mass matrix.
 MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
 
+struct EulerMaruyamaOptions {
+  double seed = 1;  ///< a whole number; the same seed gives the same path
+  /// Increments of one's own in the place of random ones: (number of the step, h, dW), with one dW per column of noise.
+  std::function<void(long, double, double*)> increments{};
+};
+/// Drift-implicit Euler-Maruyama for linear DAEs of index 1 with noise, E dx + H x dt = c dt + C dW.
+MethodChoice euler_maruyama(const EulerMaruyamaOptions& options = {});
+
 struct RadauOptions {
   int stages = 0;  ///< 1..9 for steps of given length, 3, 5 or 7 for chosen ones; 0: 3, or varied between 3, 5 and 7
   FormulationOptions formulation{};

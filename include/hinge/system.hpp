@@ -296,11 +296,15 @@ class Dae : public SystemBuilder {
   Expression derivative(const Expression& x) const;
   /// One equation F = 0; `name` is used in messages. As many as there are unknowns.
   void equation(const Expression& f, std::string name = "");
+  /// A source of white noise: F dt = column dW, one entry per equation. For linear systems of index 1.
+  void noise(const Vector& column);
 
  private:
   std::shared_ptr<const System> assemble() const override;
   std::vector<Block> blocks_;
   int n_ = 0;
+  std::vector<Vector> noise_;
+  [[noreturn]] void refuse_count() const;
   std::vector<Expression> x_, rates_, equations_;
   std::vector<std::string> equation_names_;
 };

@@ -73,6 +73,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const Model model = load_model(path, overrides);
   const System& system = *model.system;
   const Layout& layout = system.layout();
+  if (layout.kind == SystemKind::dae) return check_dae(model);
   std::cout << model.title << '\n'
             << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
                            layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s");

@@ -46,6 +46,8 @@ int run(const RunArguments& arguments);
 int convergence(const ConvergenceArguments& arguments);
 int compare(const CompareArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
+/// check() for F(t, x, x') = 0.
+int check_dae(const Model& model);
 int list_methods(bool json);
 int contact(const ContactArguments& arguments);
 

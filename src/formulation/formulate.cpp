@@ -189,7 +189,12 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     throw UnsuitableMethod(
         "formulations are derived from expressions, and this system is made of functions; use a method that takes it "
         "as it is (gauss-lobatto, explicit), or write the system with expressions");
-  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic);
+  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic, options);
+  if (options.formulation == Formulation::direct || options.formulation == Formulation::derivative_array)
+    throw UnsuitableMethod(
+        fmt::format("the formulation \"{}\" is for [dae] models; this system takes \"projected-invariants\", \"ggl\", "
+                    "\"index-3\" and others",
+                    formulation_name(options.formulation)));
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
   if (by_chart && system->ng() > 0) {

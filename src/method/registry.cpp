@@ -47,6 +47,7 @@ const std::vector<MethodEntry>& registry() {
       bdf_entry(),
       radau_entry(),
       automatic_entry(),
+      euler_maruyama_entry(),
   };
   return entries;
 }

@@ -26,6 +26,7 @@ struct Equations {
   // F(t, x, x') of a DAE, with x = y and x' = z, and what messages call each equation. Then v = z and f = 0.
   std::vector<Node> residual;
   std::vector<std::string> residual_names;
+  std::vector<std::vector<Node>> noise;  // columns of C in  F dt = C dW
 };
 
 class SymbolicSystem final : public System {
