@@ -10,6 +10,7 @@
 #include "formulation/implicit_problem.hpp"
 #include "formulation/linear_pencil.hpp"
 #include "hinge/model.hpp"
+#include "places.hpp"
 
 namespace hinge {
 namespace {

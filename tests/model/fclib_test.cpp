@@ -2,6 +2,7 @@
 
 #include "cli/program.hpp"
 #include "hinge/contact.hpp"
+#include "places.hpp"
 #include "simulate/recorder.hpp"
 #include "solve/complementarity/random_problems.hpp"
 
