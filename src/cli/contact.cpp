@@ -144,6 +144,8 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
   }
   const std::vector<std::string> names = solvers_of(a.solver);
   const bool all = names.size() > 1;
+  if (const std::string why = all ? "" : refusal(p, names[0]); !why.empty())
+    throw UnsuitableMethod(fmt::format("{} cannot solve this problem: {}", names[0], why));
   if (!a.json && !a.quiet)
     fmt::print(
         "{}: {} contacts, {} rows{}, given as {}\nresidual: {} scaling, asked for {:.1e}\n\n{:<28}{:<15}{:>10}"

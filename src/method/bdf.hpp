@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "formulation/implicit_problem.hpp"
@@ -16,6 +17,9 @@ struct BdfOptions {
   /// "extended" with steps of given length: Newton's iteration for the overdetermined system, in which mu and tau are
   /// the multipliers of a symmetric saddle point instead of unknowns.
   bool ssf = false;
+  /// After every step. Where nothing is asked for: none with steps of given length, which leave round-off; with chosen
+  /// steps both levels where the formulation has both, since Newton's iteration leaves a part of the tolerance.
+  std::optional<Projection> projection{};
   void validate() const;
 };
 

@@ -20,9 +20,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "formulation/projection.hpp"
 #include "method/bdf.hpp"
 #include "method/iteration_matrix.hpp"
 #include "method/radau_start.hpp"
@@ -61,6 +63,8 @@ class FixedBdf final : public Stepper {
     start_problem_ = formulate(system_, smooth);
     starter_ = std::make_unique<RadauStart>(*start_problem_, solver.linear_algebra);
     multipliers_.resize(static_cast<std::size_t>(system_->npsi()));
+    if (system_->ng() > 0 && options.projection.value_or(Projection::none) != Projection::none)
+      projection_.emplace(system_, *options.projection, solver.linear_algebra);
   }
 
   void reset() override { count_ = 0; }
@@ -116,7 +120,15 @@ class FixedBdf final : public Stepper {
     }
     if (const NewtonTrouble trouble = solve(t, h, c); trouble != NewtonTrouble::none)
       return bdf_failure(*system_, state, h, trouble);
-    problem_->to_state(t, x_.data(), rate_.data(), state);
+    next_ = state;
+    problem_->to_state(t, x_.data(), rate_.data(), next_);
+    if (projection_) {
+      if (!projection_->project(t, next_.y.data(), next_.z.data(), next_.psi.data()))
+        return bdf_failure(*system_, state, h, NewtonTrouble::slow);
+      std::copy(next_.y.begin(), next_.y.end(), x_.begin());
+      std::copy(next_.z.begin(), next_.z.end(), x_.begin() + static_cast<std::ptrdiff_t>(next_.y.size()));
+    }
+    std::swap(state, next_);
     std::rotate(history_.begin(), history_.end() - 1, history_.end());
     std::swap(history_[0], x_);
     const auto change = problem_->accepted(t, history_[0].data());
@@ -191,6 +203,7 @@ class FixedBdf final : public Stepper {
   IterationMatrix matrix_;
   std::unique_ptr<RadauStart> starter_;
   std::size_t n_;
+  std::optional<ConstraintProjection> projection_;
   std::array<std::vector<double>, most_order> history_;  // the newest first
   int count_ = 0;                                        // of known ones
   double h_ = 0, c_ = 0, last_rate_ = 1;

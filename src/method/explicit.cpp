@@ -34,7 +34,8 @@ class ExplicitFixed final : public Stepper {
     stages_.end_state(state);
     state.t = t1;
     multipliers_ = state.psi;
-    counters_.evaluations = counters_.factorisations = stages_.evaluations();
+    counters_.evaluations = stages_.evaluations();
+    counters_.factorisations = stages_.factorisations();
     return {};
   }
   void reset() override { begun_ = false; }
@@ -60,7 +61,8 @@ StepResult ExplicitAdaptive::start(const State& state) {
   h_ = adaptive_.first_step > 0 ? std::min(adaptive_.first_step, most) : stages_.first_step(adaptive_.tolerance, most);
   control_.restart();
   stiff_steps_ = other_steps_ = 0;
-  counters_.evaluations = counters_.factorisations = stages_.evaluations();
+  counters_.evaluations = stages_.evaluations();
+  counters_.factorisations = stages_.factorisations();
   return {};
 }
 
@@ -85,8 +87,9 @@ StepResult ExplicitAdaptive::advance(State& state, double limit) {
     const double error = computed ? stages_.error(h, adaptive_.tolerance) : INFINITY;
     if (error <= 1 && stages_.finish(h)) {
       ++counters_.steps;
-      counters_.evaluations = counters_.factorisations = stages_.evaluations();
-      look_for_stiffness(h);
+      counters_.evaluations = stages_.evaluations();
+      counters_.factorisations = stages_.factorisations();
+      look_for_stiffness(state.t, h);
       const double next = control_.accept(h, error);
       h_ = fitted ? std::max(h_, next) : next;
       if (adaptive_.max_step > 0) h_ = std::min(h_, adaptive_.max_step);
@@ -102,13 +105,21 @@ StepResult ExplicitAdaptive::advance(State& state, double limit) {
 
 // DOP853's test: |h lambda| of the fastest motion at the border of the stability domain, in 15 steps with fewer than 6
 // others in a row between them.
-void ExplicitAdaptive::look_for_stiffness(double h) {
+void ExplicitAdaptive::look_for_stiffness(double t, double h) {
   if (stages_.stiffness(h) > stages_.tableau().stiff_limit) {
     other_steps_ = 0;
-    ++stiff_steps_;
+    if (++stiff_steps_ == 15) stiff_since_ = std::min(stiff_since_, t);
   } else if (++other_steps_ >= 6) {
     stiff_steps_ = 0;
   }
+}
+
+std::vector<std::string> ExplicitAdaptive::remarks() const {
+  if (!std::isfinite(stiff_since_)) return {};
+  return {
+      fmt::format("the system is stiff at t = {:g}: stability, not accuracy, sets the steps of explicit; radau, bdf "
+                  "or auto take longer ones",
+                  stiff_since_)};
 }
 
 namespace {

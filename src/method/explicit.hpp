@@ -14,7 +14,9 @@
 // projection: E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467-1482.
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "formulation/acceleration.hpp"
@@ -52,7 +54,9 @@ class ExplicitStages {
   const ExplicitTableau& tableau() const { return tableau_; }
   double time() const { return t0_; }
   const System& system() const { return *system_; }
+  /// Passes over functions of the system, and those among them that factorised a matrix.
   long evaluations() const { return evaluations_ + projection_.evaluations(); }
+  long factorisations() const { return evaluations_; }
   const std::vector<double>& psi() const { return psi_; }
 
  private:
@@ -77,7 +81,6 @@ class ExplicitStages {
   mutable bool dense_ready_ = false;
 };
 
-/// `watch_stiffness`: ask stiff() after every step.
 class ExplicitAdaptive final : public AdaptiveStepper {
  public:
   ExplicitAdaptive(std::shared_ptr<const System> system, const ExplicitOptions& options, const SolverOptions& solver,
@@ -88,15 +91,17 @@ class ExplicitAdaptive final : public AdaptiveStepper {
   /// Have the last steps been bound by stability instead of accuracy?
   bool stiff() const { return stiff_steps_ >= 15; }
   double step() const { return h_; }
+  std::vector<std::string> remarks() const override;
 
  private:
-  void look_for_stiffness(double h);
+  void look_for_stiffness(double t, double h);
 
   ExplicitStages stages_;
   AdaptiveOptions adaptive_;
   StepControl control_;
   double h_ = 0;
   int stiff_steps_ = 0, other_steps_ = 0;
+  double stiff_since_ = INFINITY;
 };
 
 }  // namespace hinge

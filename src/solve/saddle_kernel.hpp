@@ -18,6 +18,11 @@ namespace hinge {
 
 class SaddleKernel {
  public:
+  /// Beyond this many constraints, SaddlePoint.
+  static constexpr int most_constraints = 16;
+  /// A pivot of S this much smaller than its row: S is not used, SaddlePoint loses fewer digits.
+  static constexpr double weak_schur = 1e-9;
+
   /// `constant_mass`: A never changes, so its inverse is computed once.
   SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c, bool constant_mass, LinearAlgebra choice);
   /// Where B = -C^T: ideal constraints.
@@ -47,11 +52,14 @@ class SaddleKernel {
   void solve_small(double* x, double* multiplier);
   // The same for point masses under ideal constraints, A diagonal and B = -C^T: S = -C A^-1 C^T is symmetric, and
   // nothing but its products of entries of C is computed.
+  void prepare_point_masses();
   bool invert_diagonal(const double* a);
-  template <int M>
   bool factor_point_masses(const double* c);
-  template <int M>
   void solve_point_masses(double* x, double* multiplier);
+  template <int M>
+  bool factor_point_masses_of(const double* c);
+  template <int M>
+  void solve_point_masses_of(double* x, double* multiplier);
   bool invert_mass(const double* a);
   template <int M>
   bool factor_schur();

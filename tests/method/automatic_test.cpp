@@ -34,6 +34,8 @@ TEST(Automatic, NoticesStiffness) {
   EXPECT_NE(stiff.remarks[0].find("radau"), std::string::npos) << stiff.remarks[0];
   const Report by_explicit = adaptive(stiff_oscillator(5000), explicit_runge_kutta(), 1e-6, 5.0);
   EXPECT_LT(distance(stiff.final.y, by_explicit.final.y), 1e-4);
+  ASSERT_EQ(by_explicit.remarks.size(), 1u);
+  EXPECT_NE(by_explicit.remarks[0].find("stiff"), std::string::npos);
   if (has_radau()) {
     EXPECT_LT(stiff.steps, by_explicit.steps / 4);
   }

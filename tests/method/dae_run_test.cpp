@@ -11,6 +11,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "method/goldens.hpp"
+#include "places.hpp"
 
 namespace hinge {
 namespace {

@@ -88,10 +88,11 @@ inline Errors errors(const Problem& problem, const std::string& name, const Meth
   return {distance(s.y, r.p), distance(s.z, r.v), distance(s.psi, r.lambda)};
 }
 
-/// Observed orders between n and 2 n steps.
-inline Errors orders(const Problem& problem, const std::string& name, const MethodChoice& method, int n) {
-  const Errors a = errors(problem, name, method, n), b = errors(problem, name, method, 2 * n);
-  return {std::log2(a.y / b.y), std::log2(a.z / b.z), std::log2(a.psi / b.psi)};
+/// Observed orders between n and n 2^doublings steps.
+inline Errors orders(const Problem& problem, const std::string& name, const MethodChoice& method, int n,
+                     int doublings = 1) {
+  const Errors a = errors(problem, name, method, n), b = errors(problem, name, method, n << doublings);
+  return {std::log2(a.y / b.y) / doublings, std::log2(a.z / b.z) / doublings, std::log2(a.psi / b.psi) / doublings};
 }
 
 /// max |g| and max |g_t + G v| of a run.

@@ -51,7 +51,7 @@ TEST(HalfExplicit, HasItsOrderInAllParts) {
         const Errors o = orders(problem, name, half_explicit({order, projection}),
                                 order == 1   ? 400
                                 : order == 5 ? 50
-                                             : 100);
+                                             : 200);
         EXPECT_NEAR(o.y, order, 0.2) << name << " " << order;
         EXPECT_NEAR(o.z, order, 0.2) << name << " " << order;
         EXPECT_NEAR(o.psi, order, 0.25) << name << " " << order;

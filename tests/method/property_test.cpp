@@ -152,7 +152,6 @@ std::vector<Subject> registered_methods() {
       plain("explicit", {{"order", 5.0}}, {.reaction_of_velocity = true}, true),
       plain("explicit", {{"order", 8.0}}, {.reaction_of_velocity = true}, true),
       plain("explicit", {{"order", 5.0}, {"projection", std::string("none")}}, {.reaction_of_velocity = true}, true),
-      plain("half-explicit", {{"order", 1.0}}, {.reaction_of_velocity = true}, false),
       plain("half-explicit", {{"order", 3.0}}, {.reaction_of_velocity = true}, true),
       plain("half-explicit", {{"order", 4.0}}, {.reaction_of_velocity = true}, true),
       plain("half-explicit", {{"order", 5.0}, {"projection", std::string("both")}}, {.reaction_of_velocity = true},
@@ -253,15 +252,28 @@ std::string order(const Subject& subject, const MethodChoice& method) {
   const Limits tolerance{method.order < 6 && subject.tolerance == 0 ? 0.1 : 0.2, 0};
   std::string text;
   double least = INFINITY;
+  std::vector<double> found, found_psi;
   for (const Trial& trial : order_trials()) {
     if (!in_scope(subject, *trial.problem.system)) continue;
     const Orders o = orders(trial.problem, method, trial.end, solution(subject, trial), 10 * subject.tolerance);
     record(trial.name + "_y", o.y);
     record(trial.name + "_z", o.z);
     record(trial.name + "_psi", o.psi);
+    found.insert(found.end(), {o.y, o.z});
+    found_psi.push_back(o.psi);
+    if (subject.too_accurate) continue;
     text += judge(trial.name + "_off_in_y", true, std::abs(o.y - method.order), tolerance);
     text += judge(trial.name + "_off_in_z", true, std::abs(o.z - method.order), tolerance);
     least = -larger(-least, -o.psi);
+  }
+  if (subject.too_accurate) {
+    // Of a few errors above round-off the order shows in the middle of many; measured 0.12, and 0.22 for psi.
+    const auto median = [](std::vector<double>& x) {
+      std::sort(x.begin(), x.end());
+      return (x[x.size() / 2] + x[(x.size() - 1) / 2]) / 2;
+    };
+    return judge("median_off", true, std::abs(median(found) - method.order), {0.2, 0}) +
+           judge("median_psi_off", true, std::abs(median(found_psi) - method.multiplier_order), {0.4, 0});
   }
   if (method.info.multiplier_order == "not stated") return text;
   // measured 0.045; with a tolerance on purpose 0.13

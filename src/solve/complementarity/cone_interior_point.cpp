@@ -392,7 +392,9 @@ void solve_cone_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
   ConeInteriorPoint(W, judge).run();
   // Sliding contacts cost digits in Theta: a result that is nearly there is finished by Newton's method.
-  if (!judge.converged() && judge.best_residual() < 1e-4) solve_newton_alart_curnier(W, judge, judge.best());
+  if (judge.converged() || judge.best_residual() > 1e-4) return;
+  judge.next_stage();
+  solve_newton_alart_curnier(W, judge, judge.best());
 }
 
 }  // namespace hinge

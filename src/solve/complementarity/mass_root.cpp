@@ -86,6 +86,12 @@ MassRoot::MassRoot(const SparseRows& M)
 }
 
 SparseRows MassRoot::scale(const SparseRows& H) const {
+  if (blocks_.empty()) {  // a diagonal M keeps the pattern
+    SparseRows A = H;
+    A.makeCompressed();
+    for (Eigen::Index k = 0; k < A.nonZeros(); ++k) A.valuePtr()[k] *= inverse_root_[A.innerIndexPtr()[k]];
+    return A;
+  }
   std::vector<Eigen::Triplet<double>> entries;
   entries.reserve(at(H.nonZeros()));
   std::vector<int> touched;

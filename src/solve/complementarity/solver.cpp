@@ -21,6 +21,7 @@ double Judge::seconds() const {
 }
 
 bool Judge::done(int iteration, const Eigen::VectorXd& r) {
+  iteration += base_;
   iterations_ = std::max(iterations_, iteration);
   last_ = residual_(r).by(options_.scaling);
   const double now = seconds();

@@ -24,6 +24,8 @@ class Judge {
   double tolerance() const { return options_.tolerance; }
   const Eigen::VectorXd& best() const { return best_; }
   double seconds() const;
+  /// Another solver goes on: its iterations are counted behind those so far.
+  void next_stage() { base_ = iterations_; }
   /// The options' limit, or the solver's own.
   int limit(int own) const { return options_.iterations > 0 ? options_.iterations : own; }
 
@@ -45,7 +47,7 @@ class Judge {
   std::chrono::steady_clock::time_point start_;
   Eigen::VectorXd best_;
   double best_residual_ = HUGE_VAL, last_ = HUGE_VAL;
-  int iterations_ = 0;
+  int iterations_ = 0, base_ = 0;
   std::vector<ContactResult::Point> history_;
   ContactStatus status_ = ContactStatus::iteration_limit;
   std::string reason_;

@@ -78,7 +78,8 @@ RC_GTEST_PROP(ContactSolvers, AgreeOnTheVelocitiesOfConvexProblems, ()) {
   kind.full_mass = *rc::gen::arbitrary<bool>();
   ContactProblem p = random_pile(*rc::gen::arbitrary<std::uint64_t>(), kind);
   p.friction = FrictionModel::convexified;
-  RC_ASSERT(solve_with_all(p, 1e-8, {"jacobi", "gauss-seidel", "sor"}, 1e-5) == "");
+  // These converge, but at a rate that may take longer than their limits.
+  RC_ASSERT(solve_with_all(p, 1e-8, {"jacobi", "gauss-seidel", "sor", "admm"}, 1e-5) == "");
 }
 
 RC_GTEST_PROP(ContactSolvers, ReachTheToleranceWithExactFriction, ()) {
