@@ -94,7 +94,9 @@ class RadauAdaptive final : public AdaptiveStepper {
   double t_ = 0, h_ = 0;          // where we are; the next step
   double h_old_ = 0, t_old_ = 0;  // the last accepted one, whose polynomial is from_ + sum w_j old_j
   bool has_polynomial_ = false, first_ = true, rejected_ = false;
-  bool linearised_here_ = false, linearise_ = true;
+  enum class Derivatives { old, middle, start };  // of an earlier step; of this one, in its middle or at its start
+  Derivatives derivatives_ = Derivatives::old;
+  bool linearise_ = true;
   double factored_h_ = 0;
   double error_before_ = 0, contraction_ = 0, rate_factor_ = 1, shrink_ = 0.5;
   double accepted_h_ = 0, slowest_ = 0;
@@ -123,7 +125,8 @@ StepResult RadauAdaptive::start(const State& state) {
   t_ = t_old_ = state.t;
   h_ = options_.first_step;
   from_ = x0_;
-  has_polynomial_ = rejected_ = linearised_here_ = false;
+  has_polynomial_ = rejected_ = false;
+  derivatives_ = Derivatives::old;
   first_ = linearise_ = true;
   rate_factor_ = 1;
   contraction_ = 0;
@@ -184,11 +187,12 @@ void RadauAdaptive::linearise(double h) {
     for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] + z_[middle * n + k];
     stages_.rate(static_cast<int>(middle), h, z_.data(), slope_.data());
     stages_.linearise(t_ + tableau().c(static_cast<Eigen::Index>(middle)) * h, trial_.data(), slope_.data());
+    derivatives_ = Derivatives::middle;
   } else {
     stages_.linearise(t_, x0_.data(), rate0_.data());
+    derivatives_ = Derivatives::start;
   }
   linearise_ = false;
-  linearised_here_ = true;
   factored_h_ = 0;
 }
 
@@ -277,7 +281,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
         trouble = "the iteration matrix is singular";
         if (++singular > 5) return give_up(h, trouble);
         h_ = h / 2;
-        linearise_ = !linearised_here_;
+        linearise_ = derivatives_ != Derivatives::start;
         rejected_ = true;
         ++counters_.failed;
         factored_h_ = 0;
@@ -289,9 +293,9 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     if (solve(h) == Newton::failed) {
       trouble = "the iteration for the stages does not converge";
       ++counters_.failed;
-      if (linearised_here_) h_ = shrink_ * h;  // else once more with new derivatives
-      linearise_ = !linearised_here_;
-      rejected_ = linearised_here_;
+      rejected_ = derivatives_ != Derivatives::old;
+      if (rejected_) h_ = shrink_ * h;  // else once more with new derivatives
+      linearise_ = derivatives_ != Derivatives::start;
       rate_factor_ = 1;
       continue;
     }
@@ -304,7 +308,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
       ++counters_.rejected;
       h_ = first_ ? 0.1 * h : h / quotient;
       rejected_ = true;
-      linearise_ = !linearised_here_;
+      linearise_ = derivatives_ == Derivatives::old;
       continue;
     }
 
@@ -332,7 +336,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());
     if (change == ImplicitProblem::Change::pattern) stages_.match_pattern();
     linearise_ = contraction_ > good_contraction || change != ImplicitProblem::Change::none;
-    linearised_here_ = false;
+    derivatives_ = Derivatives::old;
     if (variable_) choose_order(next / h);
     if (!linearise_ && next >= h && next <= keep_step_up_to * h) next = h;
     h_ = last ? std::max(next, wish) : next;
