@@ -20,10 +20,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "formulation/constraint_rank.hpp"
+#include "formulation/projection.hpp"
 #include "hinge/error.hpp"
 #include "method/radau.hpp"
 #include "method/radau_stages.hpp"
@@ -54,6 +56,10 @@ class RadauAdaptive final : public AdaptiveStepper {
     const auto n = static_cast<std::size_t>(problem_->size());
     for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_}) v->assign(n, 0.0);
     for (auto* v : {&z_, &dz_, &old_}) v->assign(n * most_stages, 0.0);
+    const Formulation form = radau.formulation.formulation;
+    const bool both = has_position_level(form) && has_velocity_level(form);
+    const Projection which = radau.projection.value_or(both ? Projection::both : Projection::none);
+    if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
     if (options_.tolerance.relative == 0) options_.tolerance.relative = 1e-13;
     use(variable_ ? 0 : static_cast<std::size_t>((radau.stages - 3) / 2));
   }
@@ -77,6 +83,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   void linearise(double h);
   Newton solve(double h);
   double estimate(double h);
+  void project(State& state);
   void choose_order(double quotient);
   double norm(const double* x) const;
   StepResult give_up(double h, const char* what) const;
@@ -89,6 +96,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   std::unique_ptr<ImplicitProblem> problem_;
   RadauStages stages_;
   RadauReport report_;
+  std::optional<ConstraintProjection> projection_;
   double relative_ = 0, absolute_ = 0, newton_limit_ = 0;  // rtol', atol', of the increments
 
   double t_ = 0, h_ = 0;          // where we are; the next step
@@ -328,6 +336,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     const std::size_t end = (stages() - 1) * n;
     for (std::size_t i = 0; i < n; ++i) x0_[i] = from_[i] + old_[end + i];
     stages_.rate(tableau().stages - 1, h, old_.data(), rate0_.data());
+    project(state);
     ++steps_with_[level_];
     ++counters_.steps;
     double next = h / quotient;
@@ -345,6 +354,15 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     report_.fill(t_, x0_.data(), rate0_.data(), state);
     return {};
   }
+}
+
+// y and z at the end of the step onto the constraints; where there is no nearest point, they stay.
+void RadauAdaptive::project(State& state) {
+  if (!projection_) return;
+  problem_->to_state(t_, x0_.data(), rate0_.data(), state);
+  if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
+  std::copy(state.y.begin(), state.y.end(), x0_.begin());
+  std::copy(state.z.begin(), state.z.end(), x0_.begin() + static_cast<std::ptrdiff_t>(state.y.size()));
 }
 
 // More stages where Newton's iteration converges fast, fewer where it does not; not while the step changes much.

@@ -74,8 +74,21 @@ INSTANTIATE_TEST_SUITE_P(
         Solved{"pendulum.toml", "explicit", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-12, 1e-11, 1e-11, 1e-14},
         Solved{"pendulum.toml", "radau", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-10, 1e-9, 1e-9, 1e-12},
         Solved{"pendulum.toml", "bdf", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-9, 1e-9, 1e-9, 1e-14},
-        Solved{"four-bar.toml", "explicit", "1e-12", bars_y, bars_z, {}, 1e-8, 1e-8, 1, 1e-14},
-        Solved{"four-bar.toml", "bdf", "1e-12", bars_y, bars_z, {}, 1e-7, 1e-7, 1, 1e-12}));
+        // through six positions in which the constraints are dependent: what passes them loses digits there
+        Solved{"four-bar.toml", "explicit", "1e-10", bars_y, bars_z, {}, 1e-7, 1e-7, 1, 1e-14}));
+
+TEST(IvpTestSet, FourBarsPassTheirSingularPositionsWithFixedSteps) {
+  const Model model =
+      load_model(std::string(HINGE_PAPERS) + "/ivp/four-bar.toml",
+                 {{"integrate.method", "gauss-lobatto"}, {"integrate.stages", "3"}, {"integrate.step", "0.002"}});
+  Simulation run = model.simulation_for("");
+  run.start(model.start);
+  run.until(model.end);
+  for (std::size_t k = 0; k < bars_y.size(); ++k) {
+    EXPECT_NEAR(run.state().y[k], bars_y[k], 1e-11);
+    EXPECT_NEAR(run.state().z[k], bars_z[k], 1e-11);
+  }
+}
 
 // Damped until the 20 points rest where they have the least logarithmic energy, which is known: each multiplier is then
 // (N - 1)/4, and the energy -54.011130 (tables of minimal logarithmic energy on the sphere).
