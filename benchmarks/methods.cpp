@@ -60,6 +60,16 @@ std::vector<Instance> all_instances() {
       {"energy, multiplier", "energy-momentum"},
       {"energy, penalty 1e6", "energy-momentum", {{"constraints", word("penalty")}, {"penalty", 1e6}}},
       {"energy, augmented 1e6", "energy-momentum", {{"constraints", word("augmented")}, {"penalty", 1e6}}},
+      {"euler-maruyama", "euler-maruyama", {}, "for linear DAEs with noise"},
+      {"bdf(2)", "bdf", {{"order", 2.0}}},
+      {"bdf(5)", "bdf", {{"order", 5.0}}},
+      {"explicit(5)", "explicit", {{"order", 5.0}}},
+      {"explicit(8)", "explicit", {{"order", 8.0}}},
+      {"half-explicit(3)", "half-explicit", {{"order", 3.0}}},
+      {"half-explicit(4)", "half-explicit", {{"order", 4.0}}},
+      {"half-explicit(5)", "half-explicit", {{"order", 5.0}}},
+      {"generalized-alpha", "generalized-alpha"},
+      {"auto", "auto", {}, "chooses its steps; its steps are those of explicit(8)"},
   };
 }
 

@@ -2,6 +2,7 @@
 
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
+find_package(TBB REQUIRED)
 find_package(tomlplusplus REQUIRED)  # the shared library: the parser is compiled once, by the distribution
 
 # KLU: Debian ships SuiteSparse without a CMake package.

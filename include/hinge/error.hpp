@@ -39,6 +39,11 @@ struct SingularMass : InputError {
   using InputError::InputError;
 };
 
+/// The equations of a DAE do not determine its unknowns.
+struct SingularDae : InputError {
+  using InputError::InputError;
+};
+
 /// The chosen method cannot treat this system (for example a reaction that depends on the velocity).
 struct UnsuitableMethod : InputError {
   using InputError::InputError;

@@ -17,7 +17,9 @@ enum class Formulation {
   extended,                 ///< all three levels, with mu and tau (Petzold and Potra's (3.17)); needs a regular mass
   projected_invariants,     ///< all three levels, with mu and tau (their (3.32)): best for very different masses
   coordinate_partitioning,  ///< all three levels; p' = v, v' = a for independent coordinates only
-  tangent_space             ///< the same for coordinates in the tangent space of the constraints at the last step
+  tangent_space,            ///< the same for coordinates in the tangent space of the constraints at the last step
+  direct,                   ///< a DAE F(t, x, x') = 0 as it stands
+  derivative_array          ///< a DAE with the derivatives of its equations, so that hidden constraints are kept
 };
 /// "index-3", "projected-invariants", ...
 const char* formulation_name(Formulation formulation);
@@ -27,9 +29,6 @@ Formulation parse_formulation(const std::string& name);
 struct FormulationOptions {
   Formulation formulation = Formulation::automatic;
   double alpha = 10, beta = 10;  ///< of baumgarte
-  /// coordinate_partitioning: independent coordinates are chosen anew when the determinant of the dependent columns of G
-  /// is less than this part of what the best choice would have; 0: never.
-  double keep_partition = 0.5;
 };
 
 /// What a method puts back onto the constraints after its steps, in the mass metric.

@@ -1,8 +1,9 @@
-// Everything: expressions, systems, bodies, methods, runs, model files.
+// Everything: expressions, systems, bodies, methods, runs, model files, contact problems.
 #pragma once
 
 #include "hinge/body.hpp"
 #include "hinge/comparison.hpp"
+#include "hinge/contact.hpp"
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"

@@ -90,6 +90,9 @@ class AdaptiveStepper {
   /// One accepted step of the method's own length, not beyond `limit`, which is hit exactly when it is reached. When it
   /// fails, the state is as it was.
   virtual StepResult advance(State& state, double limit) = 0;
+  /// Goes on from a state that is the end of the last step but for a small correction, such as a projection. Methods
+  /// that can, keep their step length and what they remember; the others start anew.
+  virtual StepResult continue_from(const State& state) { return start(state); }
   /// The solution at a time within the last step. `state` has the right sizes; nothing is allocated.
   virtual void interpolate(double t, State& state) const = 0;
   const Counters& counters() const { return counters_; }
@@ -199,6 +202,14 @@ struct EnergyMomentumOptions {
 /// with a constant mass matrix.
 MethodChoice energy_momentum(const EnergyMomentumOptions& options = {});
 
+struct EulerMaruyamaOptions {
+  double seed = 1;  ///< a whole number; the same seed gives the same path
+  /// Increments of one's own in the place of random ones: (number of the step, h, dW), with one dW per column of noise.
+  std::function<void(long, double, double*)> increments{};
+};
+/// Drift-implicit Euler-Maruyama for linear DAEs of index 1 with noise, E dx + H x dt = c dt + C dW.
+MethodChoice euler_maruyama(const EulerMaruyamaOptions& options = {});
+
 struct RadauOptions {
   int stages = 0;  ///< 1..9 for steps of given length, 3, 5 or 7 for chosen ones; 0: 3, or varied between 3, 5 and 7
   FormulationOptions formulation{};
@@ -210,6 +221,30 @@ struct RadauOptions {
 };
 /// Radau IIA, order 2 s - 1, for stiff and constrained systems in any formulation, and for DAEs.
 MethodChoice radau(const RadauOptions& options = {});
+
+struct ExplicitOptions {
+  int order = 8;                                         ///< 5 or 8
+  FormulationOptions formulation{Formulation::index_1};  ///< or baumgarte
+  Projection projection = Projection::both;
+};
+/// Dormand and Prince's explicit Runge-Kutta methods on the index-1 form, with projection; fixed or chosen steps.
+MethodChoice explicit_runge_kutta(const ExplicitOptions& options = {});
+/// explicit_runge_kutta of order 8 until the system turns out to be stiff, then radau; for DAEs radau at once.
+MethodChoice automatic();
+
+struct HalfExplicitOptions {
+  int order = 4;  ///< 1, 3, 4 or 5
+  Projection projection = Projection::none;
+};
+/// Half-explicit methods on the index-2 form: explicit but for the multipliers, velocity constraints at round-off.
+MethodChoice half_explicit(const HalfExplicitOptions& options = {});
+
+struct GeneralizedAlphaOptions {
+  double rho = 0.8;                            ///< spectral radius at infinite frequency, 0 to 1
+  Formulation formulation = Formulation::ggl;  ///< or index_3
+};
+/// Chung and Hulbert's generalized-alpha method for constrained systems; order 2, dissipates high frequencies.
+MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options = {});
 
 /// How the equations of a step are scaled when the condition number of their matrix is asked for.
 enum class MatrixScaling {

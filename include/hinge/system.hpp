@@ -134,6 +134,10 @@ class System {
   virtual bool reaction_is_linear() const { return false; }
   /// True when the reaction is known to be affine in psi: r_psi does not depend on psi.
   virtual bool reaction_is_affine() const { return reaction_is_linear(); }
+  /// True when the reaction is known to be -(g_y v_z)^T psi: ideal constraints, in coordinates where v_z = 1.
+  virtual bool reaction_is_ideal() const { return false; }
+  /// True when v is known to be z.
+  virtual bool velocity_is_z() const { return false; }
   /// An evaluator of all `wanted` quantities in one pass.
   virtual std::unique_ptr<Evaluation> evaluation(Quantities wanted) const;
 
@@ -292,11 +296,15 @@ class Dae : public SystemBuilder {
   Expression derivative(const Expression& x) const;
   /// One equation F = 0; `name` is used in messages. As many as there are unknowns.
   void equation(const Expression& f, std::string name = "");
+  /// A source of white noise: F dt = column dW, one entry per equation. For linear systems of index 1.
+  void noise(const Vector& column);
 
  private:
   std::shared_ptr<const System> assemble() const override;
   std::vector<Block> blocks_;
   int n_ = 0;
+  std::vector<Vector> noise_;
+  [[noreturn]] void refuse_count() const;
   std::vector<Expression> x_, rates_, equations_;
   std::vector<std::string> equation_names_;
 };

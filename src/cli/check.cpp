@@ -73,6 +73,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const Model model = load_model(path, overrides);
   const System& system = *model.system;
   const Layout& layout = system.layout();
+  if (layout.kind == SystemKind::dae) return check_dae(model);
   std::cout << model.title << '\n'
             << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
                            layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s");
@@ -101,7 +102,13 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
   const MethodChoice method = make_method(model.method, model.method_options);
-  located(model, [&] { method.bind(model.system, model.simulation.solver); });
+  located(model, [&] {
+    const SimulationOptions& o = model.simulation;
+    if (o.tolerance.given() && method.bind_adaptive)
+      method.bind_adaptive(model.system, o.solver, {o.tolerance, o.step, o.max_step});
+    else
+      method.bind(model.system, o.solver);
+  });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
   return done;

@@ -32,6 +32,13 @@ struct CompareArguments {
   bool json = false, quiet = false;
 };
 
+struct ContactArguments {
+  std::string file, solver = "auto", scaling = "ours", friction, out;
+  double tolerance = 1e-8, seconds = 0, relaxation = 1;
+  int iterations = 0, threads = 1, facets = 8;
+  bool json = false, quiet = false, history = false, guess = false, list = false;
+};
+
 /// Runs `action`; where the library finds fault with the model, the message gets the file and the section.
 void located(const Model& model, const std::function<void()>& action);
 
@@ -39,6 +46,9 @@ int run(const RunArguments& arguments);
 int convergence(const ConvergenceArguments& arguments);
 int compare(const CompareArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
+/// check() for F(t, x, x') = 0.
+int check_dae(const Model& model);
 int list_methods(bool json);
+int contact(const ContactArguments& arguments);
 
 }  // namespace hinge::cli

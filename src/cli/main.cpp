@@ -47,6 +47,18 @@ const char* const compare_help =
     "Exit status: 0 done, 1 a run failed (the others are shown), 2 the input is wrong,\n"
     "130 stopped by Ctrl-C (finished runs are shown).\n";
 
+const char* const contact_help =
+    "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
+    "profiles.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge contact examples/contact/spheres.hdf5\n"
+    "  hinge contact examples/contact/spheres.hdf5 --solver all --tolerance 1e-6 --scaling siconos\n"
+    "  hinge contact examples/contact --solver all --tolerance 1e-4 --seconds 5\n"
+    "  hinge contact --list\n"
+    "\n"
+    "Exit status: 0 converged, 1 not converged (the best r is kept and written), 2 the input is wrong.\n";
+
 const char* const main_help =
     "A model file to begin with (examples/ has more):\n"
     "\n"
@@ -84,14 +96,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
   }
   if (arguments.empty())
-    return "which command? There are run, check, convergence, compare and methods, as in: hinge run MODEL (hinge "
+    return "which command? There are run, check, convergence, compare, contact and methods, as in: hinge run MODEL "
+           "(hinge "
            "--help says "
            "more)";
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
     return fmt::format(
-        "there is no command '{}'{} the commands are run, check, convergence, compare and methods (hinge --help "
+        "there is no command '{}'{} the commands are run, check, convergence, compare, contact and methods (hinge "
+        "--help "
         "says more)",
         arguments[0],
         file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
@@ -147,6 +161,28 @@ CLI::App* add_compare(CLI::App& app, hinge::cli::CompareArguments& arguments, st
   return command;
 }
 
+CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
+  auto* command = app.add_subcommand("contact", "Solve a contact problem file, with one solver or all of them");
+  command->footer(contact_help);
+  command->add_option("FILE", a.file, "problem file (HDF5), or a folder of them");
+  command->add_option("--solver", a.solver, "a name, or all (see --list); default auto");
+  command->add_option("--tolerance", a.tolerance, "residual to reach; default 1e-8");
+  command->add_option("--scaling", a.scaling, "of the residual: ours (default), siconos, fclib, absolute");
+  command->add_option("--friction", a.friction, "model: exact (default), convexified, polyhedral");
+  command->add_option("--facets", a.facets, "of the friction pyramid; default 8");
+  command->add_option("--iterations", a.iterations, "at most; default: the solver's own limit");
+  command->add_option("--seconds", a.seconds, "give up after; default never");
+  command->add_option("--relaxation", a.relaxation, "of the Gauss-Seidel solvers and jacobi; default 1 (sor 1.3)");
+  command->add_option("--threads", a.threads, "of the parallel solvers; default 1; results do not depend on it");
+  command->add_option("--out", a.out, "write the problem with r and u as its solution: FILE.hdf5");
+  command->add_flag("--guess", a.guess, "start from the file's guess instead of r = 0");
+  command->add_flag("--history", a.history, "also the residual history");
+  command->add_flag("--list", a.list, "list the solvers and what they solve");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->add_flag("--quiet", a.quiet, "print nothing but errors");
+  return command;
+}
+
 int dispatch(int argc, char** argv) {
   CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
   app.name("hinge");
@@ -181,6 +217,9 @@ int dispatch(int argc, char** argv) {
   check->add_option("MODEL", check_model, "the model file (TOML)")->required();
   check->add_option("--set", sets, "override a key of the model: KEY=VALUE")->allow_extra_args(false);
 
+  hinge::cli::ContactArguments problem;
+  auto* contact = add_contact(app, problem);
+
   bool methods_json = false;
   auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
   methods->add_flag("--json", methods_json, "print a JSON list");
@@ -212,6 +251,11 @@ int dispatch(int argc, char** argv) {
     return hinge::cli::compare(comparison);
   }
   if (*check) return hinge::cli::check(check_model, overrides(sets));
+  if (*contact) {
+    if (contact->count("--out") && problem.out.empty())
+      throw hinge::InputError("--out needs the name of a file, as in --out solved.hdf5");
+    return hinge::cli::contact(problem);
+  }
   return hinge::cli::list_methods(methods_json);
 }
 

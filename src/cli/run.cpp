@@ -42,6 +42,8 @@ void located(const Model& model, const std::function<void()>& action) {
     throw InputError(fmt::format("{}: initial: {}", model.path, e.what()));
   } catch (const RedundantConstraints& e) {
     throw InputError(fmt::format("{}: {}.constraints: {}", model.path, section, e.what()));
+  } catch (const SingularDae& e) {
+    throw InputError(fmt::format("{}: {}.equations: {}", model.path, section, e.what()));
   } catch (const SingularMass& e) {
     throw InputError(fmt::format("{}: {}: {}", model.path, section, e.what()));
   } catch (const UnsuitableMethod& e) {

@@ -36,6 +36,22 @@ struct Run {
   Instruction step{};
 };
 
+// Blocks of mechanisms are so short that a call would take longer than the copying. In pairs, lest the compiler make a
+// call of it again.
+inline void copy(const double* from, std::int32_t count, double* to) {
+  if (count > 32) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(double));
+    return;
+  }
+  std::int32_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    const double first = from[i], second = from[i + 1];
+    to[i] = first;
+    to[i + 1] = second;
+  }
+  if (i < count) to[i] = from[i];
+}
+
 template <class Operation>
 void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
   const Instruction* const first = i;
@@ -60,7 +76,8 @@ void execute(const Run& run, const Instruction*& i, double* s, Operation&& opera
   for (std::int32_t k = 0; k < run.repeats; ++k) {
     for (const Instruction* now = first; now != i; ++now) {
       const double *x = a + L * now->a, *y = b + L * now->b;
-      double result[static_cast<std::size_t>(L)];  // all lanes are read before one is written: a slot may be operand and result
+      // all lanes are read before one is written: a slot may be operand and result
+      double result[static_cast<std::size_t>(L)];
       for (int l = 0; l < L; ++l) result[l] = operation(x[l], y[l]);
       double* to = r + L * now->result;
       for (int l = 0; l < L; ++l) to[l] = result[l];
@@ -141,8 +158,7 @@ class Tape final : public Evaluator {
 
   void evaluate(const double* const* inputs, double* s) const override {
     for (std::size_t k = 0; k < blocks_.size(); ++k)
-      if (blocks_[k].used && inputs[k])
-        std::memcpy(s + blocks_[k].first, inputs[k], static_cast<std::size_t>(blocks_[k].size) * sizeof(double));
+      if (blocks_[k].used && inputs[k]) copy(inputs[k], blocks_[k].size, s + blocks_[k].first);
     const Instruction* i = tape_.data();
     for (const Run& run : runs_) {
       switch (run.op) {
@@ -159,8 +175,7 @@ class Tape final : public Evaluator {
         default: execute(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
       }
     }
-    for (const Copy& copy : copies_)
-      std::memcpy(s + copy.to, s + copy.from, static_cast<std::size_t>(copy.count) * sizeof(double));
+    for (const Copy& c : copies_) copy(s + c.from, c.count, s + c.to);
   }
 
  private:

@@ -5,38 +5,95 @@
 
 namespace hinge {
 
-Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice)
+namespace {
+
+// Two sums, so that additions do not wait for each other.
+bool finite(const double* x, int n) {
+  double even = 0, odd = 0;
+  int i = 0;
+  for (; i + 2 <= n; i += 2) even += x[i] * 0, odd += x[i + 1] * 0;
+  if (i < n) even += x[i] * 0;
+  return even + odd == 0;
+}
+
+}  // namespace
+
+SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice) {
+  using Q = Quantity;
+  const bool constant_mass = system.is_constant(Q::momentum_z);
+  if (system.reaction_is_ideal())
+    return {system.pattern(Q::momentum_z), system.pattern(Q::constraint_rate_z), constant_mass, choice};
+  return {system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi), system.pattern(Q::constraint_rate_z),
+          constant_mass, choice};
+}
+
+Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice,
+                           const FormulationOptions& options)
     : system_(std::move(system)),
-      at_(system_->evaluation({Q::velocity, Q::momentum_z, Q::acceleration_force, Q::reaction, Q::reaction_psi,
-                               Q::constraint_rate_z, Q::constraint_curvature})),
-      saddle_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
-              system_->pattern(Q::constraint_rate_z), choice),
-      solution_(static_cast<std::size_t>(system_->nz() + system_->npsi())),
-      affine_(system_->reaction_is_affine()) {}
+      velocity_is_z_(system_->velocity_is_z()),
+      ideal_(system_->reaction_is_ideal()),
+      linear_(system_->reaction_is_linear()),
+      affine_(system_->reaction_is_affine()),
+      kernel_(acceleration_kernel(*system_, choice)),
+      change_(static_cast<std::size_t>(system_->npsi())) {
+  Quantities wanted{Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature};
+  if (!velocity_is_z_) wanted.insert(Q::velocity);
+  if (!ideal_) wanted.insert(Q::reaction_psi);
+  if (!linear_) wanted.insert(Q::reaction);
+  if (options.formulation == Formulation::baumgarte) {
+    damping_ = 2 * options.alpha;
+    stiffness_ = options.beta * options.beta;
+    wanted.insert(Q::constraint);
+    wanted.insert(Q::constraint_rate);
+  }
+  at_ = system_->evaluation(wanted);
+}
+
+// -c, or with the stabilising terms
+void Acceleration::curvature(double* out) const {
+  const Evaluation& e = *at_;
+  const int m = system_->ng();
+  for (int i = 0; i < m; ++i) out[i] = -e[Q::constraint_curvature][i];
+  if (damping_ == 0 && stiffness_ == 0) return;
+  for (int i = 0; i < m; ++i) out[i] -= damping_ * e[Q::constraint_rate][i] + stiffness_ * e[Q::constraint][i];
+}
 
 bool Acceleration::compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate) {
+  const int nz = system_->nz(), m = system_->npsi();
+  if (!linear_) return iterate(t, y, z, psi, velocity, z_rate);
+  const Evaluation& e = *at_;
+  at_->at(t, y, z, psi);
+  if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
+  std::copy_n(e[Q::acceleration_force], nz, z_rate);
+  curvature(psi);
+  kernel_.solve(z_rate, psi);
+  std::copy_n(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
+  return finite(z_rate, nz) && finite(psi, m);
+}
+
+// Newton's iteration for psi; a reaction that is affine is solved at once.
+bool Acceleration::iterate(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate) {
   constexpr int most_iterations = 30;
-  const auto nz = static_cast<std::size_t>(system_->nz()), m = static_cast<std::size_t>(system_->npsi());
+  const int nz = system_->nz(), m = system_->npsi();
+  const Evaluation& e = *at_;
   double last = INFINITY;
   for (int k = 0; k < most_iterations; ++k) {
     at_->at(t, y, z, psi);
-    const Evaluation& e = *at_;
-    if (!saddle_.factor(e[Q::momentum_z], e[Q::reaction_psi], 1.0, e[Q::constraint_rate_z])) return false;
-    for (std::size_t i = 0; i < nz; ++i) solution_[i] = e[Q::acceleration_force][i] + e[Q::reaction][i];
-    for (std::size_t i = 0; i < m; ++i) solution_[nz + i] = -e[Q::constraint_curvature][i];
-    saddle_.solve(solution_.data());
+    if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
+    for (int i = 0; i < nz; ++i) z_rate[i] = e[Q::acceleration_force][i] + e[Q::reaction][i];
+    curvature(change_.data());
+    kernel_.solve(z_rate, change_.data());
+    if (!finite(z_rate, nz) || !finite(change_.data(), m)) return false;
     double change = 0, size = 1;
-    for (std::size_t i = 0; i < m; ++i) {
-      psi[i] += solution_[nz + i];
-      change = std::max(change, std::abs(solution_[nz + i]));
+    for (int i = 0; i < m; ++i) {
+      const double d = change_[static_cast<std::size_t>(i)];
+      psi[i] += d;
+      change = std::max(change, std::abs(d));
       size = std::max(size, std::abs(psi[i]));
     }
-    for (const double a : solution_)
-      if (!std::isfinite(a)) return false;
-    // an affine reaction is solved at once; Newton's iteration ends where rounding stops it
+    // it ends where rounding stops it
     if (affine_ || change <= 1e-14 * size || (change <= 1e-10 * size && change >= 0.5 * last)) {
-      std::copy_n(e[Q::velocity], system_->ny(), velocity);
-      std::copy_n(solution_.begin(), nz, z_rate);
+      std::copy_n(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
       return true;
     }
     last = change;

@@ -4,31 +4,46 @@
 //   [ G v_z    0   ] [ psi ] = [ -c                ]
 //
 // One linear solution where r is affine in psi, Newton's iteration from the given psi elsewhere. The mass p_z may be
-// singular as long as it is regular on the motions that the constraints leave free.
+// singular as long as it is regular on the motions that the constraints leave free. With Baumgarte's stabilisation
+// c + 2 alpha (g_t + G v) + beta^2 g stands in the place of c.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
-#include "solve/saddle_point.hpp"
+#include "solve/saddle_kernel.hpp"
 
 namespace hinge {
 
 class Acceleration {
  public:
-  explicit Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice = LinearAlgebra::automatic);
+  /// `options.formulation` is index_1 or baumgarte.
+  explicit Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice = LinearAlgebra::automatic,
+                        const FormulationOptions& options = {Formulation::index_1});
   /// Fills v (ny numbers) and z' (nz numbers), and improves psi. False where the matrix is singular, a value is not
   /// finite, or Newton's iteration does not converge.
   bool compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
+  /// Is the reaction affine in psi? Then the psi that compute() gets does not matter.
+  bool affine() const { return affine_; }
+  /// The matrix of the last point, factorised.
+  SaddleKernel& matrix() { return kernel_; }
 
  private:
   using Q = Quantity;
+  bool iterate(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
+  void curvature(double* out) const;
+
   std::shared_ptr<const System> system_;
+  bool velocity_is_z_, ideal_, linear_, affine_;
+  double damping_ = 0, stiffness_ = 0;  // 2 alpha, beta^2
   std::unique_ptr<Evaluation> at_;
-  SaddlePoint saddle_;
-  std::vector<double> solution_;
-  bool affine_;
+  SaddleKernel kernel_;
+  std::vector<double> change_;
 };
+
+/// The matrix of a system's acceleration level, not factorised yet.
+SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice);
 
 }  // namespace hinge

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "formulation/constraint_rank.hpp"
+#include "formulation/dae_start.hpp"
 #include "hinge/error.hpp"
 #include "solve/saddle_point.hpp"
 #include "solve/sparse.hpp"
@@ -490,7 +491,9 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
   return check;
 }
 
-State consistent_start(const System& system, double t, const Start& start) {
+State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks) {
+  if (system.layout().kind == SystemKind::dae)
+    return consistent_dae_start(dynamic_cast<const SymbolicSystem&>(system), t, start, remarks);
   const auto expect = [&](const Values& x, int n, const char* what) {
     if (static_cast<int>(x.size()) != n)
       throw InputError(fmt::format("the initial {} has {} numbers; the system has {}", what, x.size(), n));

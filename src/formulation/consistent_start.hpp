@@ -36,7 +36,8 @@ StartCheck check_start(const System& system, double t, const std::vector<double>
 
 /// The state to start from. Throws InconsistentStart with names, levels, amounts and the nearest values when the
 /// values are inconsistent and `mode` is check.
-State consistent_start(const System& system, double t, const Start& start);
+/// For a DAE `remarks` get what was computed, free or changed.
+State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks = nullptr);
 
 /// z from the velocity (v(t, y, z) = velocity) or from the momentum (p(t, y, z) = momentum).
 std::vector<double> z_from_velocity(const System& system, double t, const std::vector<double>& y,

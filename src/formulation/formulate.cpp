@@ -182,13 +182,19 @@ void require_regular_mass(const System& system) {
 
 }  // namespace
 
-std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options) {
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
+                                           double keep_partition) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
   if (!symbolic)
     throw UnsuitableMethod(
         "formulations are derived from expressions, and this system is made of functions; use a method that takes it "
         "as it is (gauss-lobatto, explicit), or write the system with expressions");
-  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic);
+  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic, options);
+  if (options.formulation == Formulation::direct || options.formulation == Formulation::derivative_array)
+    throw UnsuitableMethod(
+        fmt::format("the formulation \"{}\" is for [dae] models; this system takes \"projected-invariants\", \"ggl\", "
+                    "\"index-3\" and others",
+                    formulation_name(options.formulation)));
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
   if (by_chart && system->ng() > 0) {
@@ -196,7 +202,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
     return std::make_unique<ChartProblem>(symbolic, rows,
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
-                                              : make_partitioning_chart(system, options.keep_partition));
+                                              : make_partitioning_chart(system, keep_partition));
   }
   FormulationOptions chosen = options;
   if (by_chart) chosen.formulation = Formulation::projected_invariants;  // without constraints all are the same

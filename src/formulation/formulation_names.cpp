@@ -11,7 +11,7 @@ namespace hinge {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Formulation>, 10> formulations = {{
+constexpr std::array<std::pair<const char*, Formulation>, 12> formulations = {{
     {"automatic", Formulation::automatic},
     {"index-3", Formulation::index_3},
     {"index-2", Formulation::index_2},
@@ -22,6 +22,8 @@ constexpr std::array<std::pair<const char*, Formulation>, 10> formulations = {{
     {"projected-invariants", Formulation::projected_invariants},
     {"coordinate-partitioning", Formulation::coordinate_partitioning},
     {"tangent-space", Formulation::tangent_space},
+    {"direct", Formulation::direct},
+    {"derivative-array", Formulation::derivative_array},
 }};
 
 constexpr std::array<std::pair<const char*, Projection>, 4> projections = {{

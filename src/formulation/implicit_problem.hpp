@@ -67,7 +67,10 @@ class ImplicitProblem {
   Pattern pattern_;
 };
 
-/// The system in a formulation. Throws UnsuitableMethod where the two do not fit.
-std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options);
+/// The system in a formulation. Throws UnsuitableMethod where the two do not fit. coordinate_partitioning chooses
+/// independent coordinates anew when the determinant of the dependent columns of G is less than `keep_partition` times
+/// what the best choice would have; never, where that is 0.
+std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
+                                           double keep_partition = 0.5);
 
 }  // namespace hinge

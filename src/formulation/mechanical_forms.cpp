@@ -149,7 +149,9 @@ SymbolicRows mechanical_rows(const SymbolicSystem& system, const FormulationOpti
       return out;
     }
     case Formulation::coordinate_partitioning:
-    case Formulation::tangent_space: break;
+    case Formulation::tangent_space:
+    case Formulation::direct:
+    case Formulation::derivative_array: break;
   }
   throw InputError(fmt::format("{} is not one fixed set of equations", formulation_name(options.formulation)));
 }

@@ -63,7 +63,9 @@ MethodInfo bdf_info() {
        {"iteration",
         "\"newton\", or for \"extended\" with a step \"ssf\", Newton's iteration for the "
         "overdetermined system",
-        "\"newton\""}},
+        "\"newton\""},
+       {"projection", "\"none\", \"position\", \"velocity\" or \"both\", after every step",
+        "\"both\" with a tolerance where the formulation has both levels, else \"none\""}},
       "L. R. Petzold and F. A. Potra, ODAE methods for the numerical solution of Euler-Lagrange equations; K. E. "
       "Brenan, S. L. Campbell and L. R. Petzold, Numerical solution of initial-value problems in DAEs"};
 }
@@ -88,6 +90,9 @@ MethodChoice bdf_choice(const BdfOptions& options) {
   Preserves& keeps = choice.info.preserves;
   keeps.position_level = form != Formulation::index_2 && form != Formulation::index_1 && form != Formulation::baumgarte;
   keeps.velocity_level = form != Formulation::index_3 && form != Formulation::index_1 && form != Formulation::baumgarte;
+  const Projection projection = options.projection.value_or(Projection::none);
+  keeps.position_level = keeps.position_level || projection == Projection::position || projection == Projection::both;
+  keeps.velocity_level = keeps.velocity_level || projection == Projection::velocity || projection == Projection::both;
   return choice;
 }
 
@@ -105,6 +110,7 @@ MethodChoice bdf_from(const Options& o) {
   if (iteration != "newton" && iteration != "ssf")
     throw InputError(fmt::format("'iteration' is \"{}\"; choose \"newton\" or \"ssf\"", iteration));
   options.ssf = iteration == "ssf";
+  if (o.count("projection")) options.projection = parse_projection(text_option(o, "projection", "none"));
   return bdf_choice(options);
 }
 

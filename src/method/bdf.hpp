@@ -1,8 +1,9 @@
 // Backward differentiation formulas on F(t, x, x') = 0: what the two steppers share, and how they are made.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "formulation/implicit_problem.hpp"
 #include "hinge/method.hpp"
@@ -11,15 +12,18 @@ namespace hinge {
 
 struct BdfOptions {
   FormulationOptions form{};
-  int order = 5;  ///< with chosen steps the largest, else the order
+  double keep_partition = 0.5;  ///< as in formulate()
+  int order = 5;                ///< with chosen steps the largest, else the order
   /// "extended" with steps of given length: Newton's iteration for the overdetermined system, in which mu and tau are
   /// the multipliers of a symmetric saddle point instead of unknowns.
   bool ssf = false;
+  /// After every step. Where nothing is asked for: none with steps of given length, which leave round-off; with chosen
+  /// steps both levels where the formulation has both, since Newton's iteration leaves a part of the tolerance.
+  std::optional<Projection> projection{};
   void validate() const;
 };
 
 /// Steps of given length. Defined in bdf_fixed.cpp.
-class FixedBdf;
 std::unique_ptr<Stepper> make_fixed_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
                                         const SolverOptions& solver);
 /// The same with a history of the user's: `order` states, h apart, the last of which is where the next step begins.

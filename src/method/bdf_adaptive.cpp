@@ -7,13 +7,15 @@
 //   (b) Newton's increments of an unknown of index nu are measured in units of  weight / h^(nu-1);
 //   (c) at least two iterations per step, and no rate of convergence is taken over from an earlier step.
 //
-// Keeps the constraints that are rows of F as far as Newton's iteration goes, a small part of the tolerance. Keeps
-// neither energy nor the symplectic form.
+// Newton's iteration keeps the constraints that are rows of F to a small part of the tolerance; the projection that
+// follows (where both levels are rows, unless it is switched off) to round-off. Keeps neither energy nor the symplectic
+// form.
 //
 // The multipliers of a state are those of the formulation where these are functions of positions and velocities
 // (index-1, baumgarte, extended, projected-invariants, charts). Elsewhere (index-3, index-2, ggl) they depend on the
 // last steps' lengths, and are computed anew from positions and velocities.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -21,6 +23,7 @@
 #include <fmt/format.h>
 
 #include "formulation/acceleration.hpp"
+#include "formulation/projection.hpp"
 #include "method/bdf.hpp"
 #include "method/bdf_coefficients.hpp"
 #include "method/iteration_matrix.hpp"
@@ -32,6 +35,7 @@ namespace {
 constexpr int most_iterations = 4, most_failures = 12;
 constexpr double slowest = 0.9;       // contraction
 constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;   // part of that accuracy
 constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -40,7 +44,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   AdaptiveBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver,
               const AdaptiveOptions& adaptive)
       : system_(std::move(system)),
-        problem_(formulate(system_, options.form)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         adaptive_(adaptive),
         n_(static_cast<std::size_t>(problem_->size())),
@@ -59,6 +63,10 @@ class AdaptiveBdf final : public AdaptiveStepper {
       velocity_.resize(static_cast<std::size_t>(system_->ny()));
       z_rate_.resize(static_cast<std::size_t>(system_->nz()));
     }
+    const bool both = form != Formulation::index_3 && form != Formulation::index_2 && form != Formulation::index_1 &&
+                      form != Formulation::baumgarte;
+    const Projection which = options.projection.value_or(both ? Projection::both : Projection::none);
+    if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
   }
 
   StepResult start(const State& state) override {
@@ -106,6 +114,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   Estimates estimate() const;
   void accept(double t, double h);
   void choose_next(const Estimates& errors, double h, std::size_t k_before);
+  void project(State& state);
   void show(double t, const double* x, const double* rate, State& state) const;
 
   // Root of the mean square of a vector, in units of the tolerance, over the tested unknowns.
@@ -138,6 +147,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
   mutable std::vector<double> shown_, shown_rate_, velocity_, z_rate_, psi_;
   mutable std::optional<Acceleration> acceleration_;
+  std::optional<ConstraintProjection> projection_;
 };
 
 void AdaptiveBdf::first_step(double limit) {
@@ -146,7 +156,8 @@ void AdaptiveBdf::first_step(double limit) {
   h_ = adaptive_.first_step;
   if (!(h_ > 0)) {
     h_ = std::isfinite(limit) ? 1e-3 * (limit - t_) : 1e-3;
-    if (speed * h_ > 0.5) h_ = 0.5 / speed;
+    // not so short that rounding would rule it; the error test shortens it where it must
+    if (speed * h_ > 0.5) h_ = std::max(0.5 / speed, 1e-6 * h_);
   }
   for (std::size_t i = 0; i < n_; ++i) phi_[1][i] = h_ * rate_[i];
   used_.psi[0] = h_;
@@ -205,7 +216,8 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
-    const double contraction = m == 1 ? size / first : std::pow(size / first, 1.0 / m);
+    if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
+    const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
     if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
   }
@@ -289,8 +301,11 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
       error = higher / static_cast<double>(k_ + 1);
     }
   }
-  const double factor = growth(error, k_);
-  h_ = factor >= 2 ? 2 * h : factor <= 1 ? h * std::clamp(factor, 0.5, 0.9) : h;
+  // doubled where growth(error, k) >= 2
+  const double size = 2 * error + 1e-4;
+  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? 2 * h
+       : size >= 1                                     ? h * std::clamp(growth(error, k_), 0.5, 0.9)
+                                                       : h;
 }
 
 StepResult AdaptiveBdf::advance(State& state, double limit) {
@@ -311,7 +326,7 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
                                  unsolved > refused ? "the equations of a step cannot be solved; the motion may come "
                                                       "to a point where it has no continuation (a singular "
                                                       "position, dependent constraints, an expression that leaves "
-                                                      "its domain)"
+                                                      "its domain), or the tolerance is too small for double precision"
                                                     : "the error test fails; the tolerance may be too small for "
                                                       "double precision, or the equations jump")};
     }
@@ -331,6 +346,7 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
       if (k_ < most_order_) star_[k_ + 1].swap(phi_[k_ + 1]);  // kept for choose_next, as accept overwrites it
       accept(t, h);
       choose_next(errors, h, k_before);
+      project(state);
       show(t_, x_.data(), rate_.data(), state);
       return {};
     }
@@ -339,6 +355,19 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
     growing_ = false;
     k_ = refused < 3 ? errors.order : 1;
     h_ = h * (refused == 1 ? std::clamp(0.9 * growth(errors.chosen, k_), 0.25, 0.9) : 0.25);
+  }
+}
+
+// y and z onto the constraints. All divided differences contain the newest point once, so all change by the same; where
+// there is no nearest point, what Newton's iteration has found is kept.
+void AdaptiveBdf::project(State& state) {
+  if (!projection_) return;
+  problem_->to_state(t_, x_.data(), rate_.data(), state);
+  if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
+  for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {
+    const double change = (i < state.y.size() ? state.y[i] : state.z[i - state.y.size()]) - x_[i];
+    x_[i] += change;
+    for (std::size_t j = 0; j <= k_used_ + 1; ++j) phi_[j][i] += change;
   }
 }
 

@@ -18,10 +18,13 @@
 //
 // and its fixed point is the BDF solution of "extended" (Petzold and Potra 1992).
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "formulation/projection.hpp"
 #include "method/bdf.hpp"
 #include "method/iteration_matrix.hpp"
 #include "method/radau_start.hpp"
@@ -48,7 +51,7 @@ class FixedBdf final : public Stepper {
   FixedBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver)
       : system_(std::move(system)),
         options_(options),
-        problem_(formulate(system_, options.form)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         n_(static_cast<std::size_t>(problem_->size())) {
     for (auto& x : history_) x.resize(n_);
@@ -60,6 +63,8 @@ class FixedBdf final : public Stepper {
     start_problem_ = formulate(system_, smooth);
     starter_ = std::make_unique<RadauStart>(*start_problem_, solver.linear_algebra);
     multipliers_.resize(static_cast<std::size_t>(system_->npsi()));
+    if (system_->ng() > 0 && options.projection.value_or(Projection::none) != Projection::none)
+      projection_.emplace(system_, *options.projection, solver.linear_algebra);
   }
 
   void reset() override { count_ = 0; }
@@ -115,7 +120,15 @@ class FixedBdf final : public Stepper {
     }
     if (const NewtonTrouble trouble = solve(t, h, c); trouble != NewtonTrouble::none)
       return bdf_failure(*system_, state, h, trouble);
-    problem_->to_state(t, x_.data(), rate_.data(), state);
+    next_ = state;
+    problem_->to_state(t, x_.data(), rate_.data(), next_);
+    if (projection_) {
+      if (!projection_->project(t, next_.y.data(), next_.z.data(), next_.psi.data()))
+        return bdf_failure(*system_, state, h, NewtonTrouble::slow);
+      std::copy(next_.y.begin(), next_.y.end(), x_.begin());
+      std::copy(next_.z.begin(), next_.z.end(), x_.begin() + static_cast<std::ptrdiff_t>(next_.y.size()));
+    }
+    std::swap(state, next_);
     std::rotate(history_.begin(), history_.end() - 1, history_.end());
     std::swap(history_[0], x_);
     const auto change = problem_->accepted(t, history_[0].data());
@@ -127,7 +140,7 @@ class FixedBdf final : public Stepper {
   // F(t, x, known + c x) = 0. The matrix is kept while it works.
   NewtonTrouble solve(double t, double h, double c) {
     constexpr int most_iterations = 40;
-    constexpr double slow = 0.2, rounding = 1e-6;
+    constexpr double slow = 0.2, rounding = 1e-9;
     double last = INFINITY;
     bool fresh = false;
     if (c != c_ || fresh_pattern_) last_rate_ = 1;
@@ -151,7 +164,7 @@ class FixedBdf final : public Stepper {
       ++counters_.evaluations;
       ++counters_.iterations;
       matrix_.solve(increment_.data());
-      const double size = advance();
+      const double size = advance(h);
       if (!std::isfinite(size)) return NewtonTrouble::not_finite;
       // increments that stop shrinking are rounding, when they are small and the matrix is new
       if (size <= 1e-16 || (k > 0 && size >= 0.5 * last && size < rounding && (fresh || size < 1e-13))) {
@@ -165,9 +178,11 @@ class FixedBdf final : public Stepper {
     return NewtonTrouble::slow;
   }
 
-  // x <- x - increment; the size of the increment relative to x, in well scaled unknowns.
-  double advance() {
-    double largest[3] = {0, 0, 0}, change[3] = {0, 0, 0};
+  // x <- x - increment; the size of the increment relative to x, both in well scaled unknowns: then rounding is of one
+  // size in all of them.
+  double advance(double h) {
+    const double power[] = {1, std::abs(h), h * h};
+    double largest = 1e-200, change = 0;
     auto sigma = sigma_.begin();
     for (std::size_t i = 0; i < n_; ++i) {
       x_[i] -= increment_[i];
@@ -175,13 +190,11 @@ class FixedBdf final : public Stepper {
         ++sigma;
         continue;
       }
-      const auto kind = static_cast<std::size_t>(problem_->unknowns()[i].scale);
-      largest[kind] = larger(largest[kind], std::abs(x_[i]));
-      change[kind] = larger(change[kind], std::abs(increment_[i]));
+      const double scale = power[std::clamp(problem_->unknowns()[i].scale, 0, 2)];
+      largest = larger(largest, scale * std::abs(x_[i]));
+      change = larger(change, scale * std::abs(increment_[i]));
     }
-    double size = 0;
-    for (int kind = 0; kind < 3; ++kind) size = larger(size, change[kind] / std::max(largest[kind], 1e-200));
-    return size;
+    return change / largest;
   }
 
   std::shared_ptr<const System> system_;
@@ -190,6 +203,7 @@ class FixedBdf final : public Stepper {
   IterationMatrix matrix_;
   std::unique_ptr<RadauStart> starter_;
   std::size_t n_;
+  std::optional<ConstraintProjection> projection_;
   std::array<std::vector<double>, most_order> history_;  // the newest first
   int count_ = 0;                                        // of known ones
   double h_ = 0, c_ = 0, last_rate_ = 1;

@@ -22,6 +22,11 @@ MethodEntry composition_entry();
 MethodEntry energy_momentum_entry();
 MethodEntry bdf_entry();
 MethodEntry radau_entry();
+MethodEntry explicit_entry();
+MethodEntry half_explicit_entry();
+MethodEntry generalized_alpha_entry();
+MethodEntry automatic_entry();
+MethodEntry euler_maruyama_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};

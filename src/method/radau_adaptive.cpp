@@ -60,6 +60,7 @@ class RadauAdaptive final : public AdaptiveStepper {
 
   StepResult start(const State& state) override;
   StepResult advance(State& state, double limit) override;
+  StepResult continue_from(const State& state) override;
   void interpolate(double t, State& state) const override;
   std::vector<std::string> remarks() const override;
 
@@ -132,6 +133,15 @@ StepResult RadauAdaptive::start(const State& state) {
   contraction_ = 0;
   h_old_ = 0;
   use(variable_ ? 0 : level_);
+  return {};
+}
+
+// Step, order and polynomial stay as they are: the state has moved by no more than the error of a step.
+StepResult RadauAdaptive::continue_from(const State& state) {
+  if (h_old_ == 0 || state.t != t_) return start(state);
+  if (!problem_->from_state(state, x0_.data(), rate0_.data())) return start(state);  // says why not
+  stages_.match_pattern();
+  linearise_ = true;
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "expression/parse.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
+#include "method/projected.hpp"
 
 namespace hinge {
 
@@ -32,10 +33,31 @@ namespace {
 
 const std::vector<MethodEntry>& registry() {
   static const std::vector<MethodEntry> entries = {
-      gauss_lobatto_entry(),    lobatto_iiia_iiib_entry(), rattle_entry(),          shake_entry(), spark_entry(),
-      symplectic_euler_entry(), composition_entry(),       energy_momentum_entry(), bdf_entry(),   radau_entry(),
+      gauss_lobatto_entry(),
+      lobatto_iiia_iiib_entry(),
+      rattle_entry(),
+      shake_entry(),
+      spark_entry(),
+      symplectic_euler_entry(),
+      composition_entry(),
+      energy_momentum_entry(),
+      explicit_entry(),
+      half_explicit_entry(),
+      generalized_alpha_entry(),
+      bdf_entry(),
+      radau_entry(),
+      automatic_entry(),
+      euler_maruyama_entry(),
   };
   return entries;
+}
+
+// A method without a projection of its own gets one around its steps.
+const OptionInfo projection_option = {"projection",
+                                      "\"none\", \"position\", \"velocity\" or \"both\", after every step", "\"none\""};
+bool has_projection(const std::vector<OptionInfo>& options) {
+  return std::any_of(options.begin(), options.end(),
+                     [](const OptionInfo& o) { return o.name == projection_option.name; });
 }
 
 std::string list_names(const std::vector<std::string>& names) {
@@ -48,7 +70,10 @@ std::string list_names(const std::vector<std::string>& names) {
 
 std::vector<MethodInfo> methods() {
   std::vector<MethodInfo> list;
-  for (const MethodEntry& e : registry()) list.push_back(e.info);
+  for (const MethodEntry& e : registry()) {
+    list.push_back(e.info);
+    if (!has_projection(e.info.options)) list.back().options.push_back(projection_option);
+  }
   return list;
 }
 
@@ -57,7 +82,11 @@ std::vector<OptionInfo> method_options(const std::string& name, const Options& g
   for (const MethodEntry& e : registry())
     if (e.info.name == name) list = e.info.options;
   if (name == "composition" && composition_base(given) != name)
-    for (const OptionInfo& o : method_options(composition_base(given), {})) list.push_back(o);
+    for (const OptionInfo& o : method_options(composition_base(given), {}))
+      if (o.name != projection_option.name) list.push_back(o);
+  const auto called = [&](const MethodEntry& e) { return e.info.name == name; };
+  const bool known = std::any_of(registry().begin(), registry().end(), called);
+  if (known && !has_projection(list)) list.push_back(projection_option);
   return list;
 }
 
@@ -75,7 +104,11 @@ MethodChoice make_method(const std::string& name, const Options& options) {
                                    near.empty() ? "" : fmt::format(", did you mean '{}'?", near),
                                    known.empty() ? "it has none" : "it has: " + list_names(known)));
     }
-    return e.make(options);
+    const auto projection = options.find(projection_option.name);
+    if (projection == options.end() || has_projection(e.info.options)) return e.make(options);
+    Options own = options;
+    own.erase(projection_option.name);
+    return projected(e.make(own), parse_projection(text_option(options, projection_option.name, "none")));
   }
   const std::string near = nearest_name(name, names);
   throw InputError(fmt::format("there is no method '{}'{} The methods are: {} (see 'hinge methods')", name,

@@ -15,6 +15,7 @@
 #include "hinge/error.hpp"
 #include "method/tableau_check.hpp"
 #include "model/body_section.hpp"
+#include "model/dae_section.hpp"
 #include "model/event_section.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
@@ -234,11 +235,27 @@ std::vector<std::string> read_initial_bodies(const Item& section, const SystemSe
   section.fail(fmt::format("there are no initial values for '{}'; give them in 'bodies' or 'position'", first));
 }
 
+void read_consistency(const Item& consistent, Model& model) {
+  if (!consistent) return;
+  const std::string word = consistent.expect_string("\"check\" or \"project\"");
+  if (word != "check" && word != "project")
+    consistent.fail(fmt::format("\"{}\" is unknown; use \"check\" or \"project\"", word));
+  model.start.consistent = word == "project" ? Consistency::project : Consistency::check;
+}
+
 void read_initial(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   const Layout& layout = system.system->layout();
   Graph& graph = *scope.graph;
   const ValueReader read(scope);
   const bool odae = layout.kind == SystemKind::odae;
+  if (layout.kind == SystemKind::dae) {
+    if (!section)
+      throw LocatedError(fmt::format(
+          "{}: there is no section [initial]; give initial values, at least some, as in unknowns = {{ {} = ... }}",
+          model.path, layout.y[0].name));
+    read_dae_initial(section, layout, read, graph, model.start);
+    return read_consistency(section["consistent"], model);
+  }
   if (!section) {
     throw LocatedError(fmt::format("{}: there is no section [initial]; give the initial {}", model.path,
                                    odae                    ? "y and z"
@@ -292,12 +309,7 @@ void read_initial(const Item& section, const SystemSection& system, Scope& scope
                                : numbers(section["momentum"], velocity_blocks(layout), {}, false);
   if (const Item psi = section[odae ? "psi" : "multiplier"])
     model.start.multiplier = numbers(psi, layout.psi, {}, true);
-  if (const Item consistent = section["consistent"]) {
-    const std::string word = consistent.expect_string("\"check\" or \"project\"");
-    if (word != "check" && word != "project")
-      consistent.fail(fmt::format("\"{}\" is unknown; use \"check\" or \"project\"", word));
-    model.start.consistent = word == "project" ? Consistency::project : Consistency::check;
-  }
+  read_consistency(section["consistent"], model);
 }
 
 void read_exact(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
@@ -307,8 +319,10 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   const auto graph = system.builder->t().graph();
   const std::vector<Node> time[] = {{system.system->equations().t}};
   const bool odae = layout.kind == SystemKind::odae, hamiltonian = layout.kind == SystemKind::hamiltonian;
-  section.expect_keys(odae ? std::vector<std::string>{"y", "z", "psi"}
-                           : std::vector<std::string>{"position", "velocity", "momentum", "multiplier"});
+  const bool dae = layout.kind == SystemKind::dae;
+  section.expect_keys(dae    ? std::vector<std::string>{"unknowns", "derivatives"}
+                      : odae ? std::vector<std::string>{"y", "z", "psi"}
+                             : std::vector<std::string>{"position", "velocity", "momentum", "multiplier"});
   const auto part = [&](const char* key, const Blocks& blocks, const std::vector<std::string>& others, Vector& into) {
     const Item item = section[key];
     if (!item) return;
@@ -320,7 +334,8 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
     }
     for (const Node n : nodes) into.push_back({graph, n});
   };
-  part(odae ? "y" : "position", layout.y, {}, model.exact.position);
+  part(dae ? "unknowns" : odae ? "y" : "position", layout.y, {}, model.exact.position);
+  if (dae) return part("derivatives", layout.y, names_of(layout.y, "'"), model.exact.velocity);
   part(odae ? "psi" : "multiplier", layout.psi, {}, model.exact.multiplier);
   if (odae) {
     part("z", layout.z, {}, model.exact.velocity);
@@ -400,7 +415,10 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
   const std::vector<std::string> own = {"method", "start",          "end",           "step", "tolerance", "max_step",
                                         "newton", "linear_algebra", "max_iterations"};
-  if (section["method"]) model.method = section["method"].expect_string("the name of a method");
+  if (section["method"])
+    model.method = section["method"].expect_string("the name of a method");
+  else if (o.tolerance.given())
+    model.method = "auto";
   for (const std::string& key : section.keys()) {
     if (std::find(own.begin(), own.end(), key) != own.end()) continue;
     const Item item = section[key];

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "model/dae_section.hpp"
 
 namespace hinge {
 
@@ -443,6 +444,33 @@ void read_odae(const Item& section, const Item& define, const Scope& parameters,
   out.builder = std::move(builder);
 }
 
+void read_dae(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
+  section.expect_keys({"unknowns", "equations", "noise", "complementarity"});
+  if (section["complementarity"])
+    section["complementarity"].fail("complementarity is not available in this version; give equations only");
+  auto builder = std::make_unique<Dae>();
+  const auto graph = builder->t().graph();
+  Scope& scope = adopt(*builder, parameters, out);
+  const ValueReader read(scope);
+  const auto unknowns = read_declarations(need(section, "unknowns", "unknowns = [\"x\", \"y[3]\"]"), "unknowns", scope);
+  for (const Declaration& d : unknowns)
+    scope.names[d.name] = as_value(builder->unknowns(d.name, d.shape), d.shape, *graph);
+  const std::vector<Node> x = entries_of(unknowns, scope);
+  const std::vector<Node> rates = as_value(builder->derivative(as_vector(x, graph)), {}, *graph).entries;
+  const auto rate = make_rate(*graph, builder->t().node_in(*graph), x, rates);
+  scope.rate = [rate, g = graph.get(), rates](Node n) {
+    if (dependence(*g, rates)[static_cast<std::size_t>(n)])
+      throw InputError(
+          "equations contain x and x' only; for x'' make x' an unknown of its own, with the equation x' = v");
+    return rate(n);
+  };
+  read_named_values(define, scope, read);
+  read_equations(need(section, "equations", "equations = [\"x' + y\", \"x - y^3\"]"), read, scope, *builder);
+  read_noise(section["noise"], read, *graph, *builder);
+  section["equations"].located([&] { builder->build(); });
+  out.builder = std::move(builder);
+}
+
 // Names for output quantities: the multipliers, and in a Hamiltonian system q' = H_p.
 void complete_scope(const std::string& kind, SystemSection& out) {
   const Equations& eq = out.system->equations();
@@ -484,18 +512,17 @@ SystemSection read_system(const Item& root) {
     if (root[name]) present.push_back(name);
   if (present.empty())
     root.fail(
-        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical] or [odae] "
-        "is needed");
+        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical], [odae] or "
+        "[dae] is needed");
   if (present.size() > 1)
     root[present[1]].fail(
         fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
   const std::string kind = present[0];
   const Item section = root[kind];
-  if (kind == "dae" || kind == "multibody")
+  if (kind == "multibody")
     section.fail(
-        fmt::format("[{}] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical] "
-                    "and [odae]",
-                    kind));
+        "[multibody] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical], [odae] "
+        "and [dae]");
   if (!section.is_table()) section.fail(fmt::format("expected a section [{}]", kind));
 
   // Parameters are numbers, worked out before there is a system; then moved into the system's own graph.
@@ -510,6 +537,7 @@ SystemSection read_system(const Item& root) {
   if (kind == "hamiltonian") read_hamiltonian(section, define, parameters, out);
   if (kind == "mechanical") read_mechanical(section, define, parameters, out);
   if (kind == "odae") read_odae(section, define, parameters, out);
+  if (kind == "dae") read_dae(section, define, parameters, out);
   section.located([&] { out.system = std::dynamic_pointer_cast<const SymbolicSystem>(out.builder->build()); });
   complete_scope(kind, out);
   return out;

@@ -1,4 +1,4 @@
-// The one system section of a model: [lagrangian], [hamiltonian], [mechanical] or [odae].
+// The one system section of a model: [lagrangian], [hamiltonian], [mechanical], [odae] or [dae].
 #pragma once
 
 #include <memory>

@@ -104,6 +104,7 @@ struct Simulation::Impl {
   double discrete_energy0 = 0, discrete_energy_error = 0;
   bool wants_condition = false;
   std::optional<double> condition;
+  std::vector<std::string> start_remarks;
   std::optional<std::vector<std::string>> facts, warnings;  // worked out when first asked for
   long steps = 0, recorded = 0, last_recorded_step = -1;
   double next_record_time = 0;
@@ -421,7 +422,8 @@ void Simulation::start(const Start& initial) {
   Impl& s = *impl_;
   s.observer.compile(*s.system);
   s.events.compile(*s.system);
-  s.state = consistent_start(*s.system, s.options.start, initial);
+  s.start_remarks.clear();
+  s.state = consistent_start(*s.system, s.options.start, initial, &s.start_remarks);
   if (s.stepper) s.stepper->reset();
   if (s.adaptive)
     if (const StepResult result = s.adaptive->start(s.state); !result) throw StepFailure(result.reason, s.state.t);
@@ -584,11 +586,12 @@ Report Simulation::report() const {
   r.events = s.occurred;
   r.counters = s.counters();
   r.rejected = r.counters.rejected + r.counters.failed;
+  r.remarks = s.start_remarks;
   if (s.adaptive) {
     r.tolerance = s.options.tolerance;
     r.shortest = s.steps > 0 ? std::min(s.shortest, s.longest) : 0;
     r.longest = s.longest;
-    r.remarks = s.adaptive->remarks();
+    for (std::string& remark : s.adaptive->remarks()) r.remarks.push_back(std::move(remark));
   }
   r.wall_seconds = s.wall_seconds;
   r.output = s.output.path;

@@ -1,5 +1,6 @@
 #include "system/builders.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -7,6 +8,8 @@
 
 #include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
+#include "solve/matching.hpp"
+#include "solve/sparse.hpp"
 
 namespace hinge {
 
@@ -208,6 +211,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
     if (!psi_.empty()) throw InputError("multipliers are declared but no reaction is given that uses them");
     eq.psi = declare_multipliers(graph, eq.g.size(), layout);
     eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   } else {
     if (psi_.size() != eq.g.size())
       throw InputError(
@@ -247,6 +251,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   for (Node& n : eq.f) n = graph.negate(n);
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -295,6 +300,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
+    eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -349,13 +355,42 @@ void Dae::equation(const Expression& f, std::string name) {
                                          : std::move(name));
 }
 
+void Dae::noise(const Vector& column) { noise_.push_back(column); }
+
+// Not as many equations as unknowns: says where too many or too few are.
+void Dae::refuse_count() const {
+  Graph& graph = *graph_;
+  std::vector<Node> all = nodes_of(x_, graph);
+  const std::vector<Node> rates = nodes_of(rates_, graph);
+  all.insert(all.end(), rates.begin(), rates.end());
+  const SparseExpressions f = jacobian(graph, nodes_of(equations_, graph), all);
+  const int n = static_cast<int>(x_.size());
+  PatternBuilder builder(static_cast<int>(equations_.size()), n);
+  for (int i = 0; i < f.rows; ++i)
+    for (int k = f.row_start[static_cast<std::size_t>(i)]; k < f.row_start[static_cast<std::size_t>(i) + 1]; ++k)
+      builder.add(i, f.column[static_cast<std::size_t>(k)] % n);
+  std::vector<int> place;
+  const Pattern pattern = builder.build(place);
+  const SingularParts parts = singular_parts(pattern, maximum_matching(pattern));
+  const bool under = equations_.size() < x_.size();
+  std::string names;
+  constexpr std::size_t most = 8;
+  const std::vector<int>& list = under ? parts.under_columns : parts.over_rows;
+  for (std::size_t k = 0; k < std::min(list.size(), most); ++k) {
+    const auto at = static_cast<std::size_t>(list[k]);
+    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names_[at]);
+  }
+  if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
+  throw SingularDae(
+      fmt::format("{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
+                  equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
+                  under ? "underdetermined" : "overdetermined",
+                  under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+}
+
 std::shared_ptr<const System> Dae::assemble() const {
   if (x_.empty()) throw InputError("a DAE needs unknowns");
-  if (equations_.size() != x_.size())
-    throw InputError(fmt::format(
-        "{} equations for {} unknowns: the system is {}; a DAE needs as many equations as "
-        "unknowns",
-        equations_.size(), x_.size(), equations_.size() < x_.size() ? "underdetermined" : "overdetermined"));
+  if (equations_.size() != x_.size()) refuse_count();
   if (!constraints_.empty()) throw InputError("a DAE has equations only; give its constraints as equations");
   Graph& graph = *graph_;
   auto [layout, eq] = draft(SystemKind::dae, blocks_, x_, renamed_rates(blocks_), rates_);
@@ -363,6 +398,12 @@ std::shared_ptr<const System> Dae::assemble() const {
   eq.f = eq.r = std::vector<Node>(x_.size(), graph.constant(0));
   eq.residual = nodes_of(equations_, graph);
   eq.residual_names = equation_names_;
+  for (const Vector& column : noise_) {
+    if (column.size() != equations_.size())
+      throw InputError(fmt::format("a column of noise has {} entries; there are {} equations, and each needs one",
+                                   column.size(), equations_.size()));
+    eq.noise.push_back(nodes_of({column.begin(), column.end()}, graph));
+  }
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 

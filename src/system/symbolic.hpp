@@ -21,10 +21,12 @@ struct Equations {
   std::vector<Node> acceleration_force;  // b with p_z z' = b + r, where it is known more simply than f - p_y v - p_t
   std::vector<Node> invariants;          // chosen for discrete derivatives
   Node energy = no_node;
+  bool ideal = false;          // r is -g_y^T psi
   bool applied_force = false;  // f has parts that do not come from the energy
   // F(t, x, x') of a DAE, with x = y and x' = z, and what messages call each equation. Then v = z and f = 0.
   std::vector<Node> residual;
   std::vector<std::string> residual_names;
+  std::vector<std::vector<Node>> noise;  // columns of C in  F dt = C dW
 };
 
 class SymbolicSystem final : public System {
@@ -37,6 +39,8 @@ class SymbolicSystem final : public System {
   bool depends_on_time() const override;
   bool reaction_is_linear() const override;
   bool reaction_is_affine() const override;
+  bool reaction_is_ideal() const override { return eq_.ideal && velocity_is_z(); }
+  bool velocity_is_z() const override { return eq_.v == eq_.z; }
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
 
   const Equations& equations() const { return eq_; }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 #include "simulate/recorder.hpp"
 
 namespace hinge::test {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cli/program.hpp"
+#include "places.hpp"
 #include "simulate/recorder.hpp"
 
 namespace hinge::test {

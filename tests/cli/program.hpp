@@ -16,6 +16,8 @@
 
 #include <gtest/gtest.h>
 
+#include "places.hpp"
+
 extern char** environ;
 
 namespace hinge::test {

@@ -7,6 +7,7 @@
 
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
+#include "places.hpp"
 #include "simulate/recorder.hpp"
 
 namespace hinge::test {

@@ -18,7 +18,7 @@ struct Outcome {
 
 BdfOptions adaptive(const std::string& form) {
   BdfOptions options = named(form, 5);
-  options.form.keep_partition = 0.5;
+  options.keep_partition = 0.5;
   return options;
 }
 
@@ -44,12 +44,6 @@ TEST(AdaptiveBdf, MeetsTheGoldenErrorsAndSteps) {
     const Problem problem = name == "hoop" ? dae_problems::hoop() : dae_problems::pendulum();
     const Outcome own = integrate(problem, form, tolerance, 2, reference(name + " T=2"));
     const Triple errors = triple(golden["err_p_v_lam"]);
-    if (std::getenv("SHOW"))
-      fmt::print(
-          "{:40} steps {} {} rejected {} failed {} its {} lu {} error {:.2e} {:.2e} ({:.2e} {:.2e}) lam {:.1e}\n", key,
-          own.counters.steps, golden["nst"].get<int>(), own.counters.rejected, own.counters.failed,
-          own.counters.iterations, own.counters.factorisations, own.error[0], own.error[1], errors[0], errors[1],
-          own.error[2]);
     const double steps = number(golden["nst"]);
     EXPECT_NEAR(static_cast<double>(own.counters.steps), steps, 0.3 * steps) << key;
     EXPECT_LT(own.error[0], 10 * errors[0]) << key;
@@ -65,10 +59,6 @@ TEST(AdaptiveBdf, HasErrorsInProportionToTheTolerance) {
     for (const double tolerance : {1e-4, 1e-6, 1e-8, 1e-10}) {
       const Outcome own = integrate(problem, form, tolerance, 2, exact);
       const double error = std::max(own.error[0], own.error[1]);
-      if (std::getenv("SHOW"))
-        fmt::print("{:10} {:.0e} steps {} rejected {} failed {} its {} lu {} error {:.2e} lambda {:.1e}\n", form,
-                   tolerance, own.counters.steps, own.counters.rejected, own.counters.failed, own.counters.iterations,
-                   own.counters.factorisations, error, own.error[2]);
       EXPECT_LT(error, last) << form << tolerance;
       EXPECT_LT(error, 500 * tolerance) << form << tolerance;
       EXPECT_GT(error, 0.05 * tolerance) << form << tolerance;
@@ -84,10 +74,12 @@ TEST(AdaptiveBdf, InterpolatesWithinItsTolerance) {
     State state = problem.at(0), between = state;
     ASSERT_TRUE(stepper->start(state));
     double worst = 0;
-    while (state.t < 0.5) {
+    int steps = 0;
+    while (state.t < 0.3) {
       const double before = state.t;
-      ASSERT_TRUE(stepper->advance(state, 0.5));
-      for (const double part : {0.0, 0.3, 0.7, 1.0}) {
+      ASSERT_TRUE(stepper->advance(state, 0.3));
+      if (++steps % 4 != 0) continue;
+      for (const double part : {0.0, 0.4, 1.0}) {
         const double t = part == 1 ? state.t : before + part * (state.t - before);
         stepper->interpolate(t, between);
         EXPECT_EQ(between.t, t);

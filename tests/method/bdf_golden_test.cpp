@@ -218,7 +218,7 @@ TEST(Bdf, SwitchesCoordinatesWithoutLosingItsOrder) {
   for (const int k : {2, 3, 5}) {
     const json& golden = data()["switching"][fmt::format("BDF{}", k)];
     BdfOptions options = named("gcp", k);
-    options.form.keep_partition = 0.5;
+    options.keep_partition = 0.5;
     const State coarse = run(problem, options, 1 / 100.0, 200).back(),
                 fine = run(problem, options, 1 / 200.0, 400).back();
     expect_near(coarse.y, numbers(golden["solution_h_1_100"]["p"]), 1e-11, "p");

@@ -117,7 +117,7 @@ inline BdfOptions named(const std::string& name, int order) {
   BdfOptions options;
   options.order = order;
   options.form.formulation = name.starts_with("GCP") ? Formulation::coordinate_partitioning : all.at(name);
-  options.form.keep_partition = 0;
+  options.keep_partition = 0;
   options.ssf = name == "ssf34";
   if (name == "baum5,5") options.form.alpha = options.form.beta = 5;
   return options;

@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "places.hpp"
+
 namespace hinge::goldens {
 
 using nlohmann::json;

@@ -34,6 +34,7 @@ struct Scope {
   bool affine_only = false;           ///< the reaction is affine in psi
   bool reaction_of_velocity = false;  ///< also r(t, y, z, psi)
   bool conservative_only = false;     ///< separable, with an energy, and without t
+  bool velocity_is_z = false;         ///< Lagrangian and mechanical systems
 };
 
 struct Subject {
@@ -46,6 +47,8 @@ struct Subject {
   bool weaker_than_listed = false;        ///< options take from what the list of methods says
   double springs = 0;                     ///< the solution is that with springs mu |g|^2 instead of constraints
   double tolerance = 0;                   ///< errors that the method makes on purpose
+  bool starts_itself = false;             ///< a first step is made by another method, of high order
+  bool too_accurate = false;              ///< what a step does not keep is lost in round-off, or nearly so
 };
 
 std::ostream& operator<<(std::ostream& out, const Subject& s) { return out << s.label; }
@@ -82,6 +85,15 @@ Subject energy_momentum_with(const Options& options, double springs = 0, double 
   return subject;
 }
 
+/// Methods that keep the constraints and nothing else.
+Subject plain(const std::string& name, const Options& options, Scope scope, bool too_accurate) {
+  Subject subject = registered(name, options, {}, scope);
+  subject.weaker_than_listed = true;
+  subject.same_in_both_forms = scope.velocity_is_z;  // or it is seen to differ
+  subject.too_accurate = too_accurate;
+  return subject;
+}
+
 Subject composed(const std::string& base, double order, const std::string& scheme) {
   return registered("composition", {{"base", base}, {"order", order}, {"scheme", scheme}}, {},
                     {.reaction_of_velocity = base == "symplectic-euler"});
@@ -92,6 +104,14 @@ Subject composed(const std::string& base, double order, const std::string& schem
 Subject radau_with_stages(double stages) {
   Subject subject = registered("radau", {{"stages", stages}}, {}, {.reaction_of_velocity = true});
   subject.same_in_both_forms = false;
+  return subject;
+}
+
+/// Differences of velocities are not those of momenta: the two forms are different methods.
+Subject bdf(int order) {
+  Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
+  subject.same_in_both_forms = false;
+  subject.starts_itself = order > 1;
   return subject;
 }
 
@@ -135,6 +155,17 @@ std::vector<Subject> registered_methods() {
                             {"tolerance_constraint", 1e-7},
                             {"max_augmentations", 2000.0}},
                            0, 1e-7),
+      bdf(1),
+      bdf(2),
+      plain("explicit", {{"order", 5.0}}, {.reaction_of_velocity = true}, true),
+      plain("explicit", {{"order", 8.0}}, {.reaction_of_velocity = true}, true),
+      plain("explicit", {{"order", 5.0}, {"projection", std::string("none")}}, {.reaction_of_velocity = true}, true),
+      plain("half-explicit", {{"order", 3.0}}, {.reaction_of_velocity = true}, true),
+      plain("half-explicit", {{"order", 4.0}}, {.reaction_of_velocity = true}, true),
+      plain("half-explicit", {{"order", 5.0}, {"projection", std::string("both")}}, {.reaction_of_velocity = true},
+            true),
+      plain("generalized-alpha", {}, {.velocity_is_z = true}, false),
+      plain("generalized-alpha", {{"formulation", std::string("index-3")}}, {.velocity_is_z = true}, false),
   };
 }
 
@@ -162,7 +193,7 @@ bool in_scope(const Subject& subject, const System& system) {
   const Scope& scope = subject.scope;
   const bool conservative = is_separable(system) && system.has_energy() && !system.depends_on_time();
   return (!scope.conservative_only || conservative) && (!scope.separable_only || is_separable(system)) &&
-         (!scope.affine_only || system.reaction_is_affine()) &&
+         (!scope.affine_only || system.reaction_is_affine()) && (!scope.velocity_is_z || system.velocity_is_z()) &&
          (scope.reaction_of_velocity || system.pattern(Quantity::reaction_z).empty());
 }
 
@@ -229,15 +260,28 @@ std::string order(const Subject& subject, const MethodChoice& method) {
   const Limits tolerance{method.order < 6 && subject.tolerance == 0 ? 0.1 : 0.2, 0};
   std::string text;
   double least = INFINITY;
+  std::vector<double> found, found_psi;
   for (const Trial& trial : order_trials()) {
     if (!in_scope(subject, *trial.problem.system)) continue;
     const Orders o = orders(trial.problem, method, trial.end, solution(subject, trial), 10 * subject.tolerance);
     record(trial.name + "_y", o.y);
     record(trial.name + "_z", o.z);
     record(trial.name + "_psi", o.psi);
+    found.insert(found.end(), {o.y, o.z});
+    found_psi.push_back(o.psi);
+    if (subject.too_accurate) continue;
     text += judge(trial.name + "_off_in_y", true, std::abs(o.y - method.order), tolerance);
     text += judge(trial.name + "_off_in_z", true, std::abs(o.z - method.order), tolerance);
     least = -larger(-least, -o.psi);
+  }
+  if (subject.too_accurate) {
+    // Of a few errors above round-off the order shows in the middle of many; measured 0.12, and 0.22 for psi.
+    const auto median = [](std::vector<double>& x) {
+      std::sort(x.begin(), x.end());
+      return (x[x.size() / 2] + x[(x.size() - 1) / 2]) / 2;
+    };
+    return judge("median_off", true, std::abs(median(found) - method.order), {0.2, 0}) +
+           judge("median_psi_off", true, std::abs(median(found_psi) - method.multiplier_order), {0.4, 0});
   }
   if (method.info.multiplier_order == "not stated") return text;
   // measured 0.045; with a tolerance on purpose 0.13
@@ -261,6 +305,7 @@ std::string constraints(const Subject& subject, const MethodChoice& method) {
 }
 
 std::string symplecticity(const Subject& subject, const MethodChoice& method) {
+  if (subject.too_accurate && !method.info.preserves.symplectic) return "";
   std::string text;
   for (const double h : {0.1, 0.05}) {
     double worst = 0;
@@ -273,6 +318,7 @@ std::string symplecticity(const Subject& subject, const MethodChoice& method) {
 }
 
 std::string symmetry(const Subject& subject, const MethodChoice& method) {
+  if (subject.too_accurate && !method.info.preserves.symmetric) return "";
   double returned = 0, reversed = 0;
   for (const Arena& arena : arenas(subject)) {
     returned = larger(returned, symmetry_defect(arena.problem, method, 0.1));
@@ -285,6 +331,7 @@ std::string symmetry(const Subject& subject, const MethodChoice& method) {
 
 // Where it is not declared a short run shows it; longer ones need not be possible.
 std::string momentum(const Subject& subject, const MethodChoice& method) {
+  if (subject.too_accurate && !method.info.preserves.momentum_maps) return "";
   const bool declared = method.info.preserves.momentum_maps;
   double worst = 0;
   for (const Arena& arena : arenas(subject))
@@ -322,6 +369,7 @@ std::string energy(const Subject& subject, const MethodChoice& method) {
 
 // Round-off may add up to a random walk, but to no drift. Where nothing is declared a short run shows it.
 std::string energy_kept(const Subject& subject, const MethodChoice& method) {
+  if (subject.too_accurate && !method.info.preserves.energy) return "";
   const bool declared = method.info.preserves.energy;
   std::string text;
   for (const Arena& arena : arenas(subject)) {
@@ -356,6 +404,7 @@ std::string forms(const Subject& subject, const MethodChoice& method) {
     worst.momentum = larger(worst.momentum, d.momentum);
     worst.multiplier = larger(worst.multiplier, d.multiplier);
   }
+  if (subject.too_accurate) return "";
   // measured 1.2e-13, 2.8e-13, 7.6e-12; projected Runge-Kutta 4e-4, 9e-4, 1.6e-3
   return judge("same_position", subject.same_in_both_forms, worst.position, {1e-12, 1e-7}) +
          judge("same_momentum", subject.same_in_both_forms, worst.momentum, {1e-12, 1e-7}) +
@@ -374,7 +423,10 @@ TEST_P(EveryMethod, HasTheOrdersItDeclares) { EXPECT_EQ(order(subject, method), 
 
 TEST_P(EveryMethod, KeepsTheConstraintLevelsItDeclares) { EXPECT_EQ(constraints(subject, method), ""); }
 
-TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) { EXPECT_EQ(symplecticity(subject, method), ""); }
+TEST_P(EveryMethod, ConservesTheSymplecticFormIfItSaysSo) {
+  if (subject.starts_itself) GTEST_SKIP() << "one step is not a step of this method";
+  EXPECT_EQ(symplecticity(subject, method), "");
+}
 
 TEST_P(EveryMethod, IsSymmetricAndReversibleIfItSaysSo) { EXPECT_EQ(symmetry(subject, method), ""); }
 
@@ -459,6 +511,10 @@ INSTANTIATE_TEST_SUITE_P(Each, RegisteredMethod, testing::ValuesIn(registered_me
 TEST(Harness, CoversEveryRegisteredMethod) {
   std::set<std::string> covered;
   for (const Subject& s : registered_methods()) covered.insert(s.registered_as);
+  // For DAEs with noise only; it refuses the problems here, and has tests of its own.
+  EXPECT_THROW(make_method("euler-maruyama", {}).bind(problems::torus().system, {}), UnsuitableMethod);
+  covered.insert("euler-maruyama");
+  covered.insert("auto");  // chooses its steps always: automatic_test.cpp
   for (const MethodInfo& m : methods())
     EXPECT_TRUE(covered.contains(m.name)) << m.name << " has no line in registered_methods()";
 }

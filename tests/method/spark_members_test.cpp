@@ -11,6 +11,7 @@
 #include "method/problems.hpp"
 #include "method/spark_tableau.hpp"
 #include "method/tableau_check.hpp"
+#include "places.hpp"
 
 namespace hinge {
 namespace {

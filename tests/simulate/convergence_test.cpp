@@ -8,6 +8,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 #include "method/problems.hpp"
+#include "places.hpp"
 #include "simulate/recorder.hpp"
 
 namespace hinge {

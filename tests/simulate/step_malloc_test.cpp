@@ -51,8 +51,8 @@ TEST(Steps, AllocateNothing) {
                                               problems::double_pendulum(),
                                               problems::rotating_hoop()};
   for (const auto& problem : all)
-    for (const MethodChoice& method :
-         {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle(), spark(gauss_lobatto_tableau(3))}) {
+    for (const MethodChoice& method : {gauss_lobatto(1), gauss_lobatto(2), gauss_lobatto(5), rattle(),
+                                       spark(gauss_lobatto_tableau(3)), explicit_runge_kutta(), half_explicit()}) {
       Simulation run(problem.system, method, {.step = 0.001});
       run.start(problem.start);
       EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description;
@@ -100,6 +100,22 @@ TEST(Steps, OfEnergyMomentumAllocateNothing) {  // for conservative systems with
       run.start(problem.start);
       EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description;
     }
+}
+
+TEST(Steps, OfBdfAllocateNothing) {  // but where a chart is chosen anew
+  for (const char* form : {"index-3", "ggl", "extended", "projected-invariants"})
+    for (const auto& problem : {problems::pendulum(), problems::double_pendulum(), problems::rotating_hoop()})
+      for (const bool given : {true, false}) {
+        const MethodChoice method = make_method("bdf", {{"formulation", std::string(form)}});
+        SimulationOptions options;
+        if (given)
+          options.step = 0.001;
+        else
+          options.tolerance = {1e-9, 1e-9};
+        Simulation run(problem.system, method, options);
+        run.start(problem.start);
+        EXPECT_EQ(allocations_of_1000_steps(run), 0) << method.description << given;
+      }
 }
 
 TEST(Steps, AllocateNothingWithFullNewtonAndSparseMatrices) {

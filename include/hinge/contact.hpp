@@ -1,0 +1,165 @@
+// Contact problems of one time step: one problem type, one residual, many solvers.
+//
+//   u = W r + q,   W symmetric positive semidefinite (a plain LCP may have any W)
+//
+// r holds the reactions, u the relative velocities, contact after contact, each with its rows (N, T1, T2); bilateral
+// rows follow at the end. Every contact demands, with its friction coefficient mu,
+//
+//   K_mu contains r  _|_  u + mu |u_T| n in K_mu*     coulomb: exact friction with De Saxce's term
+//   K_mu contains r  _|_  u in K_mu*                  convexified (Anitescu, Tasora): no such term, a convex problem
+//   the same with a pyramid of `facets` edges in place of the cone                          polyhedral
+//
+// where K_mu = {|r_T| <= mu r_N}, and every bilateral row demands u = 0. One row per contact (dimension 1) is the
+// linear complementarity problem 0 <= r _|_ W r + q >= 0.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+
+enum class FrictionModel { coulomb, convexified, polyhedral };
+
+struct ContactProblem {
+  std::string title;
+  int dimension = 3;   ///< rows per contact: 3, 2, or 1 without friction
+  int bilateral = 0;   ///< rows after those of the contacts, whose velocity must vanish
+  Eigen::VectorXd mu;  ///< one per contact; zeros in dimension 1
+  FrictionModel friction = FrictionModel::coulomb;
+  int facets = 8;  ///< edges of the polyhedral cone in 3D: even, at least 4
+
+  // Either the Delassus matrix itself: u = W r + q ...
+  SparseRows W;
+  Eigen::VectorXd q;
+  // ... or what it is made of, never multiplied out unless a solver has to: M v = f + H^T r, u = H v + w, so that
+  // W = H M^-1 H^T and q = H M^-1 f + w. M is symmetric, positive definite and block-diagonal, in blocks of any size.
+  SparseRows H, M;
+  Eigen::VectorXd f, w;
+
+  bool matrix_free() const { return H.rows() > 0; }
+  int contacts() const { return static_cast<int>(mu.size()); }
+  int rows() const { return contacts() * dimension + bilateral; }
+};
+
+/// w = M z + q, 0 <= z _|_ w >= 0.
+ContactProblem linear_complementarity(const Eigen::MatrixXd& M, const Eigen::VectorXd& q);
+ContactProblem linear_complementarity(const SparseRows& M, const Eigen::VectorXd& q);
+/// Friction with W given; the number of contacts is that of mu.
+ContactProblem frictional_contact(int dimension, const SparseRows& W, const Eigen::VectorXd& q,
+                                  const Eigen::VectorXd& mu);
+/// Friction with W = H M^-1 H^T; H has one row per row of r.
+ContactProblem frictional_contact(int dimension, const SparseRows& M, const SparseRows& H, const Eigen::VectorXd& f,
+                                  const Eigen::VectorXd& w, const Eigen::VectorXd& mu);
+
+/// Throws InputError where sizes do not fit, entries are not finite, mu is negative, a mass vanishes, ...
+void validate(const ContactProblem& problem);
+
+/// u = W r + q, straight from the problem's own matrices.
+Eigen::VectorXd contact_velocity(const ContactProblem& problem, const Eigen::VectorXd& r);
+/// v = M^-1 (f + H^T r) of a problem that has H and M.
+Eigen::VectorXd body_velocity(const ContactProblem& problem, const Eigen::VectorXd& r);
+
+// ---- The residual --------------------------------------------------------------------------------------------
+
+/// Which number is compared with the tolerance. They differ by orders of magnitude.
+enum class ResidualScaling {
+  ours,      ///< largest |F_i|/rho_i over the contacts, rho_i = d/trace(W_ii), relative to the largest |q|: velocities
+  siconos,   ///< |F|_2 with rho = 1, relative to the largest of |q|, |r|, |u|
+  fclib,     ///< |F|_2 with rho = 1, over 1 + sqrt(|q|); bilateral rows apart, over 1 + |s|
+  absolute,  ///< |F|_2 with rho = 1
+};
+
+/// Natural map F_i = r_i - P_K(r_i - rho_i (u_i + mu_i |u_Ti| n)) of one r, by the scalings above; and how much each
+/// law is violated.
+struct ContactResidual {
+  double ours = 0, siconos = 0, fclib = 0, absolute = 0;
+  double penetration = 0;  ///< largest max(0, -u_N)
+  double cone = 0;         ///< largest max(0, |r_T| - mu r_N)
+  double signorini = 0;    ///< largest |r_N u_N| (convexified: |r.u|)
+  double dissipation = 0;  ///< largest |r_T.u_T + mu r_N |u_T|| (0 where the friction is not exact)
+  double bilateral = 0;    ///< largest |u| of a bilateral row
+  double by(ResidualScaling scaling) const;
+};
+
+/// Computed from the problem and r alone; no solver has a hand in it.
+ContactResidual contact_residual(const ContactProblem& problem, const Eigen::VectorXd& r);
+
+// ---- Solvers -------------------------------------------------------------------------------------------------
+
+struct ContactOptions {
+  double tolerance = 1e-8;
+  ResidualScaling scaling = ResidualScaling::ours;
+  int iterations = 0;     ///< at most; 0 leaves it to the solver
+  double seconds = 0;     ///< give up after; 0 never
+  double relaxation = 1;  ///< of projected Gauss-Seidel and Jacobi, block Gauss-Seidel; in (0, 2)
+  int threads = 1;        ///< results do not depend on it, bit for bit
+  Eigen::VectorXd start;  ///< warm start for r; empty is zero
+  void validate() const;
+};
+
+enum class ContactStatus {
+  converged,        ///< the residual, recomputed from the problem, is at or below the tolerance
+  iteration_limit,  ///< r is the best found
+  stalled,          ///< no progress any more; r is the best found
+  failed,           ///< the solver's own reason is in the message; r is the best found
+};
+
+struct ContactResult {
+  std::string solver;  ///< that found r; behind `auto` the one it chose
+  ContactStatus status = ContactStatus::failed;
+  std::string message;  ///< what happened, where it did not converge
+  Eigen::VectorXd r, u;
+  ContactResidual residual;
+  int iterations = 0;
+  int factorisations = 0;
+  long contact_updates = 0;  ///< local problems solved by block Gauss-Seidel
+  double seconds = 0;        ///< wall clock, preparation included
+  struct Point {
+    int iteration;
+    double residual;  ///< by the scaling asked for
+    double seconds;
+  };
+  std::vector<Point> history;
+  bool converged() const { return status == ContactStatus::converged; }
+};
+
+struct ContactSolverInfo {
+  std::string name, what, solves, reference;
+};
+
+/// Every solver; `auto` first.
+std::vector<ContactSolverInfo> contact_solvers();
+
+/// Solves. Throws InputError for a problem or options that make no sense and for an unknown solver; UnsuitableMethod
+/// where the solver cannot treat such problems. That it did not converge is no exception: look at the status.
+ContactResult solve_contact(const ContactProblem& problem, const std::string& solver = "auto",
+                            const ContactOptions& options = {});
+/// Why `solver` refuses such problems; empty where it does not.
+std::string refusal(const ContactProblem& problem, const std::string& solver);
+
+// ---- Files ---------------------------------------------------------------------------------------------------
+
+struct ContactFile {
+  ContactProblem problem;
+  Eigen::VectorXd solution;  ///< r of the file's solution group; empty where there is none
+  Eigen::VectorXd guess;     ///< r of its first guess
+  std::string description;
+};
+
+/// Reads FCLIB's HDF5 layout: groups fclib_local or fclib_global, or a group lcp. Throws InputError.
+ContactFile read_contact_file(const std::string& path);
+/// Writes the problem in the same layout and, where r is not empty, r and u as its solution. Throws OutputError.
+void write_contact_file(const std::string& path, const ContactProblem& problem, const Eigen::VectorXd& r = {},
+                        const std::string& description = {});
+
+}  // namespace hinge

@@ -1,0 +1,136 @@
+// hinge check for F(t, x, x') = 0: what kind of DAE it is.
+#include <algorithm>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <Eigen/Dense>
+
+#include "cli/commands.hpp"
+#include "formulation/consistent_start.hpp"
+#include "formulation/dae_structure.hpp"
+#include "formulation/linear_pencil.hpp"
+#include "formulation/symbolic_problem.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge::cli {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void line(const char* what, const std::string& text) { std::cout << fmt::format("  {:<26} {}\n", what, text); }
+
+const char* times(int order) {
+  static const char* const words[] = {"", "once", "twice", "three times", "four times"};
+  return order < 5 ? words[order] : "many times";
+}
+
+// Rank of F_x' at a point.
+int rate_rank(const SymbolicSystem& system, const State& s) {
+  const Equations& eq = system.equations();
+  SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
+  rows.add_unknowns(eq.y, eq.z, {});
+  rows.add_rows(eq.residual, 0);
+  CompiledRows compiled(rows);
+  const Pattern& p = compiled.pattern();
+  std::vector<double> f_x(p.entries()), f_rate(p.entries());
+  compiled.jacobian(s.t, s.y.data(), s.z.data(), f_x.data(), f_rate.data());
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(p.rows, p.columns);
+  for (int i = 0; i < p.rows; ++i)
+    for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k) a(i, p.column[k]) = f_rate[k];
+  for (Eigen::Index i = 0; i < a.rows(); ++i)
+    if (const double size = a.row(i).cwiseAbs().maxCoeff(); size > 0) a.row(i) /= size;
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
+  qr.setThreshold(1e-11);
+  return static_cast<int>(qr.rank());
+}
+
+void print_structure(const DaeStructure& s) {
+  std::vector<int> differential, algebraic;
+  for (int j = 0; j < s.size(); ++j) (s.differential[at(j)] ? differential : algebraic).push_back(j);
+  const int index = s.index();
+  line("structural index", fmt::format("{}{}", index,
+                                       index == 0   ? " (an ordinary differential equation)"
+                                       : index <= 2 ? ""
+                                                    : ": integrated through the derivative array"));
+  line("degrees of freedom", fmt::format("{}", s.degrees_of_freedom()));
+  line("differential unknowns", differential.empty() ? "none" : s.unknown_list(differential, 12));
+  line("algebraic unknowns", algebraic.empty() ? "none" : s.unknown_list(algebraic, 12));
+  for (const std::string& combination : s.combinations) line("equations combined", combination);
+  std::size_t largest = 0;
+  for (const auto& block : s.blocks) largest = std::max(largest, block.size());
+  line("blocks", fmt::format("{}, the largest with {} unknown{}", s.blocks.size(), largest, largest == 1 ? "" : "s"));
+  if (!s.regular && !s.singular.empty())
+    line("system Jacobian", fmt::format("singular: {}; the index may be higher than the structural one", s.singular));
+}
+
+void print_pencil(const LinearPencil& p) {
+  if (!p.regular) return line("linear, constant", "a singular pencil: no value of c makes c E + H regular");
+  line("linear, constant", fmt::format("nilpotency index {}, {} finite eigenvalue{}", p.index, p.eigenvalues.size(),
+                                       p.eigenvalues.size() == 1 ? "" : "s"));
+  constexpr std::size_t most = 8;
+  for (std::size_t k = 0; k < std::min(p.eigenvalues.size(), most); ++k) {
+    const auto z = p.eigenvalues[k];
+    line(k == 0 ? "finite eigenvalues" : "",
+         z.imag() == 0 ? fmt::format("{:.10g}", z.real())
+                       : fmt::format("{:.10g} {} {:.10g} i", z.real(), z.imag() < 0 ? '-' : '+', std::abs(z.imag())));
+  }
+  if (p.eigenvalues.size() > most) line("", fmt::format("... {} more", p.eigenvalues.size() - most));
+}
+
+void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const State& start) {
+  std::string from;
+  int listed = 0, more = 0;
+  for (int i = 0; i < s.size(); ++i) {
+    if (s.c[at(i)] == 0) continue;
+    if (++listed > 8)
+      ++more;
+    else
+      from += fmt::format("\n    equation {}, differentiated {}", s.names[at(i)], times(s.c[at(i)]));
+  }
+  if (more > 0) from += fmt::format("\n    and {} more", more);
+  if (listed == 0) return line("hidden constraints", "none");
+  if (s.size() > 500 || !s.regular) return line("hidden constraints", "from" + from);
+  const int count = std::max(0, rate_rank(system, start) - s.degrees_of_freedom());
+  if (count > 0)
+    line("hidden constraints", fmt::format("{}, from{}", count, from));
+  else
+    line("hidden constraints", "none; all x' are known from" + from);
+}
+
+}  // namespace
+
+int check_dae(const Model& model) {
+  const auto& system = dynamic_cast<const SymbolicSystem&>(*model.system);
+  const Equations& eq = system.equations();
+  const int n = system.ny();
+  std::cout << model.title << '\n'
+            << fmt::format("DAE F(t, x, x') = 0: {} unknown{}, {} equation{}\n\nEquations\n", n, n == 1 ? "" : "s", n,
+                           n == 1 ? "" : "s");
+  constexpr int most = 20;
+  for (int i = 0; i < std::min(n, most); ++i)
+    std::cout << fmt::format("  0 = {}\n", to_text(*eq.graph, eq.residual[at(i)], 110));
+  if (n > most) std::cout << fmt::format("  ... {} more\n", n - most);
+  State start{model.simulation.start, model.start.position, model.start.velocity, {}};
+  start.z.resize(at(n), 0.0);
+  std::cout << "\nStructure\n";
+  located(model, [&] {
+    const DaeStructure guess = analyse_dae(system, &start);
+    print_structure(guess);
+    if (const auto pencil = linear_pencil(system)) print_pencil(*pencil);
+    std::cout.flush();
+    std::vector<std::string> remarks;
+    start = consistent_start(system, model.simulation.start, model.start, &remarks);
+    print_hidden(system, guess, start);
+    std::cout << "\nAt the initial values\n";
+    line("initial values", "consistent");
+    for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
+  });
+  for (int j = 0; j < std::min(n, most); ++j)
+    line(system.layout().y_name(j).c_str(),
+         fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
+  if (n > most) line("...", fmt::format("{} more", n - most));
+  return done;
+}
+
+}  // namespace hinge::cli

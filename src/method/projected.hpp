@@ -1,0 +1,19 @@
+// Any one-step method with a projection onto the constraints after every step (formulation/projection.hpp): the option
+// `projection` of all methods that have none of their own.
+#pragma once
+
+#include "hinge/method.hpp"
+
+namespace hinge {
+
+/// The method followed by the projection. What the method keeps of the levels that are projected stays as it is; what
+/// it does not keep is kept then, at the price of what it preserves otherwise.
+MethodChoice projected(MethodChoice method, Projection which);
+
+/// The same for a method that is bound already. After every step the method goes on from the projected state by
+/// continue_from().
+std::unique_ptr<AdaptiveStepper> projected(std::unique_ptr<AdaptiveStepper> method,
+                                           std::shared_ptr<const System> system, Projection which,
+                                           LinearAlgebra choice = LinearAlgebra::automatic);
+
+}  // namespace hinge

@@ -1,0 +1,82 @@
+// `auto` tries solvers one after the other, each from the best r so far, until one converges:
+//
+//   LCP          up to 200 rows lemke; symmetric interior-point; then newton-fb, block-gauss-seidel
+//   2D friction  up to 50 contacts lemke; then as round cones
+//   pyramids     lemke, then newton-fb
+//   round cones  a few hundred sweeps of block-gauss-seidel, which are enough where contacts are few or the tolerance
+//   is
+//                wide; cone-interior-point (symmetric W); newton-ac; block-gauss-seidel to its limit; admm
+//
+// Solvers that refuse the problem are passed over. Converged is what the residual says, nothing else.
+#include "solve/complementarity/automatic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solve/complementarity/block_gauss_seidel.hpp"
+#include "solve/complementarity/pyramid.hpp"
+
+namespace hinge {
+
+std::vector<std::string> automatic_choice(const ContactProblem& p, const ContactOptions&) {
+  if (p.dimension == 1 && p.rows() <= 200) return {"lemke", "interior-point", "newton-fb", "block-gauss-seidel"};
+  if (p.dimension == 1) return {"interior-point", "newton-fb", "block-gauss-seidel", "lemke"};
+  if (p.dimension == 3 && p.friction == FrictionModel::polyhedral) return {"lemke", "newton-fb"};
+  std::vector<std::string> round = {"cone-interior-point", "newton-ac", "block-gauss-seidel", "admm"};
+  if (lcp_like(p) && p.contacts() <= 50) round.insert(round.begin(), "lemke");
+  return round;
+}
+
+namespace {
+
+// Sweeps that settle easy problems. Goes on while the rate of the last forty promises the tolerance within the limit,
+// which costs about what two or three factorisations do.
+void sweep_a_while(Delassus& W, Judge& judge, Eigen::VectorXd& r) {
+  constexpr int limit = 1500, look = 20;
+  BlockGaussSeidel block(W, judge.problem(), judge.options().threads);
+  block.set(r);
+  double before = HUGE_VAL, last = HUGE_VAL;
+  for (int k = 1; k <= limit; ++k) {
+    block.sweep();
+    judge.contact_updates += W.contacts();
+    if (k % look != 0) continue;
+    block.get(r);
+    if (judge.done(k, r)) return;
+    if (k >= 5 * look) {
+      const double rate = std::log(before / judge.last()) / (2 * look);
+      if (!(k + std::log(judge.last() / judge.tolerance()) / rate < limit) || !(rate > 0)) return;
+    }
+    before = last;
+    last = judge.last();
+  }
+}
+
+}  // namespace
+
+void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
+  const ContactProblem& p = judge.problem();
+  if (judge.done(0, r)) return;
+  const auto refuses = [&](const std::string& name) { return !refusal(p, name).empty(); };
+  const std::vector<std::string> names = automatic_choice(p, judge.options());
+  if (std::find(names.begin(), names.end(), "newton-ac") != names.end() && !refuses("block-gauss-seidel")) {
+    judge.used = "block-gauss-seidel";
+    sweep_a_while(W, judge, r);
+    if (judge.converged()) return;
+  }
+  std::string tried;
+  for (const std::string& name : names) {
+    if (refuses(name)) continue;
+    if (judge.options().seconds > 0 && judge.seconds() > judge.options().seconds) break;
+    tried += (tried.empty() ? "" : ", ") + name;
+    const double before = judge.best_residual();
+    judge.next_stage();
+    for (const ContactSolver& s : registered_contact_solvers())
+      if (s.info.name == name) s.solve(W, judge, judge.best());
+    if (judge.best_residual() < before) judge.used = name;
+    if (judge.converged()) return;
+  }
+  judge.stop(ContactStatus::failed,
+             "tried " + tried + "; the problem may have no solution, or asks for more digits than it has");
+}
+
+}  // namespace hinge

@@ -1,0 +1,73 @@
+#include "solve/complementarity/delassus.hpp"
+
+#include "solve/complementarity/mass_root.hpp"
+#include "solve/parallel.hpp"
+
+namespace hinge {
+
+void multiply_rows(const SparseRows& A, const Eigen::VectorXd& x, Eigen::VectorXd& y, int threads) {
+  y.resize(A.rows());
+  const int* start = A.outerIndexPtr();
+  const int* column = A.innerIndexPtr();
+  const double* value = A.valuePtr();
+  parallel_ranges(static_cast<int>(A.rows()), threads, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      double sum = 0;
+      for (int k = start[i]; k < start[i + 1]; ++k) sum += value[k] * x[column[k]];
+      y[i] = sum;
+    }
+  });
+}
+
+Delassus::Delassus(const ContactProblem& p, int threads)
+    : d_(p.dimension), nc_(p.contacts()), nb_(p.bilateral), n_(p.rows()), threads_(threads) {
+  blocks_ = Eigen::VectorXd::Zero(nc_ * d_ * d_);
+  if (p.matrix_free()) {
+    const MassRoot root(p.M);
+    A_ = root.scale(p.H);
+    A_.makeCompressed();
+    At_ = A_.transpose();
+    v_free_ = p.f;
+    root.solve_lower(v_free_);
+    w_ = p.w;
+    q_ = A_ * v_free_ + w_;
+    diagonal_.resize(n_);
+    for (int i = 0; i < n_; ++i) diagonal_[i] = A_.row(i).squaredNorm();
+    for (int i = 0; i < nc_; ++i)
+      for (int k = 0; k < d_; ++k)
+        for (int l = 0; l < d_; ++l)
+          blocks_[(i * d_ + k) * d_ + l] = k == l ? diagonal_[i * d_ + k] : A_.row(i * d_ + k).dot(A_.row(i * d_ + l));
+  } else {
+    W_ = p.W;
+    W_.makeCompressed();
+    q_ = p.q;
+    diagonal_ = W_.diagonal();
+    for (int i = 0; i < nc_ * d_; ++i)
+      for (SparseRows::InnerIterator entry(W_, i); entry; ++entry)
+        if (entry.col() / d_ == i / d_ && entry.col() < nc_ * d_) blocks_[i * d_ + entry.col() % d_] += entry.value();
+  }
+}
+
+void Delassus::multiply(const Eigen::VectorXd& x, Eigen::VectorXd& y) {
+  if (factored()) {
+    multiply_rows(At_, x, v_, threads_);
+    multiply_rows(A_, v_, y, threads_);
+  } else {
+    multiply_rows(W_, x, y, threads_);
+  }
+}
+
+const SparseRows& Delassus::matrix() {
+  if (W_.rows() == 0) W_ = A_ * At_;
+  W_.makeCompressed();
+  return W_;
+}
+
+Eigen::MatrixXd Delassus::block(int contact) const {
+  return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+      blocks_.data() + contact * d_ * d_, d_, d_);
+}
+
+double Delassus::trace(int contact) const { return diagonal_.segment(contact * d_, d_).sum(); }
+
+}  // namespace hinge

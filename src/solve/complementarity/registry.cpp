@@ -1,0 +1,175 @@
+// Every solver of contact problems: one line each.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "solve/complementarity/automatic.hpp"
+#include "solve/complementarity/block_gauss_seidel.hpp"
+#include "solve/complementarity/direct_methods.hpp"
+#include "solve/complementarity/gradient_methods.hpp"
+#include "solve/complementarity/projected.hpp"
+#include "solve/complementarity/pyramid.hpp"
+#include "solve/complementarity/solver.hpp"
+
+namespace hinge {
+
+namespace {
+
+// What solvers say of problems that they cannot treat; empty where they can.
+
+std::string round_cones(const ContactProblem& p) {
+  if (p.friction == FrictionModel::polyhedral && p.dimension == 3)
+    return "it works with round friction cones, not with pyramids; take lemke or newton-fb";
+  return "";
+}
+
+std::string symmetric(const ContactProblem& p) {
+  if (asymmetry(p) > 1e-3) return "W is not symmetric; take block-gauss-seidel, newton-ac or (for an LCP) lemke";
+  return "";
+}
+
+std::string convex(const ContactProblem& p) {
+  const std::string why = round_cones(p);
+  return why.empty() ? symmetric(p) : why;
+}
+
+std::string positive_diagonal(const ContactProblem& p) {
+  const std::string why = round_cones(p);
+  if (!why.empty() || p.matrix_free()) return why;
+  const Eigen::VectorXd diagonal = p.W.diagonal();
+  for (Eigen::Index k = 0; k < diagonal.size(); ++k)
+    if (!(diagonal[k] > 0))
+      return fmt::format("W({0}, {0}) = {1} is not positive; take lemke or newton-fb", k, diagonal[k]);
+  return "";
+}
+
+std::string lcp(const ContactProblem& p) {
+  if (!lcp_like(p))
+    return "it solves LCPs, and round friction cones are none; take block-gauss-seidel or polyhedral friction";
+  if (p.dimension > 1 && p.bilateral > 0) return "friction together with bilateral rows is no LCP; take newton-ac";
+  return "";
+}
+
+constexpr int dense_limit = 4000;
+
+std::string small_lcp(const ContactProblem& p) {
+  const std::string why = lcp(p);
+  if (!why.empty()) return why;
+  if (p.bilateral > 0) return "it has no free variables for bilateral rows; take newton-fb";
+  const int size = p.dimension == 1 ? p.rows() : p.contacts() * (2 + (p.dimension == 2 ? 2 : p.facets));
+  if (size > dense_limit)
+    return fmt::format("its tableau is dense, and {} rows are more than {}; take interior-point or block-gauss-seidel",
+                       size, dense_limit);
+  return "";
+}
+
+std::string plain_lcp(const ContactProblem& p) {
+  if (p.dimension > 1) return "it solves LCPs without friction; take cone-interior-point";
+  return "";
+}
+
+std::string cones(const ContactProblem& p) {
+  const std::string why = convex(p);
+  if (!why.empty() || p.matrix_free() || p.rows() <= dense_limit) return why;
+  return fmt::format("without H and M its system is dense, and {} rows are more than {}; take block-gauss-seidel",
+                     p.rows(), dense_limit);
+}
+
+}  // namespace
+
+const std::vector<ContactSolver>& registered_contact_solvers() {
+  static const std::vector<ContactSolver> solvers = {
+      {{"auto", "chooses, and falls back", "everything", "docs/contact.md"},
+       [](const ContactProblem&) { return std::string(); },
+       solve_automatically},
+      {{"lemke", "lexicographic complementary pivoting", "small LCPs, 2D friction, pyramids",
+        "Cottle, Pang, Stone 1992"},
+       small_lcp,
+       solve_lemke},
+      {{"jacobi", "projected Gauss-Jacobi", "round cones, LCP; symmetric W", "Cottle, Pang, Stone 1992"},
+       convex,
+       solve_projected_jacobi},
+      {{"gauss-seidel", "one projection per contact", "round cones, LCP; positive diagonal", "Tasora, Anitescu 2011"},
+       positive_diagonal,
+       solve_projected_gauss_seidel},
+      {{"sor", "the same, over-relaxed by 1.3", "round cones, LCP; positive diagonal", "Cottle, Pang, Stone 1992"},
+       positive_diagonal,
+       solve_projected_sor},
+      {{"block-gauss-seidel", "contact after contact, each solved exactly", "round cones, LCP; positive diagonal",
+        "Jourdan, Alart, Jean 1998; Daviet et al. 2011"},
+       positive_diagonal,
+       solve_block_gauss_seidel},
+      {{"apgd", "Nesterov's accelerated projected gradient", "round cones, LCP; symmetric W", "Mazhar et al. 2015"},
+       convex,
+       solve_accelerated_gradient},
+      {{"spectral-gradient", "Barzilai-Borwein projected gradient", "round cones, LCP; symmetric W",
+        "Birgin, Martinez, Raydan 2000"},
+       convex,
+       solve_spectral_gradient},
+      {{"newton-fb", "semismooth Newton, Fischer-Burmeister", "LCP, 2D friction, pyramids; any W",
+        "De Luca, Facchinei, Kanzow 1996"},
+       lcp,
+       solve_newton_fischer_burmeister},
+      {{"newton-ac", "semismooth Newton, Alart-Curnier", "round cones, LCP; any W with positive diagonal",
+        "Alart, Curnier 1991"},
+       positive_diagonal,
+       solve_newton_alart_curnier},
+      {{"interior-point", "Mehrotra's predictor-corrector", "LCP; positive semidefinite", "Mehrotra 1992"},
+       plain_lcp,
+       solve_interior_point},
+      {{"cone-interior-point", "interior points on second-order cones", "round cones, LCP; symmetric W",
+        "Alizadeh, Goldfarb 2003"},
+       cones,
+       solve_cone_interior_point},
+      {{"admm", "alternating directions, adaptive penalty", "round cones, LCP; symmetric W", "Boyd et al. 2011"},
+       convex,
+       solve_admm},
+  };
+  return solvers;
+}
+
+namespace {
+
+const ContactSolver* find(const std::string& name) {
+  for (const ContactSolver& s : registered_contact_solvers())
+    if (s.info.name == name) return &s;
+  return nullptr;
+}
+
+const ContactSolver& require(const std::string& name) {
+  if (const ContactSolver* s = find(name)) return *s;
+  std::string names;
+  for (const ContactSolver& s : registered_contact_solvers()) names += (names.empty() ? "" : ", ") + s.info.name;
+  throw InputError(fmt::format("there is no contact solver '{}'; there are {}", name, names));
+}
+
+}  // namespace
+
+std::vector<ContactSolverInfo> contact_solvers() {
+  std::vector<ContactSolverInfo> list;
+  for (const ContactSolver& s : registered_contact_solvers()) list.push_back(s.info);
+  return list;
+}
+
+std::string refusal(const ContactProblem& problem, const std::string& solver) {
+  return require(solver).refuses(problem);
+}
+
+ContactResult solve_contact(const ContactProblem& problem, const std::string& solver, const ContactOptions& options) {
+  const ContactSolver& chosen = require(solver);
+  validate(problem);
+  options.validate();
+  if (options.start.size() != 0 && options.start.size() != problem.rows())
+    throw InputError(
+        fmt::format("the warm start has {} entries where {} are needed", options.start.size(), problem.rows()));
+  if (options.start.size() != 0 && !options.start.allFinite())
+    throw InputError("the warm start has entries that are not finite numbers");
+  if (const std::string why = chosen.refuses(problem); !why.empty())
+    throw UnsuitableMethod(fmt::format("{} cannot solve this problem: {}", solver, why));
+  Judge judge(problem, options);
+  Delassus W(problem, options.threads);
+  chosen.solve(W, judge, first_guess(problem, options));
+  return judge.finish(judge.used.empty() ? solver : judge.used);
+}
+
+}  // namespace hinge

@@ -1,0 +1,45 @@
+// Loops over threads whose results do not depend on how many there are: ranges are shared out, and what is summed is
+// summed in blocks of a fixed size, one after the other.
+#pragma once
+
+#include <vector>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace hinge {
+
+/// work(first, last) on parts of [0, n); any order, any thread, each index once.
+template <class Work>
+void parallel_ranges(int n, int threads, Work&& work, int grain = 512) {
+  if (threads <= 1 || n <= grain) {
+    if (n > 0) work(0, n);
+    return;
+  }
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<int>(0, n, static_cast<std::size_t>(grain)),
+                      [&](const tbb::blocked_range<int>& range) { work(range.begin(), range.end()); });
+  });
+}
+
+/// Sum over [0, n) of part(first, last), in blocks that do not depend on the threads.
+template <class Part>
+double parallel_sum(int n, int threads, Part&& part) {
+  constexpr int block = 1024;
+  const int blocks = (n + block - 1) / block;
+  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  parallel_ranges(
+      blocks, threads,
+      [&](int first, int last) {
+        for (int b = first; b < last; ++b)
+          sums[static_cast<std::size_t>(b)] = part(b * block, b * block + block < n ? b * block + block : n);
+      },
+      1);
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+}  // namespace hinge
