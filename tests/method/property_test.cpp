@@ -99,19 +99,19 @@ Subject composed(const std::string& base, double order, const std::string& schem
                     {.reaction_of_velocity = base == "symplectic-euler"});
 }
 
-/// Differences of velocities are not those of momenta: the two forms are different methods.
-Subject bdf(int order) {
-  Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
-  subject.same_in_both_forms = false;
-  subject.starts_itself = order > 1;
-  return subject;
-}
-
 /// Collocation of v is not collocation of p. With three stages and more it is so accurate that the harness cannot see
 /// that it is not symplectic; radau_test.cpp has its orders.
 Subject radau_with_stages(double stages) {
   Subject subject = registered("radau", {{"stages", stages}}, {}, {.reaction_of_velocity = true});
   subject.same_in_both_forms = false;
+  return subject;
+}
+
+/// Differences of velocities are not those of momenta: the two forms are different methods.
+Subject bdf(int order) {
+  Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
+  subject.same_in_both_forms = false;
+  subject.starts_itself = order > 1;
   return subject;
 }
 
