@@ -26,6 +26,10 @@ const char* formulation_name(Formulation formulation);
 /// The formulation called so; an InputError names the nearest.
 Formulation parse_formulation(const std::string& name);
 
+/// Which constraint levels are among the equations.
+bool has_position_level(Formulation formulation);
+bool has_velocity_level(Formulation formulation);
+
 struct FormulationOptions {
   Formulation formulation = Formulation::automatic;
   double alpha = 10, beta = 10;  ///< of baumgarte

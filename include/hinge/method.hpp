@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -213,7 +214,9 @@ MethodChoice euler_maruyama(const EulerMaruyamaOptions& options = {});
 struct RadauOptions {
   int stages = 0;  ///< 1..9 for steps of given length, 3, 5 or 7 for chosen ones; 0: 3, or varied between 3, 5 and 7
   FormulationOptions formulation{};
-  Projection projection = Projection::none;
+  /// After every step. Where nothing is asked for: none with steps of given length, which leave round-off; with chosen
+  /// steps both levels where the formulation has both, since Newton's iteration leaves a part of the tolerance.
+  std::optional<Projection> projection{};
   /// Which multipliers the state gets: those of the formulation, those that belong to y and z, or (automatic) the
   /// latter where the former have a lower order than y and z.
   enum class Multipliers { automatic, formulation, recomputed };

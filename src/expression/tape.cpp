@@ -76,8 +76,8 @@ void execute(const Run& run, const Instruction*& i, double* s, Operation&& opera
   for (std::int32_t k = 0; k < run.repeats; ++k) {
     for (const Instruction* now = first; now != i; ++now) {
       const double *x = a + L * now->a, *y = b + L * now->b;
-      double result[static_cast<std::size_t>(
-          L)];  // all lanes are read before one is written: a slot may be operand and result
+      // all lanes are read before one is written: a slot may be operand and result
+      double result[static_cast<std::size_t>(L)];
       for (int l = 0; l < L; ++l) result[l] = operation(x[l], y[l]);
       double* to = r + L * now->result;
       for (int l = 0; l < L; ++l) to[l] = result[l];

@@ -55,6 +55,13 @@ const char* formulation_name(Formulation formulation) {
   return "";
 }
 
+bool has_position_level(Formulation form) {
+  return form != Formulation::index_2 && form != Formulation::index_1 && form != Formulation::baumgarte;
+}
+bool has_velocity_level(Formulation form) {
+  return form != Formulation::index_3 && form != Formulation::index_1 && form != Formulation::baumgarte;
+}
+
 Formulation parse_formulation(const std::string& name) { return find(formulations, "formulation", name); }
 Projection parse_projection(const std::string& name) { return find(projections, "projection", name); }
 

@@ -88,11 +88,11 @@ MethodChoice bdf_choice(const BdfOptions& options) {
   };
   choice.takes_dae = true;
   Preserves& keeps = choice.info.preserves;
-  keeps.position_level = form != Formulation::index_2 && form != Formulation::index_1 && form != Formulation::baumgarte;
-  keeps.velocity_level = form != Formulation::index_3 && form != Formulation::index_1 && form != Formulation::baumgarte;
   const Projection projection = options.projection.value_or(Projection::none);
-  keeps.position_level = keeps.position_level || projection == Projection::position || projection == Projection::both;
-  keeps.velocity_level = keeps.velocity_level || projection == Projection::velocity || projection == Projection::both;
+  keeps.position_level =
+      has_position_level(form) || projection == Projection::position || projection == Projection::both;
+  keeps.velocity_level =
+      has_velocity_level(form) || projection == Projection::velocity || projection == Projection::both;
   return choice;
 }
 

@@ -63,8 +63,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
       velocity_.resize(static_cast<std::size_t>(system_->ny()));
       z_rate_.resize(static_cast<std::size_t>(system_->nz()));
     }
-    const bool both = form != Formulation::index_3 && form != Formulation::index_2 && form != Formulation::index_1 &&
-                      form != Formulation::baumgarte;
+    const bool both = has_position_level(form) && has_velocity_level(form);
     const Projection which = options.projection.value_or(both ? Projection::both : Projection::none);
     if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
   }

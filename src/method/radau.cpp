@@ -5,6 +5,7 @@
 
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
+#include "method/projected.hpp"
 
 namespace hinge {
 
@@ -54,7 +55,9 @@ MethodInfo radau_info() {
            {"multipliers",
             "\"formulation\": as they are; \"recomputed\" from y and z; \"automatic\": recomputed where the "
             "formulation's have a lower order (index-2, index-3, ggl)",
-            "automatic"}},
+            "automatic"},
+           {"projection", "\"none\", \"position\", \"velocity\" or \"both\", after every step",
+            "\"both\" with a tolerance where the formulation has both levels, else \"none\""}},
           "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, sections IV.8 and VII"};
 }
 
@@ -76,6 +79,7 @@ MethodChoice make_radau(const Options& options) {
   o.formulation.formulation = parse_formulation(text_option(options, "formulation", "projected-invariants"));
   o.formulation.alpha = number_option(options, "alpha", o.formulation.alpha);
   o.formulation.beta = number_option(options, "beta", o.formulation.beta);
+  if (options.contains("projection")) o.projection = parse_projection(text_option(options, "projection", "none"));
   const std::string word = text_option(options, "multipliers", "automatic");
   using Multipliers = RadauOptions::Multipliers;
   if (word == "formulation")
@@ -100,9 +104,12 @@ MethodChoice radau(const RadauOptions& options) {
   choice.multiplier_order = 2 * s - 1;
   choice.description = fmt::format("Radau IIA, {} stages, {}", s, formulation_name(options.formulation.formulation));
   choice.takes_dae = true;
+  const Formulation form = options.formulation.formulation;
+  choice.info.preserves = {.position_level = has_position_level(form), .velocity_level = has_velocity_level(form)};
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     return make_radau_stepper(std::move(system), options, solver);
   };
+  if (options.projection) choice = projected(std::move(choice), *options.projection);
   choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
                                    const AdaptiveOptions& adaptive) {
     return make_radau_adaptive(std::move(system), options, solver, adaptive);

@@ -45,7 +45,8 @@ class RadauStepper final : public Stepper {
       return explain_failure(*system_, state, h, "the equations of the accelerations", Convergence(1));
     }
     predict(h, goes_on);
-    Convergence convergence(solver_.max_iterations, round_off_);
+    // one matrix for all stages: in long steps the contraction is 0.5, and round-off is fifty bits away
+    Convergence convergence(2 * solver_.max_iterations, round_off_);
     if (!solve(state.t, h, convergence)) {
       known_ = false;
       return explain_failure(*system_, state, h, "the stage equations", convergence);
@@ -98,6 +99,7 @@ class RadauStepper final : public Stepper {
     set_noise(h);
     stages_.linearise(t, x0_.data(), rate0_.data());
     if (!stages_.factor(h)) return false;
+    convergence.matrix_renewed();
     for (;;) {
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) {
         convergence.judge(std::numeric_limits<double>::quiet_NaN());
@@ -109,8 +111,9 @@ class RadauStepper final : public Stepper {
       const Convergence::Verdict verdict = convergence.judge(size);
       if (verdict == Convergence::Verdict::converged) return true;
       if (verdict == Convergence::Verdict::failed) return false;
-      const bool renew = solver_.newton == Newton::full || (solver_.newton == Newton::automatic &&
-                                                            convergence.count() > 1 && convergence.slower_than(0.3));
+      const bool slow = convergence.slower_than(0.3) || convergence.count() % 8 == 0;
+      const bool renew =
+          solver_.newton == Newton::full || (solver_.newton == Newton::automatic && convergence.count() > 1 && slow);
       if (renew) {  // in the middle of the step, where the stages are now
         const std::size_t middle = (s - 1) / 2;
         for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[middle * n + k];

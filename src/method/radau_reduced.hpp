@@ -38,33 +38,56 @@ class RadauReduced {
   void solve_real(double* x);
 
  private:
-  using Matrix = Eigen::MatrixXd;
   using Complex = std::complex<double>;
-  template <class Columns>
-  void particular(const Eigen::MatrixBase<Columns>& f);
-  template <class Columns>
-  void complete(Eigen::MatrixBase<Columns>& out, Eigen::Index count);
-
+  /// Row by row.
+  struct Dense {
+    int rows = 0, columns = 0;
+    std::vector<double> values;
+    void resize(int r, int c) {
+      rows = r;
+      columns = c;
+      values.assign(static_cast<std::size_t>(r) * static_cast<std::size_t>(c), 0.0);
+    }
+    double* row(int i) { return values.data() + static_cast<std::ptrdiff_t>(i) * columns; }
+    const double* row(int i) const { return values.data() + static_cast<std::ptrdiff_t>(i) * columns; }
+  };
   struct Entry {
-    Matrix* to;
-    Eigen::Index row, column;
+    double* to;
     std::size_t from;
   };
-  Eigen::Index ny_, nz_, m_, n_, free_y_, free_z_;
+
+  template <int S>
+  static void product(const Dense& a, const double* x, double sign, double* y);
+  static void product(const Dense& a, const Dense& b, Dense& c);
+  static bool invert(Dense& a, Dense& inverse);
+  bool split(const Dense& g, Dense& plus, Dense& kernel);
+  static void transpose(const Dense& a, Dense& out);
+  template <int S>
+  void particular();
+  template <int S>
+  void complete();
+  template <int S>
+  void solve_stages(const double* f, double* dz);
+
+  int ny_, nz_, m_, n_, free_y_, free_z_;
   std::vector<Entry> x_entries_, rate_entries_;
-  Matrix p_u_, k_, k_inverse_, da_u_, e_, b_, l_;  // [P_y P_z], kernel, [D_y D_z; A_y A_z], E, B, L
-  Matrix g_, c_, g_plus_, c_plus_, n_g_, n_c_;
-  Matrix hp_, kernel_, q_t_, q_t_b_, reduced_,
-      left_;  // u_p = hp (r_C, r_V), N, Q^T, Q^T B, Q^T B N, [mu; tau] from P, W
-  Matrix full_q_, work_, constraint_;
-  Matrix kernel_right_, rho_, u_, a_, right_, slope_;  // of all stages
+  // names as above: [P_y P_z], K, K^-1, [D_y D_z; A_y A_z], [E; E'], L, G, C
+  Dense p_u_, k_, k_inverse_, da_u_, e_, l_, g_, c_;
+  Dense g_plus_, c_plus_, g_plus_t_, c_plus_t_, n_g_, n_c_, n_g_t_, n_c_t_;
+  Dense l_g_, l_n_, c_l_n_;                                   // L G^+, L N_G, C^+ L N_G
+  Dense b_z_, y_b_, z_b_;                                     // rows of B for z; N_G^T B and N_C^T B
+  Dense q_t_b_, kernel_, reduced_;                            // Q^T B, N, Q^T B N
+  Dense mu_b_, tau_b_, psi_e_;                                // (G^+)^T B_y, (C^+)^T B_z, E'
+  Dense reflect_, full_;                                      // work space of split()
+  std::vector<double> f_, kr_, u_, right_, a_, slope_, out_;  // lane after lane: the numbers of all stages side by side
   double h_ = 0;
   const RadauTableau* tableau_ = nullptr;
-  Eigen::PartialPivLU<Matrix> real_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> real_;
   std::vector<Eigen::PartialPivLU<Eigen::MatrixXcd>> complex_;
   Eigen::MatrixXcd complex_matrix_;
+  Eigen::MatrixXd real_matrix_;
   Eigen::VectorXcd complex_a_;
-  Matrix shifted_;
+  Eigen::VectorXd real_a_;
 };
 
 }  // namespace hinge

@@ -19,6 +19,7 @@ struct Outcome {
 BdfOptions adaptive(const std::string& form) {
   BdfOptions options = named(form, 5);
   options.keep_partition = 0.5;
+  options.projection = Projection::none;  // as in the goldens
   return options;
 }
 

@@ -99,6 +99,14 @@ Subject composed(const std::string& base, double order, const std::string& schem
                     {.reaction_of_velocity = base == "symplectic-euler"});
 }
 
+/// Collocation of v is not collocation of p. With three stages and more it is so accurate that the harness cannot see
+/// that it is not symplectic; radau_test.cpp has its orders.
+Subject radau_with_stages(double stages) {
+  Subject subject = registered("radau", {{"stages", stages}}, {}, {.reaction_of_velocity = true});
+  subject.same_in_both_forms = false;
+  return subject;
+}
+
 /// Differences of velocities are not those of momenta: the two forms are different methods.
 Subject bdf(int order) {
   Subject subject = registered("bdf", {{"order", static_cast<double>(order)}}, {}, {.reaction_of_velocity = true});
@@ -135,8 +143,8 @@ std::vector<Subject> registered_methods() {
       composed("rattle", 4, "suzuki"),
       composed("gauss-lobatto", 6, "suzuki"),
       registered("energy-momentum", {}, {}, {.conservative_only = true}),
-      registered("radau", {{"stages", 2.0}}, {}, {.reaction_of_velocity = true}),
-      registered("radau", {{"stages", 3.0}}, {}, {.reaction_of_velocity = true}),
+      radau_with_stages(1),
+      radau_with_stages(2),
       energy_momentum_with({{"derivative", std::string("general")}}),
       energy_momentum_with({{"projection", std::string("velocity")}}),
       // weak enough for round-off, mu times that of g, to stay below the limits

@@ -59,6 +59,21 @@ TEST(Steps, AllocateNothing) {
     }
 }
 
+TEST(Steps, OfRadauAllocateNothing) {
+  for (const auto& problem : {problems::pendulum(), problems::double_pendulum(), problems::rotating_hoop()})
+    for (const Formulation f : {Formulation::projected_invariants, Formulation::ggl, Formulation::index_1})
+      for (const double tolerance : {0.0, 1e-8}) {
+        RadauOptions options;
+        options.formulation.formulation = f;
+        Simulation run(problem.system, radau(options),
+                       {.step = tolerance > 0 ? 0 : 0.001, .tolerance = {tolerance, tolerance}});
+        run.start(problem.start);
+        if (tolerance > 0)
+          for (int k = 0; k < 200; ++k) run.step();  // until all numbers of stages have been in use
+        EXPECT_EQ(allocations_of_1000_steps(run), 0) << formulation_name(f) << " " << tolerance;
+      }
+}
+
 TEST(Steps, OfShakeAllocateNothing) {  // for separable systems only
   for (const auto& problem :
        {problems::pendulum(), problems::double_pendulum(), problems::rotating_hoop(), problems::chain(40)}) {
