@@ -23,7 +23,7 @@ class DaeProblem final : public ImplicitProblem {
     const Equations& eq = system_->equations();
     SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
     rows.add_unknowns(eq.y, eq.z, {});
-    rows.add_rows(eq.residual, 0);
+    rows.add_rows(structure.direct, 0);
     compiled_ = CompiledRows(rows);
     pattern_ = compiled_.pattern();
     row_scale_ = structure.row_order;

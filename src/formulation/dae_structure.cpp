@@ -80,21 +80,27 @@ void find_indices(DaeStructure& s, const Signature& signature, const Matching& m
   }
 }
 
-void scale_rows(DaeStructure& s, const SymbolicSystem& system) {
+void find_differential(DaeStructure& s, const SymbolicSystem& system) {
   const Equations& eq = system.equations();
   s.differential.assign(at(s.size()), 0);
+  for (const int j : jacobian(*eq.graph, eq.residual, eq.z).column) s.differential[at(j)] = 1;
+}
+
+// F as it is solved directly: with combinations in the place of equations, where these contain x and x' only. Then rows
+// are known by their own order; in F itself the rows that depend on each other would have to be scaled together.
+void find_direct_rows(DaeStructure& s, const SymbolicSystem& system, const State* point) {
+  const Equations& eq = system.equations();
+  std::vector<Node> higher;
+  for (std::size_t k = 0; k < s.jet.variables().size(); ++k)
+    if (s.jet.places()[k].order > 1) higher.push_back(s.jet.variables()[k]);
+  const std::vector<char> depends = dependence(*eq.graph, higher);
+  const bool usable = std::none_of(s.equations.begin(), s.equations.end(), [&](Node n) { return depends[at(n)] != 0; });
+  s.direct = usable ? s.equations : eq.residual;
+  const Signature signature = signature_of(s.jet, s.direct, point, usable && !s.combinations.empty());
   s.row_order.assign(at(s.size()), 0);
-  const SparseExpressions by_x = jacobian(*eq.graph, eq.residual, eq.y);
-  const SparseExpressions by_rate = jacobian(*eq.graph, eq.residual, eq.z);
-  for (int order = 0; order < 2; ++order) {
-    const SparseExpressions& f = order == 0 ? by_x : by_rate;
-    for (std::size_t i = 0; i < at(s.size()); ++i)
-      for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k) {
-        const auto j = at(f.column[k]);
-        if (order == 1) s.differential[j] = 1;
-        s.row_order[i] = std::max(s.row_order[i], order + s.nu[j] - 1);
-      }
-  }
+  for (std::size_t i = 0; i < at(s.size()); ++i)
+    for (auto k = at(signature.pattern.row_start[i]); k < at(signature.pattern.row_start[i + 1]); ++k)
+      s.row_order[i] = std::max(s.row_order[i], signature.order[k] + s.nu[at(signature.pattern.column[k])] - 1);
 }
 
 // The nearest fraction with a small denominator, where there is one at round-off distance.
@@ -206,7 +212,8 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
     s.singular = describe_kernel(s, values[0]);
     break;
   }
-  scale_rows(s, system);
+  find_differential(s, system);
+  find_direct_rows(s, system, point);
   return s;
 }
 

@@ -29,7 +29,8 @@ struct DaeStructure {
   std::vector<std::vector<int>> blocks;  ///< unknowns that are solved for together, in order
   std::vector<int> nu;                   ///< index of each unknown: 1 + how many derivatives of a defect reach it
   std::vector<char> differential;        ///< does x_j' occur?
-  std::vector<int> row_order;            ///< powers of h that scale each row of F_x + c F_x'
+  std::vector<Node> direct;              ///< equations in x and x' that are solved as they stand: F, or combinations
+  std::vector<int> row_order;            ///< powers of h that scale the rows of their F_x + c F_x'
   bool regular = true;                   ///< is J regular at the points where it was looked at?
   std::string singular;                  ///< where not: which equations and unknowns
 
