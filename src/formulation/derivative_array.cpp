@@ -147,7 +147,7 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
         if (column[k] >= 0) {
           const double target = start[k] + scale[k] * step[at(column[k])];
           trial[k] = x[k] + factor * (target - x[k]);
-          change = std::max(change, std::abs(trial[k] - x[k]) / (std::abs(x[k]) + scale[k]));
+          change = std::max(change, std::abs(trial[k] - x[k]) / (std::abs(x[k]) + std::min(scale[k], 1.0)));
         }
       if (const double after = size_of(trial); after <= 2 * before || (tries > 8 && std::isfinite(after))) break;
     }
