@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/method_entry.hpp"
 
 namespace hinge::cli {
 
@@ -38,8 +39,8 @@ std::vector<double> positive_numbers(const std::string& option, const std::strin
 
 StudiedMethod method_of(MethodName method, const Model& model) {
   const Options given = method.options;
-  for (const auto& [key, value] : known_options(method.name, given, model.method_options))
-    method.options.emplace(key, value);
+  const Options inherited = inherited_options(method.name, model.method, model.method_options);
+  for (const auto& [key, value] : known_options(method.name, given, inherited)) method.options.emplace(key, value);
   return {method.text(), make_method(method.name, method.options)};
 }
 

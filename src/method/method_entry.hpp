@@ -40,4 +40,8 @@ std::string text_option(const Options& options, const std::string& name, const c
 /// The base that a composition with these options has.
 std::string composition_base(const Options& options);
 
+/// Those of `options`, written for the method `own`, that hold for the method called `name` as well: what it knows. To
+/// methods that can choose their steps none, since their 'stages' and 'order' have other values.
+Options inherited_options(const std::string& name, const std::string& own, const Options& options);
+
 }  // namespace hinge

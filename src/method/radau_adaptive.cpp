@@ -54,7 +54,7 @@ class RadauAdaptive final : public AdaptiveStepper {
         stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
         report_(system_, *problem_, radau) {
     const auto n = static_cast<std::size_t>(problem_->size());
-    for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_}) v->assign(n, 0.0);
+    for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_, &moved_}) v->assign(n, 0.0);
     for (auto* v : {&z_, &dz_, &old_}) v->assign(n * most_stages, 0.0);
     const Formulation form = radau.formulation.formulation;
     const bool both = has_position_level(form) && has_velocity_level(form);
@@ -111,7 +111,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   double accepted_h_ = 0, slowest_ = 0;
   int iterations_ = 0, since_order_change_ = 0;
   std::array<long, 3> steps_with_{};
-  std::vector<double> x0_, rate0_, x1_, weight_, error_, trial_, slope_, from_, z_, dz_, old_;
+  std::vector<double> x0_, rate0_, x1_, weight_, error_, trial_, slope_, from_, moved_, z_, dz_, old_;
 };
 
 void RadauAdaptive::use(std::size_t level) {
@@ -369,10 +369,14 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
 // y and z at the end of the step onto the constraints; where there is no nearest point, they stay.
 void RadauAdaptive::project(State& state) {
   if (!projection_) return;
+  std::fill(moved_.begin(), moved_.end(), 0.0);
   problem_->to_state(t_, x0_.data(), rate0_.data(), state);
   if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
-  std::copy(state.y.begin(), state.y.end(), x0_.begin());
-  std::copy(state.z.begin(), state.z.end(), x0_.begin() + static_cast<std::ptrdiff_t>(state.y.size()));
+  for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {
+    const double now = i < state.y.size() ? state.y[i] : state.z[i - state.y.size()];
+    moved_[i] = now - x0_[i];
+    x0_[i] = now;
+  }
 }
 
 // More stages where Newton's iteration converges fast, fewer where it does not; not while the step changes much.
@@ -406,6 +410,7 @@ void RadauAdaptive::interpolate(double t, State& state) const {
     old.weights(theta, w.data());
     for (std::size_t j = 0; j < s; ++j)
       for (std::size_t k = 0; k < n; ++k) x[k] += w[j] * old_[j * n + k];
+    for (std::size_t k = 0; k < n; ++k) x[k] += theta * moved_[k];  // so that it ends where the next step begins
     old.rate_weights(theta, w.data());
     for (std::size_t j = 0; j < s; ++j)
       for (std::size_t k = 0; k < n; ++k) rate[k] += w[j] / h_old_ * old_[j * n + k];

@@ -179,7 +179,9 @@ RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape,
   complex_matrix_.setZero(free, free);
   real_matrix_.setZero(free, free);
   complex_a_.setZero(free);
+  complex_work_.setZero(free);
   real_a_.setZero(free);
+  real_work_.setZero(free);
   complex_.assign(static_cast<std::size_t>(most_stages / 2), Eigen::PartialPivLU<Eigen::MatrixXcd>(free));
 
   // where the numbers of F_x and F_x' go
@@ -321,16 +323,16 @@ void RadauReduced::solve_stages(const double* f, double* dz) {
                                                                                                        S);
     a.setZero();
     if (tableau_->has_real()) {
-      real_a_ = right.lazyProduct(tableau_->real_left);
-      real_.permutationP().applyThisOnTheLeft(real_a_);
+      real_work_ = right.lazyProduct(tableau_->real_left);
+      real_a_ = real_.permutationP() * real_work_;  // in place it would allocate
       real_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(real_a_);
       real_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(real_a_);
       for (int i = 0; i < S; ++i) a.col(i) += tableau_->real_right(i) * real_a_;
     }
     for (std::size_t k = 0; k < tableau_->eigenvalues.size(); ++k) {
-      complex_a_.setZero();
-      for (int i = 0; i < S; ++i) complex_a_ += tableau_->left[k](i) * right.col(i);
-      complex_[k].permutationP().applyThisOnTheLeft(complex_a_);
+      complex_work_.setZero();
+      for (int i = 0; i < S; ++i) complex_work_ += tableau_->left[k](i) * right.col(i);
+      complex_a_ = complex_[k].permutationP() * complex_work_;
       complex_[k].matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(complex_a_);
       complex_[k].matrixLU().triangularView<Eigen::Upper>().solveInPlace(complex_a_);
       for (int i = 0; i < S; ++i) {
@@ -369,8 +371,8 @@ void RadauReduced::solve_real(double* x) {
   std::copy_n(x, n_, f_.data());
   particular<1>();
   if (reduced_.rows > 0) {
-    for (int i = 0; i < reduced_.rows; ++i) real_a_(i) = right_[static_cast<std::size_t>(i)];
-    real_.permutationP().applyThisOnTheLeft(real_a_);
+    for (int i = 0; i < reduced_.rows; ++i) real_work_(i) = right_[static_cast<std::size_t>(i)];
+    real_a_ = real_.permutationP() * real_work_;
     real_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(real_a_);
     real_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(real_a_);
     product<1>(kernel_, real_a_.data(), 1, u_.data());

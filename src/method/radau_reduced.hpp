@@ -86,8 +86,8 @@ class RadauReduced {
   std::vector<Eigen::PartialPivLU<Eigen::MatrixXcd>> complex_;
   Eigen::MatrixXcd complex_matrix_;
   Eigen::MatrixXd real_matrix_;
-  Eigen::VectorXcd complex_a_;
-  Eigen::VectorXd real_a_;
+  Eigen::VectorXcd complex_a_, complex_work_;
+  Eigen::VectorXd real_a_, real_work_;
 };
 
 }  // namespace hinge

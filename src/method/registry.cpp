@@ -115,4 +115,14 @@ MethodChoice make_method(const std::string& name, const Options& options) {
                                near.empty() ? "." : fmt::format(", did you mean '{}'?", near), list_names(names)));
 }
 
+Options inherited_options(const std::string& name, const std::string& own, const Options& options) {
+  const auto chooses_steps = [&] {
+    for (const MethodEntry& e : registry())
+      if (e.info.name == name) return static_cast<bool>(e.make({}).bind_adaptive);
+    return false;
+  };
+  if (name == own) return options;
+  return chooses_steps() ? Options{} : known_options(name, options, options);
+}
+
 }  // namespace hinge

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/method_entry.hpp"
 #include "method/tableau_check.hpp"
 #include "model/body_section.hpp"
 #include "model/dae_section.hpp"
@@ -432,9 +433,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     else
       model.method_options[key] = read.number(item);
   }
-  // A method chosen on the command line does not have to know the options that the file gives for its own.
+  // A method chosen on the command line takes from the file's options what it knows.
   if (section.source->overridden.count("integrate.method")) {
-    const Options known = known_options(model.method, model.method_options, model.method_options);
+    const Options known = inherited_options(model.method, section.source->own_method, model.method_options);
     std::erase_if(model.method_options, [&](const auto& option) {
       return !known.count(option.first) && !overridden(*section.source, "integrate." + option.first);
     });
@@ -549,7 +550,8 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
 
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
   toml::table table = parse_toml(text, name);
-  Source source{name, {}};
+  Source source{name, {}, {}};
+  source.own_method = table["integrate"]["method"].value_or<std::string>("");
   for (const Override& o : overrides) apply_override(table, o, source);
   refuse_unused_parameters(table, text, overrides);
   const Item root{&table, "", &source};

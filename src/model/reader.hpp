@@ -20,6 +20,7 @@ namespace hinge {
 struct Source {
   std::string name;
   std::map<std::string, std::string> overridden;  // "parameters.m1" -> "--set parameters.m1", how it was given
+  std::string own_method;                         // of the file, before that; empty where it names none
 };
 
 /// Words that expressions keep for themselves: functions, constants, t.

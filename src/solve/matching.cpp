@@ -150,11 +150,24 @@ Transversal best_transversal(const Pattern& p, const std::vector<int>& weight) {
   const auto cost = [&](int i, int k) {
     return static_cast<long>(top - weight[at(k)]) - row_potential[at(i)] - column_potential[at(p.column[at(k)])];
   };
+  // What is best for its row and free for the taking.
+  for (int i = 0; i < n; ++i) {
+    int heaviest = 0;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) heaviest = std::max(heaviest, weight[at(k)]);
+    row_potential[at(i)] = top - heaviest;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1] && m.column_of_row[at(i)] < 0; ++k)
+      if (const int j = p.column[at(k)]; weight[at(k)] == heaviest && m.row_of_column[at(j)] < 0) {
+        m.row_of_column[at(j)] = i;
+        m.column_of_row[at(i)] = j;
+        ++m.size;
+      }
+  }
   constexpr long far = std::numeric_limits<long>::max();
   std::vector<long> distance(at(n), far);
   std::vector<int> from(at(n), -1);
   std::vector<char> done(at(n), 0);
   for (int root = 0; root < n; ++root) {
+    if (m.column_of_row[at(root)] >= 0) continue;
     std::vector<int> touched;
     using Item = std::pair<long, int>;
     std::priority_queue<Item, std::vector<Item>, std::greater<>> queue;

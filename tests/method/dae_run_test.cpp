@@ -103,8 +103,9 @@ TEST(DerivativeArray, RunsRoundTheCircleManyTimes) {
   const auto& x = r.final.y;
   const double energy = (x[2] * x[2] + x[3] * x[3]) / 2 + x[1];
   EXPECT_LT(std::abs(energy - 3.125), 2e-6);
-  EXPECT_LT(std::abs(x[0] * x[0] + x[1] * x[1] - 1), 5e-10);  // measured 1.0e-10
-  EXPECT_LT(std::abs(x[0] * x[2] + x[1] * x[3]), 5e-10);      // measured 1.0e-10
+  // as far as Newton's iteration goes: a part of the tolerance, measured 3.3e-10 and 2.0e-10
+  EXPECT_LT(std::abs(x[0] * x[0] + x[1] * x[1] - 1), 1e-9);
+  EXPECT_LT(std::abs(x[0] * x[2] + x[1] * x[3]), 1e-9);
 }
 
 TEST(Dae, HighIndexChainIsDifferentiatedExactly) {
@@ -207,7 +208,7 @@ TEST(Dae, WaterTubeSystem) {
       {17, 0.5746220741193575e-2}, {24, 0.4311196778792902e-1}, {35, 0.3651427026675656e-1},
       {40, 1326.8591478108},       {43, 1327.0045592387},       {48, 1329.8338971779}};
   const Report r = run("water-tube");
-  for (const auto& [k, value] : published) EXPECT_NEAR(r.final.y[k] / value, 1, 1e-5) << k;
+  for (const auto& [k, value] : published) EXPECT_NEAR(r.final.y[k] / value, 1, 1e-6) << k;  // measured 2.3e-7
 }
 
 // ---- noise
