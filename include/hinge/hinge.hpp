@@ -14,4 +14,5 @@
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
 #include "hinge/tableau.hpp"
+#include "hinge/unilateral.hpp"
 #include "hinge/version.hpp"

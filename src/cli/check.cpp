@@ -22,6 +22,7 @@ const char* kind_name(SystemKind kind) {
     case SystemKind::mechanical: return "mechanical (M q'' = F - G^T psi)";
     case SystemKind::odae: return "general ODAE";
     case SystemKind::dae: return "DAE F(t, x, x') = 0";
+    case SystemKind::multibody: return "rigid bodies (Newton-Euler)";
     case SystemKind::own: return "own equations";
   }
   return "";

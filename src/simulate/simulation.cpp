@@ -121,6 +121,7 @@ struct Simulation::Impl {
     if (system->layout().kind == SystemKind::dae && !method.takes_dae)
       throw UnsuitableMethod(fmt::format(
           "{} integrates mechanical systems, not F(t, x, x') = 0; use bdf or radau for a [dae]", method.info.name));
+    refuse_contacts();
     if (options.tolerance.given()) {
       if (!method.bind_adaptive)
         throw UnsuitableMethod(fmt::format(
@@ -134,6 +135,19 @@ struct Simulation::Impl {
             fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step", method.info.name));
       stepper = method.bind(system, options.solver);
     }
+  }
+
+  void refuse_contacts() const {
+    if (method.takes_contacts) return;
+    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && !symbolic->equations().pairs.empty())
+      throw UnsuitableMethod(fmt::format(
+          "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
+    if (system->contact_finder())
+      throw UnsuitableMethod(
+          fmt::format("{} knows no contacts that open and close; use moreau-jean, paoli-schatzman, generalized-alpha "
+                      "or event-driven",
+                      method.info.name));
   }
 
   const Counters& counters() const { return adaptive ? adaptive->counters() : stepper->counters(); }
@@ -586,7 +600,11 @@ Report Simulation::report() const {
   r.events = s.occurred;
   r.counters = s.counters();
   r.rejected = r.counters.rejected + r.counters.failed;
+  if (const ContactStatistics* c = s.adaptive ? s.adaptive->contact_statistics() : s.stepper->contact_statistics())
+    r.contacts = *c;
   r.remarks = s.start_remarks;
+  if (s.stepper)
+    for (std::string& remark : s.stepper->remarks()) r.remarks.push_back(std::move(remark));
   if (s.adaptive) {
     r.tolerance = s.options.tolerance;
     r.shortest = s.steps > 0 ? std::min(s.shortest, s.longest) : 0;

@@ -1,6 +1,7 @@
 #include "system/builders.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -97,6 +98,16 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
   refuse_constraints_on(*graph_, d.eq.g, d.eq.z, constraint_names_);
   d.eq.invariants = nodes_of(invariants_, *graph_);
   refuse_as_invariants(*graph_, d.eq);
+  if (!gaps_.empty() && kind != SystemKind::lagrangian && kind != SystemKind::mechanical)
+    throw InputError(
+        "contacts (unilateral) belong to Lagrangian and mechanical systems; a DAE has complementarity pairs");
+  for (std::size_t k = 0; k < gaps_.size(); ++k) {
+    const UnilateralOptions& o = gap_options_[k];
+    Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
+    for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    d.eq.gaps.push_back(std::move(gap));
+  }
+  resolve_contacts(d.layout, d.eq);
   return d;
 }
 
@@ -108,6 +119,18 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraints_.push_back(g);
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
+}
+
+void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
+  if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
+  if (!(options.restitution >= 0 && options.restitution <= 1))
+    throw InputError(
+        fmt::format("the contact {} has restitution {}; it lies between 0 and 1", options.name, options.restitution));
+  if (!(options.friction >= 0) || !std::isfinite(options.friction))
+    throw InputError(fmt::format("the contact {} has friction {}; the coefficient is 0 or positive", options.name,
+                                 options.friction));
+  gaps_.push_back(gap);
+  gap_options_.push_back(std::move(options));
 }
 
 void SystemBuilder::invariant(const Expression& pi) { invariants_.push_back(pi); }
@@ -251,7 +274,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   for (Node& n : eq.f) n = graph.negate(n);
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -300,7 +323,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -388,9 +411,15 @@ void Dae::refuse_count() const {
                   under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
 }
 
+void Dae::complementarity(const Expression& a, const Expression& b, std::string name) {
+  pair_names_.push_back(name.empty() ? fmt::format("{} (0 <= {} _|_ {} >= 0)", pairs_.size(), a.text(), b.text())
+                                     : std::move(name));
+  pairs_.emplace_back(a, b);
+}
+
 std::shared_ptr<const System> Dae::assemble() const {
   if (x_.empty()) throw InputError("a DAE needs unknowns");
-  if (equations_.size() != x_.size()) refuse_count();
+  if (equations_.size() + pairs_.size() != x_.size()) refuse_count();
   if (!constraints_.empty()) throw InputError("a DAE has equations only; give its constraints as equations");
   Graph& graph = *graph_;
   auto [layout, eq] = draft(SystemKind::dae, blocks_, x_, renamed_rates(blocks_), rates_);
@@ -398,6 +427,8 @@ std::shared_ptr<const System> Dae::assemble() const {
   eq.f = eq.r = std::vector<Node>(x_.size(), graph.constant(0));
   eq.residual = nodes_of(equations_, graph);
   eq.residual_names = equation_names_;
+  for (std::size_t k = 0; k < pairs_.size(); ++k)
+    eq.pairs.push_back({pairs_[k].first.node_in(graph), pairs_[k].second.node_in(graph), pair_names_[k]});
   for (const Vector& column : noise_) {
     if (column.size() != equations_.size())
       throw InputError(fmt::format("a column of noise has {} entries; there are {} equations, and each needs one",

@@ -27,6 +27,21 @@ struct Equations {
   std::vector<Node> residual;
   std::vector<std::string> residual_names;
   std::vector<std::vector<Node>> noise;  // columns of C in  F dt = C dW
+  // Contacts: gap >= 0, and the tangential velocities of those with friction (all the same number of rows)
+  struct Gap {
+    Node gap = no_node;
+    std::vector<Node> slip;
+    double friction = 0, restitution = 0;
+    std::string name;
+    int point = -1, point_size = 0;  // the one point that it depends on, where the tangents come from the gap
+  };
+  std::vector<Gap> gaps;
+  // Pairs 0 <= a _|_ b >= 0 of a DAE
+  struct Pair {
+    Node a = no_node, b = no_node;
+    std::string name;
+  };
+  std::vector<Pair> pairs;
 };
 
 class SymbolicSystem final : public System {
@@ -42,6 +57,7 @@ class SymbolicSystem final : public System {
   bool reaction_is_ideal() const override { return eq_.ideal && velocity_is_z(); }
   bool velocity_is_z() const override { return eq_.v == eq_.z; }
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
+  std::unique_ptr<ContactFinder> contact_finder() const override;
 
   const Equations& equations() const { return eq_; }
   /// g_t + g_y v as nodes.
