@@ -49,8 +49,8 @@ TEST(Friction, BlockOnAnInclineStopsWhereItShould) {
     const std::string what = row.dump();
     EXPECT_NEAR(s.speed_after_one_step, row["v_t_after_first_step"].get<double>(), 1e-10) << what;
     EXPECT_NEAR(s.highest, row["max_gap"].get<double>(), 1e-10) << what;
-    if (model != "poly" || options.gap == GapTreatment::linearised)
-      EXPECT_NEAR(s.distance, row["distance"].get<double>(), model == "ccp" ? 1e-6 : 1e-10) << what;
+    if (model == "poly" && options.gap == GapTreatment::velocity) continue;
+    EXPECT_NEAR(s.distance, row["distance"].get<double>(), model == "ccp" ? 1e-6 : 1e-10) << what;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(JointsAndContacts, HoldAtOnceInAClosedFourBar) {
   const auto method = make_method(model.method, model.method_options);
   Simulation run(model.system, method, model.simulation);
   run.start(model.start);
-  int loaded = 0, sliding = 0;
+  int loaded = 0;
   for (int k = 0; k < 4000; ++k) {
     run.step();
     const Report r = run.report();
@@ -137,7 +137,6 @@ TEST(JointsAndContacts, HoldAtOnceInAClosedFourBar) {
   EXPECT_LT(r.contacts->cone, 1e-12);
   EXPECT_LT(r.contacts->momentum_balance, 1e-12);
   EXPECT_EQ(r.contacts->unconverged, 0);
-  (void)sliding;
 }
 
 // ---- random scenes -------------------------------------------------------------------------------------------------
