@@ -138,8 +138,15 @@ struct Simulation::Impl {
   }
 
   void refuse_contacts() const {
-    if (method.takes_contacts) return;
     const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+      for (const auto& gap : symbolic->equations().gaps)
+        if (!gap.reaction.empty())
+          throw UnsuitableMethod(fmt::format(
+              "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
+              "not",
+              gap.name, method.info.name));
+    if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(
           "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
@@ -413,7 +420,10 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
-void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+void Simulation::watch(Event event) {
+  if (impl_->started) throw InputError("watch() comes before start()");
+  impl_->events.add(std::move(event));
+}
 
 void Simulation::observe_condition() {
   if (!impl_->method.condition)

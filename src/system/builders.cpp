@@ -105,6 +105,10 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
     const UnilateralOptions& o = gap_options_[k];
     Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
     for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    if (o.reaction.size() > 0) {
+      gap.multiplier = o.multiplier.node_in(*graph_);
+      for (const Expression& r : o.reaction) gap.reaction.push_back(r.node_in(*graph_));
+    }
     d.eq.gaps.push_back(std::move(gap));
   }
   resolve_contacts(d.layout, d.eq);
@@ -120,6 +124,8 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
 }
+
+Expression SystemBuilder::contact_multiplier(const std::string& name) { return {graph_, graph_->variable(name)}; }
 
 void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
   if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
