@@ -50,7 +50,7 @@ struct Observer {
 
   void compile(const System& system) {
     if (expressions.empty()) return;
-    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    const SymbolicSystem* symbolic = symbolic_part(system);
     if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
     std::vector<Node> nodes;
     for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
