@@ -10,6 +10,7 @@
 #include "hinge/formulation.hpp"
 #include "hinge/method.hpp"
 #include "hinge/model.hpp"
+#include "hinge/multibody.hpp"
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"

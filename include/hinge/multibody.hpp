@@ -80,15 +80,15 @@ struct JointOptions {
   std::string name{};
   JointKind kind = JointKind::revolute;
   std::string a = "ground", b{};
-  std::optional<Eigen::Vector3d> point{};    ///< of both bodies; b's centre of mass where it is left out
-  std::optional<Eigen::Vector3d> point_b{};  ///< where that of b is another one
-  Eigen::Vector3d axis{0, 0, 1};             ///< revolute, prismatic, cylindrical; of a: universal
-  std::optional<Eigen::Vector3d> axis2{};    ///< universal: of b, perpendicular to axis
-  std::optional<double> length{};            ///< rod: the distance of the points at the start where it is left out
-  std::optional<Expression> angle{}, torque{};     ///< motor of a revolute joint: prescribes one of the two
-  std::optional<Expression> position{}, force{};   ///< motor of a prismatic joint
-  double damping = 0, stiffness = 0;         ///< of the free motion; the stiffness pulls to the pose of the start
-  bool collide = false;                      ///< do the two bodies collide?
+  std::optional<Eigen::Vector3d> point{};         ///< of both bodies; b's centre of mass where it is left out
+  std::optional<Eigen::Vector3d> point_b{};       ///< where that of b is another one
+  Eigen::Vector3d axis{0, 0, 1};                  ///< revolute, prismatic, cylindrical; of a: universal
+  std::optional<Eigen::Vector3d> axis2{};         ///< universal: of b, perpendicular to axis
+  std::optional<double> length{};                 ///< rod: the distance of the points at the start where it is left out
+  std::optional<Expression> angle{}, torque{};    ///< motor of a revolute joint: prescribes one of the two
+  std::optional<Expression> position{}, force{};  ///< motor of a prismatic joint
+  double damping = 0, stiffness = 0;              ///< of the free motion; the stiffness pulls to the pose of the start
+  bool collide = false;                           ///< do the two bodies collide?
 };
 
 /// Between a point of `a` and one of `b`, given at the start in space; the centres of mass where they are left out.

@@ -2,8 +2,8 @@
 //
 //   u = D^T (v_a(c) - v_b(c)),  D = (n, t1, t2),  v_a(c) = x_a' + omega_a x (c - x_a)
 //
-// the row of a direction d over body a is (d, R_a^T ((c - x_a) x d)), over b the same with the other sign. Since arm x n
-// is the same for all points along the normal, u_N is the rate of the gap; and since both forces act at c, a contact
+// the row of a direction d over body a is (d, R_a^T ((c - x_a) x d)), over b the same with the other sign. Since arm x
+// n is the same for all points along the normal, u_N is the rate of the gap; and since both forces act at c, a contact
 // keeps linear and angular momentum.
 #include <algorithm>
 #include <array>
@@ -41,7 +41,8 @@ class BodyContacts final : public ContactFinder {
     pose(y);
     for (int i = 0; i < list.count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const ContactPoint* point = at < points_.size() && points_[at].key == list.key[at] ? &points_[at] : known(list.key[at]);
+      const ContactPoint* point =
+          at < points_.size() && points_[at].key == list.key[at] ? &points_[at] : known(list.key[at]);
       out[i] = point ? world_.gap(poses_, *point) : list.gap[at];
     }
   }
@@ -66,10 +67,11 @@ class BodyContacts final : public ContactFinder {
   }
 
   struct Columns {
-    int first;             // in z
-    int count;             //
-    double sign;           //
-    const Vector3d* arms;  // of the spin columns: (c - x) x d along the axes of the body, for each direction d; else null
+    int first;    // in z
+    int count;    //
+    double sign;  //
+    const Vector3d*
+        arms;  // of the spin columns: (c - x) x d along the axes of the body, for each direction d; else null
   };
 
   void add(const ContactPoint& c, ContactList& out) {
@@ -99,8 +101,8 @@ class BodyContacts final : public ContactFinder {
       const Eigen::Matrix3d to_body = pose.rotation.toRotationMatrix().transpose();
       for (std::size_t k = 0; k < 3; ++k) arms[side][k] = to_body * arm.cross(directions[k]);
       const double sign = side == 0 ? 1 : -1;
-      for (const Columns& part : {Columns{place.v, d, sign, nullptr},
-                                  Columns{place.spin, d == 2 ? 1 : 3, sign, arms[side].data()}}) {
+      for (const Columns& part :
+           {Columns{place.v, d, sign, nullptr}, Columns{place.spin, d == 2 ? 1 : 3, sign, arms[side].data()}}) {
         std::size_t at = count++;
         for (; at > 0 && parts[at - 1].first > part.first; --at) parts[at] = parts[at - 1];
         parts[at] = part;
@@ -110,8 +112,7 @@ class BodyContacts final : public ContactFinder {
       for (int j = 0; j < parts[p].count; ++j) {
         out.column.push_back(parts[p].first + j);
         for (std::size_t k = 0; k < static_cast<std::size_t>(d); ++k)
-          out.H.push_back(parts[p].sign *
-                          (parts[p].arms ? parts[p].arms[k](d == 2 ? 2 : j) : directions[k](j)));
+          out.H.push_back(parts[p].sign * (parts[p].arms ? parts[p].arms[k](d == 2 ? 2 : j) : directions[k](j)));
       }
     }
     ++out.count;

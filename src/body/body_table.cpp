@@ -21,8 +21,7 @@ bool BodyTable::can_collide() const {
 BodyPose BodyTable::pose(const double* y, std::size_t body) const {
   const BodyPlace& p = places[body];
   const double *x = y + p.x, *r = y + p.rotation;
-  if (dimension == 2)
-    return {{x[0], x[1], 0}, Eigen::Quaterniond(std::cos(r[0] / 2), 0, 0, std::sin(r[0] / 2))};
+  if (dimension == 2) return {{x[0], x[1], 0}, Eigen::Quaterniond(std::cos(r[0] / 2), 0, 0, std::sin(r[0] / 2))};
   const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
   return {{x[0], x[1], x[2]}, Eigen::Quaterniond(r[0] * scale, r[1] * scale, r[2] * scale, r[3] * scale)};
 }

@@ -21,7 +21,7 @@ struct BodyTable {
   int dimension = 3;
   std::vector<BodyPlace> places;  ///< of all bodies that move
   std::vector<Collider> colliders;
-  std::vector<Collider> ghosts;  ///< shapes that touch nothing
+  std::vector<Collider> ghosts;              ///< shapes that touch nothing
   std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies
   double length = 1;                         ///< that gaps compare with
 

@@ -9,8 +9,8 @@
 //   fixed         P_b - P_a = 0,  t1_a.t2_b = 0,  t2_a.n_b = 0,  n_a.t1_b = 0
 //   rod           (|P_b - P_a|^2/L - L)/2 = 0
 //
-// In the plane angles are coordinates: a revolute joint has the two rows of a point, a prismatic one t_a.(P_b - P_a) and
-// the difference of angles.
+// In the plane angles are coordinates: a revolute joint has the two rows of a point, a prismatic one t_a.(P_b - P_a)
+// and the difference of angles.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -25,10 +25,13 @@ namespace {
 
 using Eigen::Vector3d;
 
-const std::pair<JointKind, const char*> names[] = {
-    {JointKind::spherical, "spherical"}, {JointKind::revolute, "revolute"},       {JointKind::prismatic, "prismatic"},
-    {JointKind::cylindrical, "cylindrical"}, {JointKind::universal, "universal"}, {JointKind::fixed, "fixed"},
-    {JointKind::rod, "rod"}};
+const std::pair<JointKind, const char*> names[] = {{JointKind::spherical, "spherical"},
+                                                   {JointKind::revolute, "revolute"},
+                                                   {JointKind::prismatic, "prismatic"},
+                                                   {JointKind::cylindrical, "cylindrical"},
+                                                   {JointKind::universal, "universal"},
+                                                   {JointKind::fixed, "fixed"},
+                                                   {JointKind::rod, "rod"}};
 
 Vector3d unit(const Vector3d& v, const char* field) {
   const double length = v.norm();
@@ -53,8 +56,8 @@ const char* joint_name(JointKind kind) {
   return "";
 }
 
-Vector3d start_point(const std::optional<Vector3d>& first, const std::optional<Vector3d>& second,
-                     const PlacedBody& own, const PlacedBody& other, const char* what) {
+Vector3d start_point(const std::optional<Vector3d>& first, const std::optional<Vector3d>& second, const PlacedBody& own,
+                     const PlacedBody& other, const char* what) {
   if (first) return *first;
   if (second) return *second;
   if (own.options.name != "ground") return own.x;
@@ -110,9 +113,10 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
     row(dot(na, t1b), "tilt of the axis");
     row(dot(na, t2b), "tilt of the axis, across");
   };
-  const Expression plane_angle = !plane ? Expression(0.0)
-                                        : (b.number < 0 ? Expression(0.0) : b.y_rotation[0] - 2 * std::atan2(b.q.z(), b.q.w())) -
-                                              (a.number < 0 ? Expression(0.0) : a.y_rotation[0] - 2 * std::atan2(a.q.z(), a.q.w()));
+  const Expression plane_angle =
+      !plane ? Expression(0.0)
+             : (b.number < 0 ? Expression(0.0) : b.y_rotation[0] - 2 * std::atan2(b.q.z(), b.q.w())) -
+                   (a.number < 0 ? Expression(0.0) : a.y_rotation[0] - 2 * std::atan2(a.q.z(), a.q.w()));
   const auto same_rotation = [&] {
     if (plane) return row(plane_angle, "rotation");
     row(dot(t1a, t2b), "rotation about the axis");
@@ -127,7 +131,8 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
       break;
     case JointKind::universal: {
       if (!o.axis2)
-        throw BodyError("axis2", "a universal joint needs 'axis2', the axis on the second body, perpendicular to 'axis'");
+        throw BodyError("axis2",
+                        "a universal joint needs 'axis2', the axis on the second body, perpendicular to 'axis'");
       const Vector3d m = unit(*o.axis2, "axis2");
       if (std::abs(m.dot(n)) > 1e-9)
         throw BodyError("axis2", fmt::format("the two axes of a universal joint are perpendicular; here the cosine of "

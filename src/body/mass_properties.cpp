@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
 #include "body/multibody_parts.hpp"
 
@@ -28,15 +28,15 @@ ShapeProperties properties_of(const std::vector<BodyShape>& shapes, int dimensio
   for (const BodyShape& s : shapes) {
     const double volume = s.shape.volume(dimension);
     all.volume += volume;
-    all.center += volume * s.position;
+    all.center += volume * (s.position + s.rotation.normalized() * s.shape.centre_of_mass(dimension));
   }
   all.center /= all.volume;
   for (const BodyShape& s : shapes) {
     const Matrix3d r = s.rotation.normalized().toRotationMatrix();
-    const Vector3d arm = s.position - all.center;
+    const Vector3d arm = s.position + r * s.shape.centre_of_mass(dimension) - all.center;
     all.inertia += s.shape.volume(dimension) / all.volume *
-                   (r * s.shape.inertia_per_mass(dimension) * r.transpose() +
-                    arm.squaredNorm() * Matrix3d::Identity() - arm * arm.transpose());
+                   (r * s.shape.inertia_per_mass(dimension) * r.transpose() + arm.squaredNorm() * Matrix3d::Identity() -
+                    arm * arm.transpose());
   }
   return all;
 }
@@ -58,12 +58,12 @@ void refuse_inertia(const Matrix3d& j, int dimension) {
 PlacedBody place_body(const BodyOptions& o, int dimension) {
   PlacedBody body;
   body.options = o;
-  for (const auto& [field, v] : {std::pair{"position", &o.position}, {"velocity", &o.velocity},
-                                 {"angular_velocity", &o.angular_velocity}})
+  for (const auto& [field, v] :
+       {std::pair{"position", &o.position}, {"velocity", &o.velocity}, {"angular_velocity", &o.angular_velocity}})
     if (!finite(*v)) throw BodyError(field, fmt::format("'{}' is not finite; give ordinary numbers", field));
   if (!(std::abs(o.rotation.norm() - 1) < 1e-6))
-    throw BodyError("rotation", fmt::format("the quaternion of the rotation has length {:g}; it must be 1",
-                                            o.rotation.norm()));
+    throw BodyError("rotation",
+                    fmt::format("the quaternion of the rotation has length {:g}; it must be 1", o.rotation.norm()));
   body.options.rotation.normalize();
   for (const BodyShape& s : o.shapes) {
     try {
@@ -73,8 +73,8 @@ PlacedBody place_body(const BodyOptions& o, int dimension) {
     }
     if (!finite(s.position)) throw BodyError("shape", "the position of a shape is not finite");
   }
-  const bool has_plane =
-      std::any_of(o.shapes.begin(), o.shapes.end(), [](const BodyShape& s) { return s.shape.kind == Shape::Kind::plane; });
+  const bool has_plane = std::any_of(o.shapes.begin(), o.shapes.end(),
+                                     [](const BodyShape& s) { return s.shape.kind == Shape::Kind::plane; });
   if (o.fixed) {
     body.center.setZero();
     body.x = o.position;

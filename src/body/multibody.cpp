@@ -75,7 +75,8 @@ std::size_t Multibody::Parts::find(const std::string& name, const char* field) c
     if (list.size() < 200) list += (list.empty() ? "" : ", ") + n;
   for (const PlacedParticles& heap : heaps)
     if (heap.options.name == name)
-      throw BodyError(field, fmt::format("'{}' are particles; joints and springs connect bodies with names ({})", name, list));
+      throw BodyError(field,
+                      fmt::format("'{}' are particles; joints and springs connect bodies with names ({})", name, list));
   const std::string near = nearest_name(name, names);
   throw BodyError(field, fmt::format("there is no body '{}'{} (there are: {})", name,
                                      near.empty() ? "" : fmt::format(", did you mean '{}'?", near), list));
@@ -101,7 +102,9 @@ void refuse_name(const std::string& name, const std::vector<PlacedBody>& bodies,
                  const std::vector<PlacedParticles>& heaps) {
   if (name.empty()) throw BodyError("name", "a body needs a name");
   if (name == "ground") throw BodyError("name", "'ground' is what joints call space; choose another name");
-  const auto taken = [&] { throw BodyError("name", fmt::format("there is a '{}' already; choose another name", name)); };
+  const auto taken = [&] {
+    throw BodyError("name", fmt::format("there is a '{}' already; choose another name", name));
+  };
   for (const PlacedBody& b : bodies)
     if (b.options.name == name) taken();
   for (const PlacedParticles& h : heaps)
@@ -142,8 +145,8 @@ void Multibody::body(const BodyOptions& o) {
     body.place.spin = s.nz;
     body.z_spin = plane ? declare(s.z_blocks, s.nz, s.z, name + "_angle'", {})
                         : declare(s.z_blocks, s.nz, s.z, name + "_spin", {3});
-    body.frame = plane ? plane_frame(x, body.y_rotation[0], v, body.z_spin[0])
-                       : space_frame(x, body.y_rotation, v, body.z_spin);
+    body.frame =
+        plane ? plane_frame(x, body.y_rotation[0], v, body.z_spin[0]) : space_frame(x, body.y_rotation, v, body.z_spin);
     body.number = 0;
     for (const PlacedBody& b : s.bodies) body.number += b.number >= 0;
   }
@@ -169,12 +172,13 @@ void Multibody::joint(const JointOptions& options) {
     if (j.options.name == o.name && !options.name.empty())
       throw BodyError("name", fmt::format("there is a joint '{}' already; choose another name", o.name));
   const JointEquations e = joint_equations(o, a, b, s.dimension);
-  for (const JointRow& row : e.rows) constrain(row.g, fmt::format("of joint '{}' ({} - {}: {})", o.name, o.a, o.b, row.what));
+  for (const JointRow& row : e.rows)
+    constrain(row.g, fmt::format("of joint '{}' ({} - {}: {})", o.name, o.a, o.b, row.what));
 
   const auto refuse_motor = [&](const char* field, bool rotates) {
-    throw BodyError("motor", fmt::format("a {} joint has no {} that a motor could drive ({}); use a {} joint",
-                                         joint_name(o.kind), rotates ? "angle" : "translation", field,
-                                         rotates ? "revolute" : "prismatic"));
+    throw BodyError(
+        "motor", fmt::format("a {} joint has no {} that a motor could drive ({}); use a {} joint", joint_name(o.kind),
+                             rotates ? "angle" : "translation", field, rotates ? "revolute" : "prismatic"));
   };
   const auto motor = [&](const std::optional<Expression>& motion, const std::optional<Expression>& effort,
                          const char* motion_key, const char* effort_key, bool there, bool rotates) {
@@ -203,8 +207,8 @@ void Multibody::joint(const JointOptions& options) {
   };
   if (o.angle) {
     // sin(angle - wanted), which has no jumps
-    const Expression g = s.dimension == 2 ? *e.angle - *o.angle
-                                          : sin(*e.angle) * cos(*o.angle) - cos(*e.angle) * sin(*o.angle);
+    const Expression g =
+        s.dimension == 2 ? *e.angle - *o.angle : sin(*e.angle) * cos(*o.angle) - cos(*e.angle) * sin(*o.angle);
     constrain(g, fmt::format("of joint '{}' (motor: angle)", o.name));
   }
   if (o.position) constrain(*e.position - *o.position, fmt::format("of joint '{}' (motor: position)", o.name));
@@ -261,7 +265,8 @@ void Multibody::spring(const SpringOptions& o) {
   const auto point = [&](const std::optional<Vector3d>& given, const PlacedBody& body) -> Vector3d {
     if (given) return *given;
     if (body.options.name == "ground")
-      throw BodyError("points", "say where the spring is held: points = [[0, 0, 1], [0, 0, 0]], in the order of the bodies");
+      throw BodyError("points",
+                      "say where the spring is held: points = [[0, 0, 1], [0, 0, 0]], in the order of the bodies");
     return body.x;
   };
   const Vector3d pa = point(o.point_a, a), pb = point(o.point_b, b);
@@ -278,7 +283,9 @@ void Multibody::spring(const SpringOptions& o) {
     s.potential += 0.5 * o.stiffness * dot(d, d);
   } else {
     if ((pb - pa).norm() == 0)
-      throw BodyError("points", "the ends of the spring coincide, so that its force has no direction; give other points, or length = 0");
+      throw BodyError(
+          "points",
+          "the ends of the spring coincide, so that its force has no direction; give other points, or length = 0");
     const Expression distance = norm(d), stretch = distance - length;
     force = -((o.stiffness * stretch + o.damping * dot(rate, d) / distance) / distance * d);
     s.potential += 0.5 * o.stiffness * stretch * stretch;
@@ -297,8 +304,8 @@ void Multibody::force(const std::string& name, const Vector& force, const Vector
   if (force.size() != 0 && force.size() != d)
     throw BodyError("force", fmt::format("a force has {} components; this has {}", d, force.size()));
   if (torque.size() != 0 && torque.size() != turns)
-    throw BodyError("torque", fmt::format("a torque has {} component{}; this has {}", turns, turns == 1 ? "" : "s",
-                                          torque.size()));
+    throw BodyError(
+        "torque", fmt::format("a torque has {} component{}; this has {}", turns, turns == 1 ? "" : "s", torque.size()));
   for (std::size_t k = 0; k < force.size(); ++k) body.force[k] += force[k];
   for (std::size_t k = 0; k < torque.size(); ++k) body.torque[d == 2 ? 2 : k] += torque[k];
   s.applied_force = true;

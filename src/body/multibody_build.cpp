@@ -87,7 +87,8 @@ BodyTable Multibody::Parts::table() const {
       table.ignored.push_back(std::minmax(first.number, second.number));
       continue;
     }
-    const auto still = static_cast<std::size_t>(first.number < 0 ? a : b), moves = static_cast<std::size_t>(a + b) - still;
+    const auto still = static_cast<std::size_t>(first.number < 0 ? a : b),
+               moves = static_cast<std::size_t>(a + b) - still;
     if (groups[still] == 1u && next != 0) {
       groups[still] = next;
       next <<= 1;
@@ -120,12 +121,13 @@ BodyTable Multibody::Parts::table() const {
     }
     if (body.number >= 0) length = std::max(length, body.x.cwiseAbs().maxCoeff());
   }
-  int y = ny, z = nz;
+  int first_y = ny, first_z = nz;
   for (const PlacedParticles& heap : heaps) {
     const int n = static_cast<int>(heap.mass.size()), d = dimension;
     for (int k = 0; k < n; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      table.places.push_back({y + k * d, y + n * d + k * (d == 2 ? 1 : 4), z + k * d, z + n * d + k * (d == 2 ? 1 : 3)});
+      table.places.push_back({first_y + k * d, first_y + n * d + k * (d == 2 ? 1 : 4), first_z + k * d,
+                              first_z + n * d + k * (d == 2 ? 1 : 3)});
       Collider c;
       c.body = static_cast<int>(table.places.size()) - 1;
       c.shape.kind = Shape::Kind::sphere;
@@ -136,8 +138,8 @@ BodyTable Multibody::Parts::table() const {
       length = std::max({length, c.shape.radius, heap.options.positions[at].cwiseAbs().maxCoeff()});
       table.colliders.push_back(std::move(c));
     }
-    y += n * (d == 2 ? 3 : 7);
-    z += n * (d == 2 ? 3 : 6);
+    first_y += n * (d == 2 ? 3 : 7);
+    first_z += n * (d == 2 ? 3 : 6);
   }
   table.length = length > 0 ? length : 1;
   return table;
@@ -148,8 +150,9 @@ std::shared_ptr<const System> Multibody::assemble() const {
   if (s.ny == 0 && s.heaps.empty())
     throw InputError("nothing moves here: there is no body without fixed = true, and there are no particles");
   if (!gaps_.empty())
-    throw InputError("contacts of bodies come from their shapes; gaps as expressions belong to Lagrangian and "
-                     "mechanical systems");
+    throw InputError(
+        "contacts of bodies come from their shapes; gaps as expressions belong to Lagrangian and "
+        "mechanical systems");
   Graph& graph = *graph_;
   const bool plane = s.dimension == 2;
   Layout layout;
@@ -273,7 +276,8 @@ Start Multibody::start(double overlap) const {
   }
   if (deepest >= 0)
     throw InputError(fmt::format(
-        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, or let one of them "
+        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, or let one of "
+        "them "
         "pass through the others with collide = false",
         finder->name(list.key[static_cast<std::size_t>(deepest)]), -list.gap[static_cast<std::size_t>(deepest)],
         count > 1 ? fmt::format(" ({} contact points overlap in all)", count) : ""));

@@ -80,7 +80,7 @@ struct JointRow {
 struct JointEquations {
   std::vector<JointRow> rows;
   std::optional<Expression> angle{}, angle_rate{}, position{}, position_rate{};
-  Vector axis{};               ///< of the free rotation or translation, in space, fixed in a
+  Vector axis{};                ///< of the free rotation or translation, in space, fixed in a
   Vector point_a{}, point_b{};  ///< in space
 };
 JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);

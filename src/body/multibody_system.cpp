@@ -28,7 +28,10 @@ bool is_velocity(Quantity q) { return q == Q::velocity || q == Q::velocity_y || 
 
 MultibodySystem::MultibodySystem(Layout layout, std::shared_ptr<const SymbolicSystem> bodies, ParticleData particles,
                                  std::shared_ptr<const BodyTable> table)
-    : System(std::move(layout)), bodies_(std::move(bodies)), particles_(std::move(particles)), table_(std::move(table)) {}
+    : System(std::move(layout)),
+      bodies_(std::move(bodies)),
+      particles_(std::move(particles)),
+      table_(std::move(table)) {}
 
 const BodyTable* bodies_of(const System& system) {
   if (const auto* whole = dynamic_cast<const MultibodySystem*>(&system)) return &whole->table();
@@ -76,8 +79,8 @@ const Pattern& MultibodySystem::pattern(Quantity q) const {
         for (int k = 0; k < turns; ++k) row(b.spin + k) = {b.spin + k};
       }
     }
-    const bool vector = q == Q::velocity || q == Q::momentum || q == Q::force || q == Q::reaction ||
-                        q == Q::acceleration_force;
+    const bool vector =
+        q == Q::velocity || q == Q::momentum || q == Q::force || q == Q::reaction || q == Q::acceleration_force;
     for (int i = first; i < rows; ++i) {
       if (vector) row(i) = {0};
       p.column.insert(p.column.end(), row(i).begin(), row(i).end());
@@ -217,7 +220,8 @@ class MultibodyEvaluation final : public Evaluation {
     const Pattern& pattern = system_.pattern(Q::velocity_y);
     for (const BodyPlace& b : particles().places) {
       const double* w = z + b.spin;
-      const double m[4][4] = {{0, -w[0], -w[1], -w[2]}, {w[0], 0, w[2], -w[1]}, {w[1], -w[2], 0, w[0]}, {w[2], w[1], -w[0], 0}};
+      const double m[4][4] = {
+          {0, -w[0], -w[1], -w[2]}, {w[0], 0, w[2], -w[1]}, {w[1], -w[2], 0, w[0]}, {w[2], w[1], -w[0], 0}};
       for (int k = 0; k < 4; ++k)
         for (int j = 0; j < 4; ++j)
           part.values[static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(b.rotation + k)] + j)] =

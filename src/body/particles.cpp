@@ -90,9 +90,10 @@ void refuse_box(int dimension, const std::vector<double>& radii, const Vector3d&
   const double largest = *std::max_element(radii.begin(), radii.end());
   for (int k = 0; k < dimension; ++k)
     if (!(high(k) - low(k) >= 2 * largest))
-      throw InputError(fmt::format("the box is {:g} wide along axis {}, less than the largest particle, {:g}; its first "
-                                   "corner is the lower one",
-                                   high(k) - low(k), k, 2 * largest));
+      throw InputError(
+          fmt::format("the box is {:g} wide along axis {}, less than the largest particle, {:g}; its first "
+                      "corner is the lower one",
+                      high(k) - low(k), k, 2 * largest));
 }
 
 }  // namespace
@@ -121,10 +122,11 @@ std::vector<Vector3d> place_at_random(int dimension, const std::vector<double>& 
       if (placed) places[i] = x;
     }
     if (!placed)
-      throw InputError(fmt::format(
-          "{} of the {} particles fit into the box at random without overlaps; take fewer or smaller ones, a larger box, "
-          "or arrangement = \"grid\"",
-          done, radii.size()));
+      throw InputError(
+          fmt::format("{} of the {} particles fit into the box at random without overlaps; take fewer or smaller ones, "
+                      "a larger box, "
+                      "or arrangement = \"grid\"",
+                      done, radii.size()));
     cells.add(static_cast<int>(i), places[i]);
   }
   return places;
@@ -143,9 +145,10 @@ std::vector<Vector3d> place_on_grid(int dimension, const std::vector<double>& ra
     fit *= n[k];
   }
   if (fit < static_cast<double>(radii.size()))
-    throw InputError(fmt::format("{:.0f} of the {} particles fit into the box on a grid ({} x {} x {}); take fewer or "
-                                 "smaller ones, or a larger box",
-                                 fit, radii.size(), n[0], n[1], n[2]));
+    throw InputError(
+        fmt::format("{:.0f} of the {} particles fit into the box on a grid ({} x {} x {}); take fewer or "
+                    "smaller ones, or a larger box",
+                    fit, radii.size(), n[0], n[1], n[2]));
   // centred across, from the bottom upwards along the last axis
   const int up = dimension - 1;
   Vector3d start = Vector3d::Zero();
