@@ -104,6 +104,8 @@ class Multibody : public SystemBuilder {
  public:
   explicit Multibody(int dimension = 3);
   ~Multibody() override;
+  Multibody(Multibody&&) noexcept;
+  Multibody& operator=(Multibody&&) noexcept;
 
   int dimension() const;
   void gravity(const Eigen::Vector3d& g);

@@ -54,6 +54,8 @@ Multibody::Multibody(int dimension) : parts_(std::make_unique<Parts>()) {
 }
 
 Multibody::~Multibody() = default;
+Multibody::Multibody(Multibody&&) noexcept = default;
+Multibody& Multibody::operator=(Multibody&&) noexcept = default;
 
 int Multibody::dimension() const { return parts_->dimension; }
 
