@@ -50,9 +50,27 @@ void collide_ordered(const Placed& a, const Placed& b, int dimension, double ban
       sphere_box(a, b, dimension, band, out);
     else if (y == Kind::cylinder)
       sphere_cylinder(a, b, band, out);
-  } else if (dimension == 3 && x == Kind::capsule && y == Kind::capsule) {
-    capsule_capsule(a, b, dimension, band, out);
+    else if (dimension == 2)
+      polygon_polygon(a, b, band, out);
+    else
+      polyhedron_polyhedron(a, b, band, out);
+  } else if (dimension == 2) {
+    polygon_polygon(a, b, band, out);
+  } else if (x == Kind::capsule && y == Kind::capsule) {
+    capsule_capsule(a, b, band, out);
+  } else if (x != Kind::cylinder && y != Kind::cylinder) {
+    polyhedron_polyhedron(a, b, band, out);
   }
+}
+
+/// No feature twice: the second of two equal ones takes the next number that is free.
+void tell_apart(Touches& touches, std::size_t first) {
+  for (std::size_t i = first + 1; i < touches.size(); ++i)
+    for (std::size_t j = first; j < i; ++j)
+      if (touches[j].feature == touches[i].feature) {
+        touches[i].feature = (touches[i].feature + 1) & ((1u << feature_bits) - 1);
+        j = first - 1;  // and compare again with all before
+      }
 }
 
 }  // namespace
@@ -60,11 +78,12 @@ void collide_ordered(const Placed& a, const Placed& b, int dimension, double ban
 Geometry prepare(const Shape& shape, int dimension) {
   Geometry g;
   g.kind = shape.kind;
-  g.radius = shape.radius;
+  const bool round = shape.kind == Kind::sphere || shape.kind == Kind::capsule || shape.kind == Kind::cylinder;
+  g.radius = round ? shape.radius : 0;
   g.half_length = shape.length / 2;
   g.axis = any_direction(dimension);
   switch (shape.kind) {
-    case Kind::sphere: g.reach = shape.radius; break;
+    case Kind::sphere: g.hull.vertices = {Vector3d::Zero()}; break;
     case Kind::box:
       g.half = shape.size / 2;
       if (dimension == 2) g.half[2] = 0;
@@ -78,18 +97,19 @@ Geometry prepare(const Shape& shape, int dimension) {
       g.reach = std::numeric_limits<double>::infinity();
       break;
   }
-  if (g.hull.number_of_vertices() > 0) g.reach = g.hull.size + (shape.kind == Kind::capsule ? g.radius : 0);
+  if (g.hull.number_of_vertices() > 0) g.reach = g.hull.size + g.radius;
   return g;
 }
 
 void collide(const Placed& a, const Placed& b, int dimension, double band, Touches& out) {
-  if (rank(a.geometry->kind) <= rank(b.geometry->kind)) {
+  const std::size_t first = out.size();
+  const bool in_order = rank(a.geometry->kind) <= rank(b.geometry->kind);
+  if (in_order)
     collide_ordered(a, b, dimension, band, out);
-  } else {
-    const std::size_t first = out.size();
+  else
     collide_ordered(b, a, dimension, band, out);
-    exchange(out, first);
-  }
+  if (!in_order) exchange(out, first);
+  if (b.geometry->kind != Kind::plane && a.geometry->kind != Kind::plane) tell_apart(out, first);
 }
 
 }  // namespace hinge::contact

@@ -18,7 +18,7 @@ struct Geometry {
   double half_length = 0;  ///< capsule, cylinder
   Eigen::Vector3d half = Eigen::Vector3d::Zero();  ///< box
   Eigen::Vector3d axis{0, 0, 1};                   ///< capsule, cylinder; the normal of a plane
-  Hull hull{};                                     ///< box, mesh, and the segment of a capsule
+  Hull hull{};                                     ///< box, mesh; the segment of a capsule, the centre of a sphere
   double reach = 0;  ///< largest distance of its points from its origin; of a plane infinite
 };
 Geometry prepare(const Shape& shape, int dimension);
@@ -50,7 +50,7 @@ void sphere_plane(const Placed& a, const Placed& b, double band, Touches& out);
 void sphere_capsule(const Placed& a, const Placed& b, int dimension, double band, Touches& out);
 void sphere_box(const Placed& a, const Placed& b, int dimension, double band, Touches& out);
 void sphere_cylinder(const Placed& a, const Placed& b, double band, Touches& out);
-void capsule_capsule(const Placed& a, const Placed& b, int dimension, double band, Touches& out);
+void capsule_capsule(const Placed& a, const Placed& b, double band, Touches& out);
 /// Boxes, meshes, capsules: their vertices and radius.
 void hull_plane(const Placed& a, const Placed& b, double band, Touches& out);
 void cylinder_plane(const Placed& a, const Placed& b, double band, Touches& out);

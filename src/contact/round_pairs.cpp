@@ -112,7 +112,7 @@ void sphere_cylinder(const Placed& a, const Placed& b, double band, Touches& out
   if (d - r <= band) out.push_back({d - r, b.position + b.rotation * (x - d * n), b.rotation * n, 0});
 }
 
-void capsule_capsule(const Placed& a, const Placed& b, int dimension, double band, Touches& out) {
+void capsule_capsule(const Placed& a, const Placed& b, double band, Touches& out) {
   const Segment s = segment_of(a), t = segment_of(b);
   const double ra = a.geometry->radius, rb = b.geometry->radius;
   const Vector3d u = s.to - s.from, v = t.to - t.from, w = s.from - t.from;
@@ -120,9 +120,7 @@ void capsule_capsule(const Placed& a, const Placed& b, int dimension, double ban
   // sin^2 of the angle between the axes; uu vv - uv^2 would lose it to cancellation.
   const double sine2 = u.cross(v).squaredNorm() / (uu * vv);
   const bool parallel = sine2 < 1e-20;
-  Vector3d fallback = u.cross(v);
-  if (dimension == 2 || parallel) fallback = dimension == 2 ? Vector3d(-v[1], v[0], 0) : v.unitOrthogonal();
-  fallback.normalize();
+  const Vector3d fallback = parallel ? v.unitOrthogonal() : u.cross(v).normalized();
   const std::size_t before = out.size();
 
   // Feature 0: the nearest points of both, min |w + p u - q v|.

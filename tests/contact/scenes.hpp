@@ -91,30 +91,32 @@ inline double separation(const Shape& a, const BodyPose& pa, const Shape& b, con
          support(b, dimension, pb.rotation.conjugate() * n);
 }
 
-/// The signed distance by brute force: many directions, then pattern search from the best few.
+/// Many directions, evenly spread.
+inline std::vector<Vector3d> directions(int dimension) {
+  std::vector<Vector3d> all;
+  const int samples = dimension == 2 ? 720 : 3000;
+  for (int i = 0; i < samples; ++i) {
+    const double angle = 2 * std::numbers::pi * i * (dimension == 2 ? 1.0 / samples : (3 - std::sqrt(5.0)) / 2);
+    const double z = dimension == 2 ? 0 : 1 - (2.0 * i + 1) / samples;  // Fibonacci's sphere
+    all.emplace_back(std::sqrt(1 - z * z) * std::cos(angle), std::sqrt(1 - z * z) * std::sin(angle), z);
+  }
+  return all;
+}
+
+/// The signed distance by brute force, from below: many directions, then random steps from the best few.
 inline double signed_distance(const Shape& a, const BodyPose& pa, const Shape& b, const BodyPose& pb, int dimension) {
   const auto s = [&](const Vector3d& n) { return separation(a, pa, b, pb, dimension, n); };
   std::vector<std::pair<double, Vector3d>> tried;
-  const int samples = dimension == 2 ? 720 : 6000;
-  for (int i = 0; i < samples; ++i) {
-    Vector3d n;
-    if (dimension == 2) {
-      const double angle = 2 * std::numbers::pi * i / samples;
-      n = {std::cos(angle), std::sin(angle), 0};
-    } else {  // Fibonacci's sphere
-      const double z = 1 - (2.0 * i + 1) / samples, angle = i * std::numbers::pi * (3 - std::sqrt(5.0));
-      n = {std::sqrt(1 - z * z) * std::cos(angle), std::sqrt(1 - z * z) * std::sin(angle), z};
-    }
-    tried.emplace_back(s(n), n);
-  }
-  const auto best_few = tried.begin() + 12;
+  static const std::vector<Vector3d> sampled[] = {directions(2), directions(3)};
+  for (const Vector3d& n : sampled[dimension - 2]) tried.emplace_back(s(n), n);
+  const auto best_few = tried.begin() + 8;
   std::partial_sort(tried.begin(), best_few, tried.end(),
                     [](const auto& x, const auto& y) { return x.first > y.first; });
   double best = -1e300;
   Random random{17};
   for (auto it = tried.begin(); it != best_few; ++it) {
     auto [value, n] = *it;
-    for (double step = 0.05; step > 1e-9; step *= 0.7)
+    for (double step = 0.05; step > 1e-5; step *= 0.6)
       for (int k = 0; k < 8; ++k) {
         const Vector3d m = (n + step * random.vector(dimension)).normalized();
         if (const double v = s(m); v > value) value = v, n = m;
@@ -122,6 +124,15 @@ inline double signed_distance(const Shape& a, const BodyPose& pa, const Shape& b
     best = std::max(best, value);
   }
   return best;
+}
+
+/// How far x lies outside a shape, from below; negative inside.
+inline double outside(const Shape& s, const BodyPose& pose, int dimension, const Vector3d& x) {
+  static const std::vector<Vector3d> sampled[] = {directions(2), directions(3)};
+  double most = -1e300;
+  for (const Vector3d& n : sampled[dimension - 2])
+    most = std::max(most, n.dot(pose.rotation.conjugate() * (x - pose.position)) - support(s, dimension, n));
+  return most;
 }
 
 /// A world with two bodies.
