@@ -540,7 +540,7 @@ void read_momentum_maps(const Item& table, const SystemSection& system, const Va
 
 void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   if (!section) return;
-  section.expect_keys({"every", "interval", "times", "quantities", "momentum", "file"});
+  section.expect_keys({"every", "interval", "times", "quantities", "momentum", "file", "vtk"});
   const ValueReader read(scope);
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (const Item times = section["times"]) {
@@ -565,6 +565,10 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
           fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
   }
   if (section["file"]) model.output_file = section["file"].expect_string("a file name");
+  if (const Item vtk = section["vtk"]) {
+    model.picture_file = vtk.expect_string("a file name, as in \"pictures/pile\"");
+    if (!model.picture_file.ends_with(".pvd")) model.picture_file += ".pvd";
+  }
   read_quantities(section["quantities"], system, read, model);
   read_momentum_maps(section["momentum"], system, read, model);
 }
@@ -647,6 +651,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
   for (const Event& e : events) run.watch(e);
   run.compare(exact);
   run.record({output_path, title, text, settings});
+  if (!picture_file.empty() && !output_path.ends_with(".pvd")) run.record({picture_file, title});
   return run;
 }
 

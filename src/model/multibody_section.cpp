@@ -120,7 +120,7 @@ BodyShape read_shape(const Item& item, int dimension, const Scope& scope) {
   static const std::vector<std::string> kinds = {"sphere",   "disk", "box",     "rectangle", "capsule",
                                                  "cylinder", "mesh", "polygon", "plane"};
   std::vector<std::string> keys = kinds, given;
-  keys.insert(keys.end(), {"position", "rotation", "angle"});
+  keys.insert(keys.end(), {"position", "rotation", "angle", "for", "from", "to"});
   item.expect_keys(keys);
   for (const std::string& kind : kinds)
     if (item[kind]) given.push_back(kind);
@@ -209,10 +209,12 @@ BodyOptions read_body(const Item& item, int dimension, const Scope& scope, doubl
   read_inertia(item["inertia"], dimension, scope, o);
   if (item["shape"] && item["shapes"]) item["shapes"].fail("give 'shape' or 'shapes', not both");
   if (const Item shapes = item["shape"] ? item["shape"] : item["shapes"]) {
-    if (shapes.is_array())
-      for (std::size_t k = 0; k < shapes.size(); ++k) o.shapes.push_back(read_shape(shapes[k], dimension, scope));
-    else
-      o.shapes.push_back(read_shape(shapes, dimension, scope));
+    const auto add = [&](const Item& one) {
+      if (!one.is_table() || !one["for"]) return o.shapes.push_back(read_shape(one, dimension, copy));
+      read.family(one, -1, one.keys(), [&](int) { o.shapes.push_back(read_shape(one, dimension, copy)); });
+    };
+    if (!shapes.is_array()) add(shapes);
+    for (std::size_t k = 0; shapes.is_array() && k < shapes.size(); ++k) add(shapes[k]);
   }
   if (item["center"]) o.center = read_vector(item["center"], dimension, scope);
   if (item["position"]) o.position = read_vector(item["position"], dimension, scope);

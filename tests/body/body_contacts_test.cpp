@@ -50,7 +50,7 @@ TEST(BodyContacts, NormalRowsAreRatesOfGaps) {
     ASSERT_TRUE(finder);
     ContactList list, other;
     finder->find(0, start.position.data(), 1.0, list);
-    ASSERT_GE(list.count, 5);
+    ASSERT_GE(list.count, 4);
     ASSERT_EQ(list.dimension, dimension);
     std::vector<double> z(at(system->nz())), y(start.position.size());
     for (int attempt = 0; attempt < 5; ++attempt) {
@@ -208,8 +208,8 @@ TEST(Particles, ArePlacedWithoutOverlaps) {
         for (std::size_t j = 0; j < i; ++j) EXPECT_GE((places[i] - places[j]).norm(), radii[i] + radii[j]);
       }
     }
-    EXPECT_THROW(place_at_random(dimension, std::vector<double>(100000, 0.04), low, high, random), InputError);
-    EXPECT_THROW(place_on_grid(dimension, std::vector<double>(100000, 0.04), low, high), InputError);
+    EXPECT_THROW(place_at_random(dimension, std::vector<double>(1000, 0.04), low, low + 0.2 * (high - low), random), InputError);
+    EXPECT_THROW(place_on_grid(dimension, std::vector<double>(1000, 0.04), low, low + 0.2 * (high - low)), InputError);
   }
   RandomNumbers first(1);
   EXPECT_EQ(first.bits(), 10451216379200822465u);  // SplitMix64
