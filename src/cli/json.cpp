@@ -128,6 +128,24 @@ Json series_json(const ConvergenceSeries& s) {
   return j;
 }
 
+Json contacts_json(const ContactStatistics& c) {
+  return {{"contacts", c.contacts},
+          {"most_contacts", c.most_contacts},
+          {"loaded", c.loaded},
+          {"impacts", c.impacts},
+          {"penetration", c.penetration},
+          {"complementarity_residual", c.complementarity},
+          {"cone_violation", c.cone},
+          {"momentum_balance", c.momentum_balance},
+          {"energy_lost_in_impacts", c.impact_loss},
+          {"energy_lost_in_friction", c.friction_loss},
+          {"contact_problems", c.solves},
+          {"solver_iterations", c.solver_iterations},
+          {"not_to_tolerance", c.unconverged},
+          {"solver", c.solver},
+          {"seconds", {{"search", c.search_seconds}, {"assembly", c.assembly_seconds}, {"solver", c.solver_seconds}}}};
+}
+
 }  // namespace
 
 Json to_json(const Report& r, const std::string& method_name) {
@@ -163,6 +181,7 @@ Json to_json(const Report& r, const std::string& method_name) {
                       {"step", "first"},
                       {"scaling", "equations of motion times h, unknowns q1, p1 and multipliers"}};
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
+  if (r.contacts) d["contacts"] = contacts_json(*r.contacts);
   d["newton_iterations"] = r.counters.iterations;
   if (r.counters.augmentations > 0) d["augmentations"] = r.counters.augmentations;
   d["evaluations"] = r.counters.evaluations;

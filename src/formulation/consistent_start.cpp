@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "formulation/constraint_rank.hpp"
+#include "formulation/contact_start.hpp"
 #include "formulation/dae_start.hpp"
 #include "hinge/error.hpp"
 #include "solve/saddle_point.hpp"
@@ -521,7 +522,8 @@ State consistent_start(const System& system, double t, const Start& start, std::
 
   StartCheck check = check_start(system, t, start.position, z, start.multiplier);
   const bool found = check.position_found && check.velocity_found;
-  if (found && (check.violations.empty() || start.consistent == Consistency::project)) return check.nearest;
+  if (found && (check.violations.empty() || start.consistent == Consistency::project))
+    return start_without_penetration(system, start.consistent, std::move(check.nearest));
 
   const Layout& layout = system.layout();
   std::string text = "the initial values are inconsistent:";

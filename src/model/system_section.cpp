@@ -10,6 +10,7 @@
 #include "hinge/error.hpp"
 #include "model/dae_section.hpp"
 #include "model/multibody_section.hpp"
+#include "model/unilateral_section.hpp"
 
 namespace hinge {
 
@@ -273,13 +274,6 @@ Scope& adopt(const SystemBuilder& builder, const Scope& parameters, SystemSectio
   return scope;
 }
 
-void refuse_unilateral(const Item& section) {
-  if (section["unilateral"])
-    section["unilateral"].fail(
-        "unilateral constraints are not available in this version; bilateral ones go into "
-        "'constraints'");
-}
-
 // Declares coordinates of a Lagrangian or mechanical system.
 template <class Builder>
 std::vector<Declaration> read_coordinates(const Item& list, Builder& builder, Scope& scope) {
@@ -320,7 +314,6 @@ std::vector<Declaration> read_lagrangian_coordinates(const Item& section, Lagran
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "bodies", "kinetic", "potential", "lagrangian", "force", "constraints",
                        "unilateral", "multipliers", "reaction", "invariants"});
-  refuse_unilateral(section);
   auto builder = std::make_unique<Lagrangian>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -357,6 +350,7 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
   if (section["reaction"])
     builder->reaction(as_vector(read_per_coordinate(section["reaction"], coordinates, read, *graph), graph));
   read_invariants(section["invariants"], read, *builder);
+  read_unilateral(section["unilateral"], read, *builder);
   out.builder = std::move(builder);
 }
 
@@ -382,7 +376,6 @@ void read_hamiltonian(const Item& section, const Item& define, const Scope& para
 
 void read_mechanical(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "mass", "force", "constraints", "unilateral"});
-  refuse_unilateral(section);
   auto builder = std::make_unique<Mechanical>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -402,6 +395,7 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const Item force = need(section, "force", "force = [\"-k*x\", 0]");
   builder->force(as_vector(read_per_coordinate(force, coordinates, read, *graph), graph));
   read_constraints(section, "constraints", read, *builder);
+  read_unilateral(section["unilateral"], read, *builder);
   out.builder = std::move(builder);
 }
 
