@@ -38,8 +38,8 @@ void print_vector(const char* symbol, const std::vector<Node>& nodes, const Grap
 }
 
 void print_equations(const System& system) {
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  if (!symbolic) return;
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic || symbolic->ny() == 0) return;
   const Equations& eq = symbolic->equations();
   std::cout << "\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v\n";
   print_vector("v", eq.v, *eq.graph);
@@ -103,7 +103,8 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
   std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
-  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom", layout.ny - rank.rank);
+  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom",
+                           (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank);
   std::cout << fmt::format("  {:<26} {}\n", "index",
                            system.ng() == 0 ? "0 (an ordinary differential equation)"
                                             : "3 as written; Hinge keeps the position and the velocity level together");

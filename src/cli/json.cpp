@@ -37,8 +37,17 @@ Json final_json(const Report& r) {
     f["z"] = blocks_json(l.z, l.z, r.final.z);
   } else {
     f["position"] = blocks_json(l.y, l.y, r.final.y);
-    f["velocity"] = blocks_json(l.y, l.y, r.velocity);
-    f["momentum"] = blocks_json(l.z, l.kind == SystemKind::hamiltonian ? l.z : l.y, r.momentum);
+    if (l.kind == SystemKind::multibody) {
+      // angular velocities along the axes of the bodies, by names without the prime
+      std::vector<Block> names = l.z;
+      for (Block& b : names)
+        if (b.name.back() == '\'') b.name.pop_back();
+      f["velocity"] = blocks_json(l.z, names, r.final.z);
+      f["momentum"] = blocks_json(l.z, names, r.momentum);
+    } else {
+      f["velocity"] = blocks_json(l.y, l.y, r.velocity);
+      f["momentum"] = blocks_json(l.z, l.kind == SystemKind::hamiltonian ? l.z : l.y, r.momentum);
+    }
   }
   f["multiplier"] = r.final.psi;
   if (!r.quantities.empty()) {

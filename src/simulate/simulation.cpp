@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
+#include "simulate/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 
@@ -50,7 +52,7 @@ struct Observer {
 
   void compile(const System& system) {
     if (expressions.empty()) return;
-    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    const SymbolicSystem* symbolic = symbolic_part(system);
     if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
     std::vector<Node> nodes;
     for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
@@ -94,6 +96,8 @@ struct Simulation::Impl {
   ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
+  std::string picture_path;  // .pvd
+  std::unique_ptr<PictureSeries> pictures;
   std::vector<double> row;
   std::function<bool(double)> progress;
 
@@ -190,7 +194,12 @@ struct Simulation::Impl {
     return nullptr;
   }
 
+  const ContactImpulses* contact_impulses() const {
+    return adaptive ? adaptive->contact_impulses() : stepper->contact_impulses();
+  }
+
   void open_output() {
+    if (!picture_path.empty()) pictures = std::make_unique<PictureSeries>(picture_path, system);
     if (output.path.empty()) return;
     RecordHeader header;
     const Layout& l = system->layout();
@@ -214,6 +223,10 @@ struct Simulation::Impl {
   }
 
   void write_row(const State& s) {
+    if (pictures) {
+      pictures->write(s, contact_impulses());
+      if (!recorder) ++recorded;
+    }
     if (!recorder) return;
     watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
@@ -439,7 +452,13 @@ void Simulation::compare(ExactSolution exact) {
   impl_->exact = std::move(exact);
 }
 
-void Simulation::record(Output output) { impl_->output = std::move(output); }
+void Simulation::record(Output output) {
+  if (is_picture_path(output.path)) {
+    impl_->picture_path = std::exchange(output.path, {});
+    if (!impl_->output.path.empty()) return;  // besides the rows
+  }
+  impl_->output = std::move(output);
+}
 void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
 
 void Simulation::start(const Start& initial) {
@@ -622,7 +641,7 @@ Report Simulation::report() const {
     for (std::string& remark : s.adaptive->remarks()) r.remarks.push_back(std::move(remark));
   }
   r.wall_seconds = s.wall_seconds;
-  r.output = s.output.path;
+  r.output = s.output.path.empty() ? s.picture_path : s.output.path;
   r.recorded = s.recorded;
   return r;
 }

@@ -193,6 +193,7 @@ class SymbolicContacts final : public ContactFinder {
 }  // namespace
 
 std::unique_ptr<ContactFinder> SymbolicSystem::contact_finder() const {
+  if (hooks_.contacts) return hooks_.contacts();
   if (eq_.gaps.empty()) return nullptr;
   return std::make_unique<SymbolicContacts>(*this);
 }
