@@ -18,6 +18,18 @@ bool BodyTable::can_collide() const {
   return false;
 }
 
+double BodyTable::fastest(const double* z) const {
+  double most = 0;
+  const int turns = dimension == 2 ? 1 : 3;
+  for (std::size_t b = 0; b < places.size(); ++b) {
+    double v = 0, w = 0;
+    for (int k = 0; k < dimension; ++k) v += z[places[b].v + k] * z[places[b].v + k];
+    for (int k = 0; k < turns; ++k) w += z[places[b].spin + k] * z[places[b].spin + k];
+    most = std::max(most, std::sqrt(v) + std::sqrt(w) * reach[b]);
+  }
+  return most;
+}
+
 BodyPose BodyTable::pose(const double* y, std::size_t body) const {
   const BodyPlace& p = places[body];
   const double *x = y + p.x, *r = y + p.rotation;

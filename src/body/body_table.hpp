@@ -24,11 +24,14 @@ struct BodyTable {
   std::vector<Collider> ghosts;              ///< shapes that touch nothing
   std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies
   double length = 1;                         ///< that gaps compare with
+  std::vector<double> reach;                 ///< of each body: how far rotation can move its surface, per angle
 
   /// Is there any pair of shapes that could ever touch?
   bool can_collide() const;
   /// Rotations by their exponential: q (cos(|w|h/2), sin(|w|h/2) w/|w|), kept at length one.
   void move(const double* y, const double* z, double h, double* out) const;
+  /// No surface moves faster than this towards another that rests.
+  double fastest(const double* z) const;
   BodyPose pose(const double* y, std::size_t body) const;
 };
 

@@ -142,6 +142,16 @@ BodyTable Multibody::Parts::table() const {
     first_z += n * (d == 2 ? 3 : 6);
   }
   table.length = length > 0 ? length : 1;
+  table.reach.assign(table.places.size(), 0.0);
+  for (const Collider& c : table.colliders)
+    if (c.body >= 0) {
+      // a sphere about the centre of mass turns in itself
+      const double own = c.shape.kind == Shape::Kind::sphere  ? 0
+                         : c.shape.kind == Shape::Kind::plane ? length
+                                                              : 2 * size_of(c.shape);
+      double& reach = table.reach[static_cast<std::size_t>(c.body)];
+      reach = std::max(reach, c.position.norm() + own);
+    }
   return table;
 }
 

@@ -156,6 +156,11 @@ bool SymbolicSystem::depends_on_time() const {
   return any(eq_.residual) || any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
 }
 
+// Bodies have r = -(g_y v_z)^T psi by construction; a Hamiltonian system has -g_y^T psi.
+bool SymbolicSystem::reaction_is_ideal() const {
+  return eq_.ideal && (velocity_is_z() || layout().kind == SystemKind::multibody);
+}
+
 bool SymbolicSystem::reaction_is_affine() const {
   const std::vector<Node>& columns = entry(Quantity::reaction_psi).nodes;
   const std::vector<char> depends = dependence(*eq_.graph, eq_.psi);

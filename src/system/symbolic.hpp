@@ -67,7 +67,7 @@ class SymbolicSystem final : public System {
   bool depends_on_time() const override;
   bool reaction_is_linear() const override;
   bool reaction_is_affine() const override;
-  bool reaction_is_ideal() const override { return eq_.ideal && velocity_is_z(); }
+  bool reaction_is_ideal() const override;
   bool velocity_is_z() const override { return eq_.v == eq_.z; }
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
   std::unique_ptr<ContactFinder> contact_finder() const override;
