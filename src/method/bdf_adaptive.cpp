@@ -12,8 +12,7 @@
 // the error test sees this as a jump of x'; an algebraic unknown may follow the others with large factors that cancel
 // on the solution, though not in its error.
 //
-//   (d) an order that has been raised to k is kept for k + 1 steps, unless the error test refuses one of them; and
-//       differences below a thousandth of the tolerance, which rounding and Newton's iteration leave, lower no order
+//   (d) order 2, once chosen, is kept for three steps, unless the error test refuses one of them
 //   (e) after the error test has refused a step, none is lengthened until k + 2 steps of equal length have shown
 //       whether a higher order would do better
 //
@@ -46,7 +45,6 @@ constexpr int most_iterations = 4, most_failures = 12;
 constexpr double slowest = 0.9;       // contraction
 constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
 constexpr double negligible = 1e-3;   // part of that accuracy
-constexpr double noise = 1e-3;        // estimates below, in units of the tolerance, are not compared
 constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -268,7 +266,7 @@ AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {
         (k - 1) * now_.sigma[k_ - 2] * norm([&](std::size_t i) { return star_[k_ - 1][i] + star_[k_][i] + e_[i]; });
     lowered = std::max(r.lower, lowest) <= r.same;
   }
-  if (lowered && (raised_ == 0 || error > 1) && r.same > noise) {
+  if (lowered && (raised_ == 0 || error > 1)) {
     r.order = k_ - 1;
     r.chosen = lower;
   }
@@ -313,7 +311,7 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
       --k_;
     } else if (higher < (k_ == 1 ? errors.same / 2 : errors.same)) {
       ++k_;
-      raised_ = static_cast<int>(k_) + 1;
+      if (k_ == 2) raised_ = 3;
       error = higher / static_cast<double>(k_ + 1);
     }
   }
