@@ -47,6 +47,34 @@ struct StepResult {
   explicit operator bool() const { return ok; }
 };
 
+/// What contacts did in a run.
+struct ContactStatistics {
+  int contacts = 0, most_contacts = 0;  ///< listed in the last step; in any
+  int loaded = 0;                       ///< with a reaction, in the last step
+  double penetration = 0;               ///< largest -gap at the end of a step
+  double complementarity = 0;           ///< largest residual of a solved contact problem, relative, in velocities
+  double cone = 0;                      ///< largest |r_T| - mu r_N, relative to the largest |r| of the step
+  double impact_loss = 0;               ///< energy taken by normal reactions, so far
+  double friction_loss = 0;             ///< energy taken by tangential reactions, so far
+  double momentum_balance = 0;          ///< largest |M (z1 - z0) - h f - H^T r - G^T s| of a step, relative
+  long impacts = 0;                     ///< contacts that closed with a velocity
+  long solves = 0, solver_iterations = 0, unconverged = 0;
+  double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
+  std::string solver;  ///< that solved the last problem
+  struct Event {
+    double t;
+    std::string what;  ///< "impact of floor", "floor opens", "floor sticks"
+  };
+  std::vector<Event> events;  ///< of event-driven methods, the first ten thousand
+};
+
+/// The contacts of the last step and their impulses, for records and pictures.
+struct ContactImpulses {
+  ContactList contacts;
+  std::vector<double> impulse;  ///< `dimension` per contact
+  double step = 0;              ///< impulse / step is a force, where nothing struck
+};
+
 /// A method bound to a system, with its work space.
 class Stepper {
  public:
@@ -63,6 +91,11 @@ class Stepper {
   virtual const char* discrete_energy_name() const { return nullptr; }
   /// Its value at the state that the last step led to, from the energy and the constraints g there.
   virtual double discrete_energy(double energy, const double* /*g*/) const { return energy; }
+  /// Null where the method knows no contacts.
+  virtual const ContactStatistics* contact_statistics() const { return nullptr; }
+  virtual const ContactImpulses* contact_impulses() const { return nullptr; }
+  /// What happened that a user should know, a sentence each.
+  virtual std::vector<std::string> remarks() const { return {}; }
 
  protected:
   Counters counters_;
@@ -97,6 +130,9 @@ class AdaptiveStepper {
   /// The solution at a time within the last step. `state` has the right sizes; nothing is allocated.
   virtual void interpolate(double t, State& state) const = 0;
   const Counters& counters() const { return counters_; }
+  /// Null where the method knows no contacts.
+  virtual const ContactStatistics* contact_statistics() const { return nullptr; }
+  virtual const ContactImpulses* contact_impulses() const { return nullptr; }
   /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
 
@@ -154,7 +190,8 @@ struct MethodChoice {
   std::function<std::unique_ptr<AdaptiveStepper>(std::shared_ptr<const System>, const SolverOptions&,
                                                  const AdaptiveOptions&)>
       bind_adaptive{};
-  bool takes_dae = false;  ///< also F(t, x, x') = 0
+  bool takes_dae = false;       ///< also F(t, x, x') = 0
+  bool takes_contacts = false;  ///< also systems with unilateral constraints, and DAEs with complementarity pairs
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.

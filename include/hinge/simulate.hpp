@@ -132,8 +132,9 @@ struct Report {
     std::vector<int> shape;
     std::vector<double> value;
   };
-  std::vector<Observed> quantities;  ///< at the end
-  std::vector<Occurrence> events;    ///< in order of time
+  std::vector<Observed> quantities;           ///< at the end
+  std::vector<Occurrence> events;             ///< in order of time
+  std::optional<ContactStatistics> contacts;  ///< where the system has any
   Counters counters;
   double wall_seconds = 0;
   Layout layout;

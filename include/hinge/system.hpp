@@ -20,6 +20,7 @@
 
 #include "hinge/expression.hpp"
 #include "hinge/solve.hpp"
+#include "hinge/unilateral.hpp"
 
 namespace hinge {
 
@@ -89,7 +90,7 @@ struct Block {
 };
 
 /// Which words the outside world uses for y and z.
-enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, dae, own };
+enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, dae, multibody, own };
 
 /// Dimensions and names.
 struct Layout {
@@ -138,6 +139,11 @@ class System {
   virtual bool reaction_is_ideal() const { return false; }
   /// True when v is known to be z.
   virtual bool velocity_is_z() const { return false; }
+  /// Contacts that may open and close; null where there are none.
+  virtual std::unique_ptr<ContactFinder> contact_finder() const { return nullptr; }
+  /// out = y moved for the time h with constant velocities z: y + h z where v is z, rotations by their exponential.
+  /// `out` may be y.
+  virtual void move(const double* y, const double* z, double h, double* out) const;
   /// An evaluator of all `wanted` quantities in one pass.
   virtual std::unique_ptr<Evaluation> evaluation(Quantities wanted) const;
 
@@ -177,6 +183,10 @@ class SystemBuilder {
   Expression t() const;
   /// One constraint g = 0; `name` is used in messages.
   void constrain(const Expression& g, std::string name = "");
+  /// A contact: gap >= 0. For Lagrangian and Mechanical systems.
+  void unilateral(const Expression& gap, UnilateralOptions options = {});
+  /// The multiplier of a contact whose force is an expression of one's own; see UnilateralOptions.
+  Expression contact_multiplier(const std::string& name);
   /// A function of the coordinates, at most quadratic, that methods with discrete derivatives shall keep whole where it
   /// occurs in the potential or the constraints: momentum maps under which it is invariant are then kept.
   void invariant(const Expression& pi);
@@ -197,6 +207,8 @@ class SystemBuilder {
   std::vector<Expression> constraints_;
   std::vector<std::string> constraint_names_;
   std::vector<Expression> invariants_;
+  std::vector<Expression> gaps_;
+  std::vector<UnilateralOptions> gap_options_;
 };
 
 /// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi.
@@ -296,6 +308,8 @@ class Dae : public SystemBuilder {
   Expression derivative(const Expression& x) const;
   /// One equation F = 0; `name` is used in messages. As many as there are unknowns.
   void equation(const Expression& f, std::string name = "");
+  /// A pair 0 <= a _|_ b >= 0 of functions of t, x and x': one equation more, as a diode is.
+  void complementarity(const Expression& a, const Expression& b, std::string name = "");
   /// A source of white noise: F dt = column dW, one entry per equation. For linear systems of index 1.
   void noise(const Vector& column);
 
@@ -307,6 +321,8 @@ class Dae : public SystemBuilder {
   [[noreturn]] void refuse_count() const;
   std::vector<Expression> x_, rates_, equations_;
   std::vector<std::string> equation_names_;
+  std::vector<std::pair<Expression, Expression>> pairs_;
+  std::vector<std::string> pair_names_;
 };
 
 }  // namespace hinge

@@ -32,6 +32,7 @@ void located(const Model& model, const std::function<void()>& action) {
     case SystemKind::mechanical: section = "mechanical"; break;
     case SystemKind::odae: section = "odae"; break;
     case SystemKind::dae: section = "dae"; break;
+    case SystemKind::multibody: section = "multibody"; break;
     case SystemKind::own: break;
   }
   try {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
+#include "simulate/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 
@@ -51,7 +53,7 @@ struct Observer {
 
   void compile(const System& system) {
     if (expressions.empty()) return;
-    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    const SymbolicSystem* symbolic = symbolic_part(system);
     if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
     std::vector<Node> nodes;
     for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
@@ -95,6 +97,8 @@ struct Simulation::Impl {
   ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
+  std::string picture_path;  // .pvd
+  std::unique_ptr<PictureSeries> pictures;
   std::vector<double> row;
   std::function<bool(double)> progress;
 
@@ -122,6 +126,7 @@ struct Simulation::Impl {
     if (system->layout().kind == SystemKind::dae && !method.takes_dae)
       throw UnsuitableMethod(fmt::format(
           "{} integrates mechanical systems, not F(t, x, x') = 0; use bdf or radau for a [dae]", method.info.name));
+    refuse_contacts();
     if (options.tolerance.given()) {
       if (!method.bind_adaptive)
         throw UnsuitableMethod(fmt::format(
@@ -135,6 +140,26 @@ struct Simulation::Impl {
             fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step", method.info.name));
       stepper = method.bind(system, options.solver);
     }
+  }
+
+  void refuse_contacts() const {
+    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+      for (const auto& gap : symbolic->equations().gaps)
+        if (!gap.reaction.empty())
+          throw UnsuitableMethod(fmt::format(
+              "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
+              "not",
+              gap.name, method.info.name));
+    if (method.takes_contacts) return;
+    if (symbolic && !symbolic->equations().pairs.empty())
+      throw UnsuitableMethod(fmt::format(
+          "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
+    if (system->contact_finder())
+      throw UnsuitableMethod(
+          fmt::format("{} knows no contacts that open and close; use moreau-jean, paoli-schatzman, generalized-alpha "
+                      "or event-driven",
+                      method.info.name));
   }
 
   const Counters& counters() const { return adaptive ? adaptive->counters() : stepper->counters(); }
@@ -170,7 +195,12 @@ struct Simulation::Impl {
     return nullptr;
   }
 
+  const ContactImpulses* contact_impulses() const {
+    return adaptive ? adaptive->contact_impulses() : stepper->contact_impulses();
+  }
+
   void open_output() {
+    if (!picture_path.empty()) pictures = std::make_unique<PictureSeries>(picture_path, system);
     if (output.path.empty()) return;
     RecordHeader header;
     const Layout& l = system->layout();
@@ -194,6 +224,10 @@ struct Simulation::Impl {
   }
 
   void write_row(const State& s) {
+    if (pictures) {
+      pictures->write(s, contact_impulses());
+      if (!recorder) ++recorded;
+    }
     if (!recorder) return;
     watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
@@ -400,7 +434,10 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
-void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+void Simulation::watch(Event event) {
+  if (impl_->started) throw InputError("watch() comes before start()");
+  impl_->events.add(std::move(event));
+}
 
 void Simulation::observe_condition() {
   if (!impl_->method.condition)
@@ -416,7 +453,13 @@ void Simulation::compare(ExactSolution exact) {
   impl_->exact = std::move(exact);
 }
 
-void Simulation::record(Output output) { impl_->output = std::move(output); }
+void Simulation::record(Output output) {
+  if (is_picture_path(output.path)) {
+    impl_->picture_path = std::exchange(output.path, {});
+    if (!impl_->output.path.empty()) return;  // besides the rows
+  }
+  impl_->output = std::move(output);
+}
 void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
 
 void Simulation::start(const Start& initial) {
@@ -587,7 +630,11 @@ Report Simulation::report() const {
   r.events = s.occurred;
   r.counters = s.counters();
   r.rejected = r.counters.rejected + r.counters.failed;
+  if (const ContactStatistics* c = s.adaptive ? s.adaptive->contact_statistics() : s.stepper->contact_statistics())
+    r.contacts = *c;
   r.remarks = s.start_remarks;
+  if (s.stepper)
+    for (std::string& remark : s.stepper->remarks()) r.remarks.push_back(std::move(remark));
   if (s.adaptive) {
     r.tolerance = s.options.tolerance;
     r.shortest = s.steps > 0 ? std::min(s.shortest, s.longest) : 0;
@@ -595,7 +642,7 @@ Report Simulation::report() const {
     for (std::string& remark : s.adaptive->remarks()) r.remarks.push_back(std::move(remark));
   }
   r.wall_seconds = s.wall_seconds;
-  r.output = s.output.path;
+  r.output = s.output.path.empty() ? s.picture_path : s.output.path;
   r.recorded = s.recorded;
   return r;
 }

@@ -1,6 +1,7 @@
 #include "system/builders.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -97,6 +98,20 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
   refuse_constraints_on(*graph_, d.eq.g, d.eq.z, constraint_names_);
   d.eq.invariants = nodes_of(invariants_, *graph_);
   refuse_as_invariants(*graph_, d.eq);
+  if (!gaps_.empty() && kind != SystemKind::lagrangian && kind != SystemKind::mechanical)
+    throw InputError(
+        "contacts (unilateral) belong to Lagrangian and mechanical systems; a DAE has complementarity pairs");
+  for (std::size_t k = 0; k < gaps_.size(); ++k) {
+    const UnilateralOptions& o = gap_options_[k];
+    Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
+    for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    if (o.reaction.size() > 0) {
+      gap.multiplier = o.multiplier.node_in(*graph_);
+      for (const Expression& r : o.reaction) gap.reaction.push_back(r.node_in(*graph_));
+    }
+    d.eq.gaps.push_back(std::move(gap));
+  }
+  resolve_contacts(d.layout, d.eq);
   return d;
 }
 
@@ -108,6 +123,20 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraints_.push_back(g);
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
+}
+
+Expression SystemBuilder::contact_multiplier(const std::string& name) { return {graph_, graph_->variable(name)}; }
+
+void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
+  if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
+  if (!(options.restitution >= 0 && options.restitution <= 1))
+    throw InputError(
+        fmt::format("the contact {} has restitution {}; it lies between 0 and 1", options.name, options.restitution));
+  if (!(options.friction >= 0) || !std::isfinite(options.friction))
+    throw InputError(fmt::format("the contact {} has friction {}; the coefficient is 0 or positive", options.name,
+                                 options.friction));
+  gaps_.push_back(gap);
+  gap_options_.push_back(std::move(options));
 }
 
 void SystemBuilder::invariant(const Expression& pi) { invariants_.push_back(pi); }
@@ -251,7 +280,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   for (Node& n : eq.f) n = graph.negate(n);
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -300,7 +329,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -363,34 +392,46 @@ void Dae::refuse_count() const {
   std::vector<Node> all = nodes_of(x_, graph);
   const std::vector<Node> rates = nodes_of(rates_, graph);
   all.insert(all.end(), rates.begin(), rates.end());
-  const SparseExpressions f = jacobian(graph, nodes_of(equations_, graph), all);
+  // a pair is an equation of everything in it
+  std::vector<Node> equations = nodes_of(equations_, graph);
+  for (const auto& [a, b] : pairs_) equations.push_back(graph.add(a.node_in(graph), b.node_in(graph)));
+  std::vector<std::string> equation_names = equation_names_;
+  equation_names.insert(equation_names.end(), pair_names_.begin(), pair_names_.end());
+  const SparseExpressions f = jacobian(graph, equations, all);
   const int n = static_cast<int>(x_.size());
-  PatternBuilder builder(static_cast<int>(equations_.size()), n);
+  PatternBuilder builder(static_cast<int>(equations.size()), n);
   for (int i = 0; i < f.rows; ++i)
     for (int k = f.row_start[static_cast<std::size_t>(i)]; k < f.row_start[static_cast<std::size_t>(i) + 1]; ++k)
       builder.add(i, f.column[static_cast<std::size_t>(k)] % n);
   std::vector<int> place;
   const Pattern pattern = builder.build(place);
   const SingularParts parts = singular_parts(pattern, maximum_matching(pattern));
-  const bool under = equations_.size() < x_.size();
+  const bool under = equations.size() < x_.size();
   std::string names;
   constexpr std::size_t most = 8;
   const std::vector<int>& list = under ? parts.under_columns : parts.over_rows;
   for (std::size_t k = 0; k < std::min(list.size(), most); ++k) {
     const auto at = static_cast<std::size_t>(list[k]);
-    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names_[at]);
+    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names[at]);
   }
   if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
-  throw SingularDae(
-      fmt::format("{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
-                  equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
-                  under ? "underdetermined" : "overdetermined",
-                  under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+  throw SingularDae(fmt::format(
+      "{} equation{}{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
+      equations_.size(), equations_.size() == 1 ? "" : "s",
+      pairs_.empty() ? "" : fmt::format(" and {} pair{}", pairs_.size(), pairs_.size() == 1 ? "" : "s"), x_.size(),
+      x_.size() == 1 ? "" : "s", under ? "underdetermined" : "overdetermined",
+      under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+}
+
+void Dae::complementarity(const Expression& a, const Expression& b, std::string name) {
+  pair_names_.push_back(name.empty() ? fmt::format("{} (0 <= {} _|_ {} >= 0)", pairs_.size(), a.text(), b.text())
+                                     : std::move(name));
+  pairs_.emplace_back(a, b);
 }
 
 std::shared_ptr<const System> Dae::assemble() const {
   if (x_.empty()) throw InputError("a DAE needs unknowns");
-  if (equations_.size() != x_.size()) refuse_count();
+  if (equations_.size() + pairs_.size() != x_.size()) refuse_count();
   if (!constraints_.empty()) throw InputError("a DAE has equations only; give its constraints as equations");
   Graph& graph = *graph_;
   auto [layout, eq] = draft(SystemKind::dae, blocks_, x_, renamed_rates(blocks_), rates_);
@@ -398,6 +439,8 @@ std::shared_ptr<const System> Dae::assemble() const {
   eq.f = eq.r = std::vector<Node>(x_.size(), graph.constant(0));
   eq.residual = nodes_of(equations_, graph);
   eq.residual_names = equation_names_;
+  for (std::size_t k = 0; k < pairs_.size(); ++k)
+    eq.pairs.push_back({pairs_[k].first.node_in(graph), pairs_[k].second.node_in(graph), pair_names_[k]});
   for (const Vector& column : noise_) {
     if (column.size() != equations_.size())
       throw InputError(fmt::format("a column of noise has {} entries; there are {} equations, and each needs one",

@@ -21,6 +21,9 @@ std::vector<Node> declare_multipliers(Graph& graph, std::size_t count, Layout& l
 /// Without multipliers a reaction is a force like any other: f <- f + r, r <- 0.
 void reaction_is_a_force(Graph& graph, Equations& eq);
 
+/// Checks the contacts and finds the point that each belongs to, where it has friction without a slip velocity.
+void resolve_contacts(const Layout& layout, Equations& eq);
+
 void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::span<const Node> z,
                            const std::vector<std::string>& names);
 

@@ -39,6 +39,10 @@ std::string Layout::z_name(int k) const { return name_in(z, k); }
 
 System::System(Layout layout) : layout_(std::move(layout)) {}
 
+void System::move(const double* y, const double* z, double h, double* out) const {
+  for (int i = 0; i < ny(); ++i) out[i] = y[i] + h * z[i];
+}
+
 void System::velocity(double, const double*, const double* z, double* out) const { std::copy_n(z, ny(), out); }
 void System::momentum(double, const double*, const double* z, double* out) const { std::copy_n(z, nz(), out); }
 void System::force(double, const double*, const double*, double* out) const { std::fill_n(out, nz(), 0.0); }

@@ -200,9 +200,8 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     // Sweeps bring r near: a few at first, more after every failure.
     sweeps.set(r);
     const int count = std::min(10 << std::min(round, 12), 20000);
-    for (int k = 0; k < count; ++k) sweeps.sweep();
+    for (int k = 0; k < count; ++k) judge.contact_updates += sweeps.sweep();
     sweeps.get(r);
-    judge.contact_updates += static_cast<long>(count) * W.contacts();
     if (judge.done(iteration, r)) return;
     Eigen::VectorXd F, dr, trial, trial_F;
     double merit = system.evaluate(r, F);
