@@ -11,6 +11,7 @@
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "method/piecewise.hpp"
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
@@ -132,7 +133,7 @@ struct Simulation::Impl {
             "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
             "chooses its steps: explicit, radau, bdf or half-explicit",
             method.info.name));
-      adaptive = method.bind_adaptive(system, options.solver, {options.tolerance, options.step, options.max_step});
+      adaptive = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
     } else {
       if (!method.bind)
         throw UnsuitableMethod(
