@@ -38,6 +38,14 @@ bool arcs_cross(const Vector3d& n1, const Vector3d& n2, const Vector3d& u, const
   return a * b < 0 && c * d < 0 && n1.cross(n2).dot(m1) * m1.cross(m2).dot(n2) < 0;
 }
 
+/// min_a n.x - max_b n.x
+double separation_along(const Vector3d& n, const Core& a, const Core& b) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (int i = 0; i < a.number_of_vertices(); ++i) low = std::min(low, n.dot(a.vertex(i)));
+  for (int i = 0; i < b.number_of_vertices(); ++i) high = std::max(high, n.dot(b.vertex(i)));
+  return low - high;
+}
+
 EdgeAxis best_edges(const Core& a, const Core& b, double stop_above) {
   EdgeAxis best;
   const bool solid = a.number_of_faces() > 0;
@@ -55,7 +63,10 @@ EdgeAxis best_edges(const Core& a, const Core& b, double stop_above) {
       if (length < 1e-8 * u.norm() * v.norm()) continue;  // parallel: the faces beside them say the same
       n /= n.dot(m1 + m2) < 0 ? -length : length;
       const double s = n.dot(a.vertex(ea.from) - b.vertex(eb.from));
-      if (s > best.separation) best = {s, i, j, n};
+      if (!(s > best.separation)) continue;
+      // Where faces are parallel up to rounding, the signs above mean nothing: s must be the separation along n.
+      if (s > separation_along(n, a, b) + 1e-10 * (a.hull->size + b.hull->size)) continue;
+      best = {s, i, j, n};
       if (s > stop_above) return best;
     }
   }
