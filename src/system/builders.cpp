@@ -1,7 +1,6 @@
 #include "system/builders.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -135,15 +134,17 @@ void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Bloc
   for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
 }
 
-// Position of each of `some` in the list of all coordinates.
+// Position of each of `some` in the list of all coordinates. These were declared one after the other, so that their
+// nodes ascend.
 std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
-  std::unordered_map<Node, std::size_t> position;
-  for (std::size_t k = 0; k < all.size(); ++k) position.emplace(all[k].node_in(graph), k);
   std::vector<std::size_t> result;
   for (const Expression& x : some) {
-    const auto at = position.find(x.node_in(graph));
-    if (at == position.end()) throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
-    result.push_back(at->second);
+    const Node node = x.node_in(graph);
+    const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                     [&](const Expression& e, Node n) { return e.node_in(graph) < n; });
+    if (at == all.end() || at->node_in(graph) != node)
+      throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
+    result.push_back(static_cast<std::size_t>(at - all.begin()));
   }
   return result;
 }
@@ -251,7 +252,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   for (Node& n : eq.f) n = graph.negate(n);
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
@@ -300,7 +301,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+  eq.ideal = true;
   return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
 }
 
