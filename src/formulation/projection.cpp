@@ -87,9 +87,12 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
 
 bool ConstraintProjection::project(double t, double* y, double* z, const double* psi, SaddleKernel* nearby) {
   if (nearby && (euclidean_ || !nearby->factored())) nearby = nullptr;
-  own_matrix_ = nullptr;
-  if (position_ && !project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) return false;
-  return !velocity_ || project_velocity(t, y, z, psi, own_matrix_ ? own_matrix_ : nearby);
+  if (position_) {
+    position_matrix_->forget();
+    if (!project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) return false;
+    if (position_matrix_->factored() && !euclidean_) nearby = position_matrix_.get();  // that of the result
+  }
+  return !velocity_ || project_velocity(t, y, z, psi, nearby);
 }
 
 void ConstraintProjection::evaluate(double t, const double* y, const double* z, const double* psi) {
@@ -182,7 +185,6 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
     }
     const double scale = biggest(y, ny_);
     const Verdict verdict = change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
-    if (verdict == Verdict::reached && !euclidean_) own_matrix_ = position_matrix_.get();
     if (verdict != Verdict::go_on) return verdict == Verdict::reached;
   }
 }
@@ -205,7 +207,7 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
   }
   RoundOffReached reached;
   double scale = biggest(z, nz_);
-  const bool at_this_point = matrix == own_matrix_ || matrix == velocity_matrix_.get();
+  const bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
   for (;;) {
     for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
     scale = std::max(scale, biggest(z, nz_));

@@ -46,7 +46,6 @@ class ConstraintProjection {
   int ny_, nz_, m_;
   std::unique_ptr<Evaluation> g_, rate_, all_;
   std::unique_ptr<SaddleKernel> position_matrix_, velocity_matrix_;
-  SaddleKernel* own_matrix_ = nullptr;  // after project_position: position_matrix_, where it is that of the result
   std::vector<double> y0_, w_, mu_, right_, ones_;
   long evaluations_ = 0;
 };
