@@ -17,7 +17,7 @@ constexpr int most_iterations = 50;
 constexpr double small_correction = 1e-8;
 // The matrix that a method hands over is that of the same time: corrections below this may use it from the start.
 constexpr double nearby_correction = 1e-5;
-// After a correction below this with a matrix of the point itself nothing is left but rounding.
+// Where the first correction, with a matrix of the point itself, is below this, nothing is left but rounding.
 constexpr double last_correction = 1e-9;
 
 double biggest(const double* x, int n) {
@@ -149,7 +149,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
   std::fill(mu_.begin(), mu_.end(), 0.0);
   RoundOffReached reached;
   const Pattern& c = system_->pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z);
-  for (;;) {
+  for (bool first = true;; first = false) {
     evaluate(t, y, z, psi);
     const Evaluation& e = *all_;
     if (!factor(*position_matrix_, true)) return false;
@@ -184,7 +184,8 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       change = d <= change ? change : d;
     }
     const double scale = biggest(y, ny_);
-    const Verdict verdict = change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
+    const Verdict verdict =
+        first && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
     if (verdict != Verdict::go_on) return verdict == Verdict::reached;
   }
 }
@@ -207,13 +208,14 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
   }
   RoundOffReached reached;
   double scale = biggest(z, nz_);
-  const bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
+  bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
   for (;;) {
     for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
     scale = std::max(scale, biggest(z, nz_));
     const Verdict verdict =
         at_this_point && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
     if (verdict != Verdict::go_on) return verdict == Verdict::reached;
+    at_this_point = false;                                      // not the first one
     if (reached.slow() && change > small_correction * scale) {  // v is not linear in z: the matrix of this point
       evaluate(t, y, z, psi);
       matrix = velocity_matrix_.get();

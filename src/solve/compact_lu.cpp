@@ -10,7 +10,7 @@ namespace hinge {
 
 namespace {
 
-constexpr double choose_above = 0.1, keep_above = 0.01;  // of the column
+constexpr double choose_above = 0.25, keep_above = 0.03;  // of the column
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
