@@ -37,7 +37,7 @@ constexpr double slowest = 0.9;           // contraction
 constexpr double accuracy = 0.033;        // of Newton's iteration, in units of the tolerance
 constexpr double negligible = 1e-3;       // part of that accuracy
 constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
-constexpr std::size_t few_unknowns = 60;  // up to here a new matrix costs about as much as two iterations
+constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class AdaptiveBdf final : public AdaptiveStepper {

@@ -1,6 +1,6 @@
 // LU of small sparse matrices: P A Q = L U with pivots that are chosen once and kept while they are good.
 //
-// The matrices of small mechanisms have 10 to 60 rows with 3 to 6 entries each. Dense LU multiplies mostly zeros there,
+// The matrices of small mechanisms have 10 to 40 rows with 3 to 6 entries each. Dense LU multiplies mostly zeros there,
 // and a library for large sparse matrices spends more time on its bookkeeping than on numbers. Here pivots are chosen
 // by Markowitz' rule among entries of at least a quarter of their column (least fill first, then the largest), on a
 // dense array; from then on lists say which entries are touched, until a pivot falls below 3 % of its column:

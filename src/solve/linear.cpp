@@ -207,7 +207,7 @@ namespace {
 // Small, and half empty at least.
 bool prefers_compact(const Pattern& p) {
   const double n = p.rows;
-  return n >= 3 && n <= 60 && static_cast<double>(p.entries()) <= 0.5 * n * n;
+  return n >= 3 && n <= 40 && static_cast<double>(p.entries()) <= 0.5 * n * n;
 }
 
 }  // namespace
