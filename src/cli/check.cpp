@@ -68,6 +68,16 @@ void print_structure(const System& system) {
   std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
 }
 
+// Which levels of the constraints the method keeps.
+std::string levels(const MethodChoice& method) {
+  const Preserves& p = method.info.preserves;
+  const std::string name = method.info.name;
+  if (p.position_level && p.velocity_level) return "; " + name + " keeps the position and the velocity level together";
+  if (p.position_level) return "; " + name + " keeps the position level, the velocity level to its order";
+  if (p.velocity_level) return "; " + name + " keeps the velocity level, the position level to its order";
+  return "";
+}
+
 }  // namespace
 
 int check(const std::string& path, const std::vector<Override>& overrides) {
@@ -81,13 +91,14 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_equations(system);
   print_structure(system);
 
+  const MethodChoice method = make_method(model.method, model.method_options);
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
   std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
   std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom", layout.ny - rank.rank);
-  std::cout << fmt::format("  {:<26} {}\n", "index",
-                           system.ng() == 0 ? "0 (an ordinary differential equation)"
-                                            : "3 as written; Hinge keeps the position and the velocity level together");
+  std::cout << fmt::format(
+      "  {:<26} {}\n", "index",
+      system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
   State start;
   located(model, [&] { start = consistent_start(system, model.simulation.start, model.start); });
   std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
@@ -102,7 +113,6 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
-  const MethodChoice method = make_method(model.method, model.method_options);
   located(model, [&] {
     const SimulationOptions& o = model.simulation;
     if (o.tolerance.given() && method.bind_adaptive)
@@ -112,6 +122,12 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
+  for (const auto* more : {&method.system_facts, &method.details})
+    if (*more)
+      for (const std::string& fact : (*more)(system)) std::cout << "  " << fact << '\n';
+  if (method.warnings)
+    for (const std::string& warning : method.warnings(system))
+      std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   return done;
 }
 

@@ -78,6 +78,7 @@ TEST(BadInput, MomentumMapsAreLocated) {
   expect("output.momentum.L=3", "output.momentum.L: expected {");
   expect("output.momentum.L={axis=[0,1]}", "output.momentum.L: 'axis' has 2 numbers");
   expect("output.momentum.L={axis=[0,0,0]}", "'axis' is zero");
+  expect("output.momentum.L.axis=[0,0,0]", "--set output.momentum.L.axis: 'axis' is zero");
   expect("output.momentum.L={axes=[0,1,0]}", "did you mean 'axis'");
   expect("output.momentum.L={point=[0,1,0]}", "needs an 'axis'");
   expect("output.momentum.L={axis=[\"q[0]\",1,0]}", "output.momentum.L.axis: this is a number only for given");
