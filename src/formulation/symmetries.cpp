@@ -10,7 +10,6 @@
 
 #include "expression/derivative.hpp"
 #include "expression/polynomial.hpp"
-#include "expression/substitute.hpp"
 #include "formulation/discrete_gradient.hpp"
 #include "system/symbolic.hpp"
 
@@ -144,13 +143,22 @@ Build built_on(const ConstantMassForm& form, const std::vector<Node>& functions,
   return build;
 }
 
-// Is a term at most quadratic in its parts? Then its discrete derivative is DF((pi0 + pi1)/2), a polynomial.
-bool quadratic_in_parts(const Graph& graph, const InvariantForm::Composed& term) {
-  Graph own;
-  std::vector<Node> pi;
-  for (std::size_t k = 0; k < term.parts.size(); ++k) pi.push_back(own.variable("pi"));
-  const std::vector<Node> f = substitute(graph, std::vector{term.function}, term.parts, pi, own);
-  return polynomial_degree(own, pi)[static_cast<std::size_t>(f[0])] != not_quadratic;
+// Is a term a polynomial in its parts?
+bool polynomial_in_parts(const Graph& graph, const InvariantForm::Composed& term) {
+  std::set<Node> seen(term.parts.begin(), term.parts.end());
+  std::vector<Node> stack = {term.function};
+  while (!stack.empty()) {
+    const Node n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    const Graph::Entry& e = graph[n];
+    const bool sum = e.op == Op::add || e.op == Op::subtract || e.op == Op::multiply;
+    const bool single = e.op == Op::negate || (e.op == Op::divide && graph.is_constant(e.b));
+    if (e.op != Op::constant && !sum && !single) return false;
+    if (sum || single) stack.push_back(e.a);
+    if (sum) stack.push_back(e.b);
+  }
+  return true;
 }
 
 // Irregular numbers of many sizes, always the same, and the sizes of a sum and of its terms there.
@@ -168,19 +176,21 @@ class Numbers {
   double x_ = 0.37;
 };
 
-// Terms of one function that are not invariant by themselves may be together. Where all are quadratic in their parts,
-// dd f.xi(mid) is a polynomial in q0 and q1, which a few numbers show to be zero.
-bool cancel_together(const ConstantMassForm& form, std::span<const Build::Item> items, const Motion& motion) {
+// Terms of one function that are not invariant by themselves may be together: is dd f.xi(mid) zero for steps of many
+// sizes? Where all are polynomials in their parts, so is this, and then it is zero always.
+enum class Together { kept, perhaps, lost };
+Together taken_together(const ConstantMassForm& form, std::span<const Build::Item> items, const Motion& motion) {
   const Equations& eq = form.system->equations();
   InvariantForm together;
+  bool polynomial = true;
   for (const Build::Item& item : items) {
-    if (item.composed && !quadratic_in_parts(*eq.graph, *item.composed)) return false;
+    polynomial = polynomial && (!item.composed || polynomial_in_parts(*eq.graph, *item.composed));
     if (item.composed)
       together.composed.push_back(*item.composed);
     else
       together.quadratic.push_back(item.term);
   }
-  if (together.composed.empty()) return false;
+  if (together.composed.empty()) return Together::lost;
   Graph graph;
   std::vector<Node> q0, u;
   for (int k = 0; k < form.n; ++k) q0.push_back(graph.variable("q0")), u.push_back(graph.variable("u"));
@@ -208,9 +218,10 @@ bool cancel_together(const ConstantMassForm& form, std::span<const Build::Item> 
         sum += term;
         terms += std::abs(term);
       }
-      if (!(std::abs(sum) <= 10 * rounding * terms)) return false;
+      if (!polynomial && (!std::isfinite(terms) || terms < 1e-250)) continue;
+      if (!(std::abs(sum) <= (polynomial ? 10 * rounding : 1e-9) * terms)) return Together::lost;
     }
-  return true;
+  return polynomial ? Together::kept : Together::perhaps;
 }
 
 std::vector<Build::Item> not_invariant(const Build& build, const AffineMotion& motion) {
@@ -314,19 +325,19 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadr
       continue;
     }
     // The system may be symmetric all the same, and even the scheme: where what remains of each function is.
-    bool symmetric = true, kept = !only_quadratic;
+    bool symmetric = true;
+    Together together = only_quadratic ? Together::lost : Together::kept;
     for (std::size_t k = 0; symmetric && k < unsuitable.size();) {
       const std::size_t first = k, f = unsuitable[k].function;
       Node rest = graph.constant(0);
       for (; k < unsuitable.size() && unsuitable[k].function == f; ++k) rest = graph.add(rest, unsuitable[k].term);
       symmetric = seems_symmetric(form, rest, m.motion);
-      kept = kept && symmetric && cancel_together(form, std::span(unsuitable).subspan(first, k - first), m.motion);
+      if (symmetric && together != Together::lost)
+        together = std::max(together, taken_together(form, std::span(unsuitable).subspan(first, k - first), m.motion));
     }
     if (!symmetric) continue;
-    if (kept) {
-      result.kept.push_back(m.momentum);
-      continue;
-    }
+    if (together == Together::kept) result.kept.push_back(m.momentum);
+    if (together != Together::lost) continue;
     if (!eq.invariants.empty()) {
       if (!recognised) recognised = built_on(form, functions, {});
       if (not_invariant(*recognised, motion).empty()) {
