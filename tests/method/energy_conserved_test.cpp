@@ -100,8 +100,8 @@ TEST(DiscreteEnergy, OfGivenMultipliersIsConservedThroughEvents) {
     run.until(3);
     EXPECT_GE(run.report().events.size(), 1u);
     ASSERT_TRUE(run.report().discrete_energy_error);
-    EXPECT_LT(*run.report().discrete_energy_error, 1e-12) << static_cast<int>(action);
-    EXPECT_GT(*run.report().energy_error, 1e-11);  // the control
+    EXPECT_LT(*run.report().discrete_energy_error, 1e-13) << static_cast<int>(action);  // measured 1.0e-14
+    EXPECT_GT(*run.report().energy_error, 1e-10);                                       // the control, measured 1.6e-9
   }
 }
 

@@ -50,13 +50,13 @@ TEST(SmallChanges, BesideLargeInvariantsKeepTheEnergy) {
       return 3e6 / norm(q.segment(0, 3)) * pow(norm(q.segment(3, 3)) - 1.0, 2.0) * 10.0;
     };
     const Start start{.position = {7e6, 0, 0, 1.2, 0, 0.1}, .velocity = {0, 0, 0, 0.3, 0.5, 0}};
-    EXPECT_LT(energy_error(6, tether, start, 0.05, 50, general), 2e-13);
+    EXPECT_LT(energy_error(6, tether, start, 0.05, 50, general), 1e-14);  // measured 2.1e-15, 1.2e-15
     for (const double c : {1e9, 1e11, 1e13})
       EXPECT_LT(energy_error(
                     2, [c](const Vector& q) { return exp(q[0]) * (c + q[1]) / c; },
                     {.position = {0, 0}, .velocity = {-0.4, 0.1}}, 0.1, 20, general),
-                2e-14)
-          << c;
+                1e-14)
+          << c;  // measured below 2.7e-15
   }
 }
 
