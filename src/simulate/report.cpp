@@ -33,6 +33,39 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
   }
 }
 
+void print_pairs(std::ostream& out, const ContactStatistics& c) {
+  out << "\nComplementarity pairs\n";
+  out << fmt::format("  {:<34} {} of {}\n", "first of the pair zero at the end", c.loaded, c.contacts);
+  out << fmt::format("  {:<34} {:.2e}\n", "largest |min(a, b)|", c.complementarity);
+}
+
+void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
+  const auto line = [&](const char* what, const std::string& value) {
+    out << fmt::format("  {:<34} {}\n", what, value);
+  };
+  out << "\nContacts\n";
+  line("in the last step",
+       fmt::format("{} nearby, {} loaded; at most {} nearby", c.contacts, c.loaded, c.most_contacts));
+  line("impacts", fmt::format("{}", c.impacts));
+  constexpr std::size_t most_shown = 6;
+  for (std::size_t k = 0; k < std::min(c.events.size(), most_shown); ++k)
+    line(k == 0 ? "events" : "", fmt::format("t = {:<12.9g} {}", c.events[k].t, c.events[k].what));
+  if (c.events.size() > most_shown) line("", fmt::format("{} more (--json has them)", c.events.size() - most_shown));
+  line("penetration", fmt::format("{:.2e}", c.penetration));
+  line("complementarity residual", fmt::format("{:.2e}   (relative, of velocities)", c.complementarity));
+  line("cone violation", fmt::format("{:.2e}   (relative)", c.cone));
+  line("momentum balance", fmt::format("{:.2e}   (relative)", c.momentum_balance));
+  line("energy lost in impacts", fmt::format("{:.6g}", c.impact_loss));
+  line("energy lost in friction", fmt::format("{:.6g}", c.friction_loss));
+  const double n = static_cast<double>(std::max(steps, 1L));
+  line("contact problems",
+       fmt::format("{:.2f} per step, {:.1f} solver iterations per step{}{}", static_cast<double>(c.solves) / n,
+                   static_cast<double>(c.solver_iterations) / n, c.solver.empty() ? "" : ", last by " + c.solver,
+                   c.unconverged > 0 ? fmt::format("; {} not to the tolerance", c.unconverged) : ""));
+  line("time", fmt::format("search {:.3g} s, assembly {:.3g} s, solver {:.3g} s", c.search_seconds, c.assembly_seconds,
+                           c.solver_seconds));
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Report& r) {
@@ -82,6 +115,11 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   for (const Report::Momentum& m : r.momentum_maps)
     out << fmt::format("  {:<34} {:.2e}   (at the end {:.10g})\n",
                        fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name), m.error, m.value);
+
+  if (r.contacts && r.layout.kind == SystemKind::dae)
+    print_pairs(out, *r.contacts);
+  else if (r.contacts)
+    print_contacts(out, *r.contacts, r.steps);
 
   std::string errors;
   for (std::size_t k = 0; k < r.exact_error.size(); ++k)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
+#include "simulate/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 
@@ -50,7 +52,7 @@ struct Observer {
 
   void compile(const System& system) {
     if (expressions.empty()) return;
-    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    const SymbolicSystem* symbolic = symbolic_part(system);
     if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
     std::vector<Node> nodes;
     for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
@@ -94,6 +96,8 @@ struct Simulation::Impl {
   ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
+  std::string picture_path;  // .pvd
+  std::unique_ptr<PictureSeries> pictures;
   std::vector<double> row;
   std::function<bool(double)> progress;
 
@@ -139,8 +143,15 @@ struct Simulation::Impl {
   }
 
   void refuse_contacts() const {
-    if (method.takes_contacts) return;
     const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+      for (const auto& gap : symbolic->equations().gaps)
+        if (!gap.reaction.empty())
+          throw UnsuitableMethod(fmt::format(
+              "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
+              "not",
+              gap.name, method.info.name));
+    if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(
           "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
@@ -184,7 +195,12 @@ struct Simulation::Impl {
     return nullptr;
   }
 
+  const ContactImpulses* contact_impulses() const {
+    return adaptive ? adaptive->contact_impulses() : stepper->contact_impulses();
+  }
+
   void open_output() {
+    if (!picture_path.empty()) pictures = std::make_unique<PictureSeries>(picture_path, system);
     if (output.path.empty()) return;
     RecordHeader header;
     const Layout& l = system->layout();
@@ -208,6 +224,10 @@ struct Simulation::Impl {
   }
 
   void write_row(const State& s) {
+    if (pictures) {
+      pictures->write(s, contact_impulses());
+      if (!recorder) ++recorded;
+    }
     if (!recorder) return;
     watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
@@ -424,7 +444,10 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
-void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+void Simulation::watch(Event event) {
+  if (impl_->started) throw InputError("watch() comes before start()");
+  impl_->events.add(std::move(event));
+}
 
 void Simulation::observe_condition() {
   if (!impl_->method.condition)
@@ -440,7 +463,13 @@ void Simulation::compare(ExactSolution exact) {
   impl_->exact = std::move(exact);
 }
 
-void Simulation::record(Output output) { impl_->output = std::move(output); }
+void Simulation::record(Output output) {
+  if (is_picture_path(output.path)) {
+    impl_->picture_path = std::exchange(output.path, {});
+    if (!impl_->output.path.empty()) return;  // besides the rows
+  }
+  impl_->output = std::move(output);
+}
 void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
 
 void Simulation::start(const Start& initial) {
@@ -626,7 +655,7 @@ Report Simulation::report() const {
     for (std::string& remark : s.adaptive->remarks()) r.remarks.push_back(std::move(remark));
   }
   r.wall_seconds = s.wall_seconds;
-  r.output = s.output.path;
+  r.output = s.output.path.empty() ? s.picture_path : s.output.path;
   r.recorded = s.recorded;
   return r;
 }

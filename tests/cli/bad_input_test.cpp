@@ -219,7 +219,6 @@ TEST(BadInput, TwoSystemsAreOneTooMany) {
 TEST(BadInput, LaterPartsOfTheLanguageSaySo) {
   refuses("[multibody]\ngravity = 9.81\n", {"m.toml:1: multibody", "not available in this version", "[lagrangian]"});
   refuses("[multibody]\n", {"m.toml:1: multibody", "not available in this version"});
-  refuses(pendulum, "potential =", "unilateral = [\"q[1]\"]\npotential =", {"lagrangian.unilateral", "not available"});
 }
 
 TEST(BadInput, CoordinatesAreDeclaredOnceWithUsableNames) {
