@@ -145,6 +145,8 @@ Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vecto
   if (name.empty()) throw InputError("a coordinate needs a name");
   for (const int extent : shape)
     if (extent < 1) throw InputError(fmt::format("'{}' is declared with size {}; sizes start at 1", name, extent));
+  for (const Block& other : blocks)
+    if (other.name == name) throw InputError(fmt::format("'{}' is declared already; choose another name", name));
   Block block{name, std::move(shape), count};
   Vector result;
   for (int k = 0; k < block.size(); ++k) {
@@ -200,6 +202,11 @@ Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) 
   return q;
 }
 Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
+Vector Lagrangian::direction(const std::string& name) {
+  Vector d = coordinates(name, 3);
+  q_blocks_.back().direction = true;
+  return d;
+}
 Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
 Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
 void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }
