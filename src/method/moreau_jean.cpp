@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -44,7 +45,9 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
              !(system_->pattern(Q::force_y).empty() && system_->pattern(Q::force_z).empty())),
       constant_mass_(system_->is_constant(Q::momentum_z)),
       bodies_(system_->layout().kind == SystemKind::multibody),
-      theta_(options.theta > 0 ? options.theta : options.gap == GapTreatment::velocity ? 0.5 : 1.0),
+      theta_(options.theta > 0                       ? options.theta
+             : options.gap == GapTreatment::velocity ? 0.5
+                                                     : 1.0),
       ny_(system_->ny()),
       nz_(system_->nz()),
       m_(system_->ng()),
@@ -93,22 +96,24 @@ std::vector<std::string> MoreauJean::remarks() const {
   std::vector<std::string> list;
   const ContactStatistics& c = contacts_.statistics;
   if (c.unconverged > 0)
-    list.push_back(fmt::format(
-        "{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})", c.unconverged,
-        c.solves, c.complementarity));
+    list.push_back(
+        fmt::format("{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})",
+                    c.unconverged, c.solves, c.complementarity));
   if (unsettled_ > 0)
-    list.push_back(fmt::format(
-        "in {} steps forces and contacts were not solved together to rounding; a shorter step settles them",
-        unsettled_));
+    list.push_back(
+        fmt::format("in {} steps forces and contacts were not solved together to rounding; a shorter step settles them",
+                    unsettled_));
   return list;
 }
 
 // The contacts of the step at (t0, y0), and which are active.
 void MoreauJean::choose_contacts(const State& state, double h) {
   if (!contacts_.has_contacts()) return;
-  const double length = contacts_.finder().length_scale(), fastest = biggest(state.z.data(), nz_);
+  const BodyTable* table = bodies_of(*system_);
+  const double length = contacts_.finder().length_scale(),
+               fastest = table ? table->fastest(state.z.data()) : biggest(state.z.data(), nz_);
   // in generalised coordinates a gap may change at any rate: all are looked at
-  const double band = bodies_ ? 2 * std::abs(h) * (fastest + 10 * std::abs(h)) * std::max(1.0, length) + 1e-6 * length
+  const double band = bodies_ ? 2 * std::abs(h) * (fastest + 10 * std::abs(h)) + 1e-6 * length
                               : std::numeric_limits<double>::infinity();
   contacts_.find(state.t, state.y.data(), band);
   const ContactList& l = contacts_.list();
@@ -118,8 +123,8 @@ void MoreauJean::choose_contacts(const State& state, double h) {
       if (l.restitution[at(i)] > 0)
         throw UnsuitableMethod(fmt::format(
             "gap = \"{}\" has no restitution, but the contact {} has {:g}; use gap = \"velocity\" or restitution = 0",
-            options_.gap == GapTreatment::linearised ? "linearised" : "nonlinear", contacts_.finder().name(l.key[at(i)]),
-            l.restitution[at(i)]));
+            options_.gap == GapTreatment::linearised ? "linearised" : "nonlinear",
+            contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
     return;
   }
   const int d = contacts_.dimension();
@@ -176,8 +181,7 @@ void MoreauJean::assemble_matrix(double h) {
   if (!stiff_) return;
   const Evaluation& e = *stiffness_;
   const double first = h * theta_;
-  for (std::size_t k = 0; k < force_y_place_.size(); ++k)
-    S_[at(force_y_place_[k])] -= first * first * e[Q::force_y][k];
+  for (std::size_t k = 0; k < force_y_place_.size(); ++k) S_[at(force_y_place_[k])] -= first * first * e[Q::force_y][k];
   // with a mass that changes, f_z and p_y cancel in part; the iteration does without them then
   if (!constant_mass_) return;
   for (std::size_t k = 0; k < force_z_place_.size(); ++k) S_[at(force_z_place_[k])] -= first * e[Q::force_z][k];
@@ -231,14 +235,14 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     const Evaluation& e = *next_;
     // Where force and mass are those of the last solution, that was the solution.
     double force_change = 0;
-    for (int k = 0; k < nz_; ++k) force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
+    for (int k = 0; k < nz_; ++k)
+      force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
     if (iteration > 0 && m_ == 0 && constant_mass_ && options_.gap != GapTreatment::nonlinear &&
         force_change <= 1e-15 * last_force)
       return true;
     std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
     last_force = biggest(b1_.data(), nz_);
-    for (std::size_t k = 0; k < C_.size(); ++k)
-      C_[k] = (1 - theta_) * G0_[k] + theta_ * e[Q::constraint_rate_z][k];
+    for (std::size_t k = 0; k < C_.size(); ++k) C_[k] = (1 - theta_) * G0_[k] + theta_ * e[Q::constraint_rate_z][k];
     if (iteration == 0 && stiff_) {
       stiffness_->at(t1, y1_.data(), z1_.data(), state.psi.data());
       ++counters_.evaluations;

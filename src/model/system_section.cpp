@@ -9,6 +9,7 @@
 
 #include "hinge/error.hpp"
 #include "model/dae_section.hpp"
+#include "model/multibody_section.hpp"
 #include "model/unilateral_section.hpp"
 
 namespace hinge {
@@ -440,8 +441,6 @@ void read_odae(const Item& section, const Item& define, const Scope& parameters,
 
 void read_dae(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"unknowns", "equations", "noise", "complementarity"});
-  if (section["complementarity"])
-    section["complementarity"].fail("complementarity is not available in this version; give equations only");
   auto builder = std::make_unique<Dae>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -459,10 +458,29 @@ void read_dae(const Item& section, const Item& define, const Scope& parameters, 
     return rate(n);
   };
   read_named_values(define, scope, read);
-  read_equations(need(section, "equations", "equations = [\"x' + y\", \"x - y^3\"]"), read, scope, *builder);
+  // with pairs for all unknowns there may be no equation at all: a complementarity problem by itself
+  if (section["equations"] || !section["complementarity"])
+    read_equations(need(section, "equations", "equations = [\"x' + y\", \"x - y^3\"]"), read, scope, *builder);
+  read_pairs(section["complementarity"], read, *builder);
   read_noise(section["noise"], read, *graph, *builder);
-  section["equations"].located([&] { builder->build(); });
+  (section["equations"] ? section["equations"] : section["complementarity"]).located([&] { builder->build(); });
   out.builder = std::move(builder);
+}
+
+void read_multibody(const Item& root, Scope& parameters, SystemSection& out) {
+  auto scene = begin_multibody(root["multibody"], parameters);
+  Scope& scope = adopt(*scene, parameters, out);
+  const ValueReader read(scope);
+  read_scene(root, *scene, scope);
+  read_named_values(root["define"], scope, read);
+  read_connections(root, *scene, scope);
+  double overlap = 0;
+  if (const Item contact = root["contact"]) {
+    out.contact = read_contact_options(contact, read);
+    if (contact["overlap"]) overlap = read.number(contact["overlap"]);
+  }
+  root["multibody"].located([&] { out.start = scene->start(overlap); });
+  out.builder = std::move(scene);
 }
 
 // Names for output quantities: the multipliers, and in a Hamiltonian system q' = H_p.
@@ -504,19 +522,21 @@ SystemSection read_system(const Item& root) {
   std::vector<std::string> present;
   for (const std::string& name : system_sections())
     if (root[name]) present.push_back(name);
+  if (present.empty() && root["body"])
+    root["body"].fail("bodies need a section [multibody], with gravity = [0, 0, -9.81] say");
   if (present.empty())
     root.fail(
-        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical], [odae] or "
-        "[dae] is needed");
+        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical], [odae], "
+        "[dae] or [multibody] is needed");
   if (present.size() > 1)
     root[present[1]].fail(
         fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
   const std::string kind = present[0];
   const Item section = root[kind];
-  if (kind == "multibody")
-    section.fail(
-        "[multibody] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical], [odae] "
-        "and [dae]");
+  if (kind != "multibody")
+    for (const std::string& name : multibody_sections())
+      if (root[name])
+        root[name].fail(fmt::format("[{}] belongs to a [multibody] model; this one is a [{}]", name, kind));
   if (!section.is_table()) section.fail(fmt::format("expected a section [{}]", kind));
 
   // Parameters are numbers, worked out before there is a system; then moved into the system's own graph.
@@ -532,7 +552,11 @@ SystemSection read_system(const Item& root) {
   if (kind == "mechanical") read_mechanical(section, define, parameters, out);
   if (kind == "odae") read_odae(section, define, parameters, out);
   if (kind == "dae") read_dae(section, define, parameters, out);
-  section.located([&] { out.system = std::dynamic_pointer_cast<const SymbolicSystem>(out.builder->build()); });
+  if (kind == "multibody") read_multibody(root, parameters, out);
+  section.located([&] {
+    out.whole = out.builder->build();
+    out.system = {out.whole, symbolic_part(*out.whole)};
+  });
   complete_scope(kind, out);
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -105,6 +104,10 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
     const UnilateralOptions& o = gap_options_[k];
     Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
     for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    if (o.reaction.size() > 0) {
+      gap.multiplier = o.multiplier.node_in(*graph_);
+      for (const Expression& r : o.reaction) gap.reaction.push_back(r.node_in(*graph_));
+    }
     d.eq.gaps.push_back(std::move(gap));
   }
   resolve_contacts(d.layout, d.eq);
@@ -120,6 +123,8 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
 }
+
+Expression SystemBuilder::contact_multiplier(const std::string& name) { return {graph_, graph_->variable(name)}; }
 
 void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
   if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
@@ -140,6 +145,8 @@ Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vecto
   if (name.empty()) throw InputError("a coordinate needs a name");
   for (const int extent : shape)
     if (extent < 1) throw InputError(fmt::format("'{}' is declared with size {}; sizes start at 1", name, extent));
+  for (const Block& other : blocks)
+    if (other.name == name) throw InputError(fmt::format("'{}' is declared already; choose another name", name));
   Block block{name, std::move(shape), count};
   Vector result;
   for (int k = 0; k < block.size(); ++k) {
@@ -158,15 +165,17 @@ void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Bloc
   for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
 }
 
-// Position of each of `some` in the list of all coordinates.
+// Position of each of `some` in the list of all coordinates. These were declared one after the other, so that their
+// nodes ascend.
 std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
-  std::unordered_map<Node, std::size_t> position;
-  for (std::size_t k = 0; k < all.size(); ++k) position.emplace(all[k].node_in(graph), k);
   std::vector<std::size_t> result;
   for (const Expression& x : some) {
-    const auto at = position.find(x.node_in(graph));
-    if (at == position.end()) throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
-    result.push_back(at->second);
+    const Node node = x.node_in(graph);
+    const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                     [&](const Expression& e, Node n) { return e.node_in(graph) < n; });
+    if (at == all.end() || at->node_in(graph) != node)
+      throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
+    result.push_back(static_cast<std::size_t>(at - all.begin()));
   }
   return result;
 }
@@ -193,6 +202,11 @@ Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) 
   return q;
 }
 Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
+Vector Lagrangian::direction(const std::string& name) {
+  Vector d = coordinates(name, 3);
+  q_blocks_.back().direction = true;
+  return d;
+}
 Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
 Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
 void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }
@@ -386,29 +400,35 @@ void Dae::refuse_count() const {
   std::vector<Node> all = nodes_of(x_, graph);
   const std::vector<Node> rates = nodes_of(rates_, graph);
   all.insert(all.end(), rates.begin(), rates.end());
-  const SparseExpressions f = jacobian(graph, nodes_of(equations_, graph), all);
+  // a pair is an equation of everything in it
+  std::vector<Node> equations = nodes_of(equations_, graph);
+  for (const auto& [a, b] : pairs_) equations.push_back(graph.add(a.node_in(graph), b.node_in(graph)));
+  std::vector<std::string> equation_names = equation_names_;
+  equation_names.insert(equation_names.end(), pair_names_.begin(), pair_names_.end());
+  const SparseExpressions f = jacobian(graph, equations, all);
   const int n = static_cast<int>(x_.size());
-  PatternBuilder builder(static_cast<int>(equations_.size()), n);
+  PatternBuilder builder(static_cast<int>(equations.size()), n);
   for (int i = 0; i < f.rows; ++i)
     for (int k = f.row_start[static_cast<std::size_t>(i)]; k < f.row_start[static_cast<std::size_t>(i) + 1]; ++k)
       builder.add(i, f.column[static_cast<std::size_t>(k)] % n);
   std::vector<int> place;
   const Pattern pattern = builder.build(place);
   const SingularParts parts = singular_parts(pattern, maximum_matching(pattern));
-  const bool under = equations_.size() < x_.size();
+  const bool under = equations.size() < x_.size();
   std::string names;
   constexpr std::size_t most = 8;
   const std::vector<int>& list = under ? parts.under_columns : parts.over_rows;
   for (std::size_t k = 0; k < std::min(list.size(), most); ++k) {
     const auto at = static_cast<std::size_t>(list[k]);
-    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names_[at]);
+    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names[at]);
   }
   if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
-  throw SingularDae(
-      fmt::format("{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
-                  equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
-                  under ? "underdetermined" : "overdetermined",
-                  under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+  throw SingularDae(fmt::format(
+      "{} equation{}{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
+      equations_.size(), equations_.size() == 1 ? "" : "s",
+      pairs_.empty() ? "" : fmt::format(" and {} pair{}", pairs_.size(), pairs_.size() == 1 ? "" : "s"), x_.size(),
+      x_.size() == 1 ? "" : "s", under ? "underdetermined" : "overdetermined",
+      under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
 }
 
 void Dae::complementarity(const Expression& a, const Expression& b, std::string name) {
