@@ -114,8 +114,7 @@ State start_without_penetration(const System& system, Consistency mode, State st
   }
   if (deepest(list) <= typed_precision * size) return state;
   throw InconsistentStart("the initial position penetrates, and no way out was found:" +
-                          list_of(*finder, list, typed_precision * size) +
-                          "\n  Start with gaps of 0 or more.");
+                          list_of(*finder, list, typed_precision * size) + "\n  Start with gaps of 0 or more.");
 }
 
 }  // namespace hinge

@@ -28,7 +28,8 @@ void add_contact_options(std::vector<OptionInfo>& list) {
   list.push_back({"cone", "of friction: \"coulomb\" (exact), \"convexified\" or \"polyhedral\"", "\"coulomb\""});
   list.push_back({"facets", "edges of the polyhedral cone in space", "8"});
   list.push_back({"solver", "of contact problems, one of 'hinge contact --list'", "\"auto\""});
-  list.push_back({"solver_tolerance", "relative residual of contact problems", "1e-10 for few contacts, 1e-8 for many"});
+  list.push_back(
+      {"solver_tolerance", "relative residual of contact problems", "1e-10 for few contacts, 1e-8 for many"});
   list.push_back({"threads", "for contact problems", "1"});
 }
 
@@ -39,8 +40,8 @@ ContactSolving contact_solving(const Options& options) {
   solving.solver = text_option(options, "solver", "auto");
   solving.tolerance = number_option(options, "solver_tolerance", 0);
   if (options.count("solver_tolerance") && !(solving.tolerance > 0))
-    throw InputError(fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8",
-                                 solving.tolerance));
+    throw InputError(
+        fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8", solving.tolerance));
   solving.threads = integer_option(options, "threads", 1);
   return solving;
 }

@@ -12,7 +12,6 @@ namespace hinge {
 MethodEntry moreau_jean_entry();
 MethodEntry paoli_schatzman_entry();
 
-
 /// cone, facets, solver, solver_tolerance, threads
 void add_contact_options(std::vector<OptionInfo>& list);
 ContactSolving contact_solving(const Options& options);

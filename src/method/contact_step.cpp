@@ -13,9 +13,9 @@ namespace hinge {
 
 namespace {
 
-constexpr int few_rows = 200;       // of contacts, solved densely
-constexpr int most_dense = 3000;    // for impact laws that need W
-constexpr double useless = 1e-2;    // a relative residual above this is no solution
+constexpr int few_rows = 200;     // of contacts, solved densely
+constexpr int most_dense = 3000;  // for impact laws that need W
+constexpr double useless = 1e-2;  // a relative residual above this is no solution
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -126,7 +126,8 @@ bool ContactStep::make_delassus() {
       const int i = active[a];
       for (int row = 0; row < d_; ++row) {
         double sum = 0;
-        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) sum += l.H[at(k * d_ + row)] * column[l.column[at(k)]];
+        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+          sum += l.H[at(k * d_ + row)] * column[l.column[at(k)]];
         W_(static_cast<int>(a) * d_ + row, j) = sum;
       }
     }
@@ -404,7 +405,8 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   last_frame_.clear();
   for (const int i : active) {
     last_keys_.push_back(l.key[at(i)]);
-    if (l.frame.size() == 9 * at(l.count)) last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
+    if (l.frame.size() == 9 * at(l.count))
+      last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
   }
   last_impulse_.assign(total, total + rows());
   last_struck_ = std::move(struck);

@@ -58,7 +58,8 @@ class ContactStep {
   const double* response(int row) const { return X_.col(row).data(); }
   /// u - drift: H z of velocities() alone.
   void subtract_drift(double* u) const;
-  /// r for u = W r + q, of `dimension` rows per active contact (1: normals only); contacts that `asleep` names get none.
+  /// r for u = W r + q, of `dimension` rows per active contact (1: normals only); contacts that `asleep` names get
+  /// none.
   bool solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
                       Eigen::VectorXd& out);
 
@@ -87,7 +88,9 @@ class ContactStep {
   bool make_delassus();
   void warm_start(Eigen::VectorXd& start);
   ContactProblem dense_problem(const Eigen::VectorXd& q) const;
-  double friction(int k) const { return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])]; }
+  double friction(int k) const {
+    return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])];
+  }
 
   std::shared_ptr<const System> system_;
   std::unique_ptr<ContactFinder> finder_;
@@ -97,7 +100,7 @@ class ContactStep {
   int nz_, m_, d_ = 1;
   bool always_dense_ = false, few_ = true;
   std::vector<double> S_, C_, x_, work_, gaps_;
-  Eigen::MatrixXd X_, W_;  // X: nz + m rows, a column per row of H
+  Eigen::MatrixXd X_, W_;   // X: nz + m rows, a column per row of H
   std::vector<char> idle_;  // rows that no velocity moves
   Eigen::VectorXd reaction_, velocity_;
   ContactImpulses impulses_;

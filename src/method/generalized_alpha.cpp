@@ -50,8 +50,8 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   for (auto* v : {&y_star_, &z_star_, &a_, &w_, &forward_, &backward_}) v->resize(at(n_));
   two_levels_ = options.formulation == Formulation::ggl;
   if (system_->contact_finder())
-    contacts_ =
-        std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{}, solver.linear_algebra);
+    contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
+                                              solver.linear_algebra);
   if (contacts_) contacts_->use_dense(true);
   psi_.resize(at(m_));
   work_.resize(at(10 * n_));
@@ -166,9 +166,9 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   if (contacts_) {
     contacts_->failure.clear();
     if (!resolve_contacts(state, h, convergence))
-      return contacts_->failure.empty()
-                 ? explain_failure(*system_, state, h, "the contacts of the step", convergence)
-                 : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_->failure)};
+      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", convergence)
+                                        : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}",
+                                                                        state.t, h, contacts_->failure)};
     contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
   }
   rates(h);

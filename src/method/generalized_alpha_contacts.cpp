@@ -1,12 +1,12 @@
 // Contacts in a generalized-alpha step. The smooth motion carries no contact force; what contacts do are jumps
 //
-//   z1 = z~ + w,   y1 = y~ + (h/2) w    formulation index-3:  contacts that the step without them leaves with gap <= eps,
-//   z1 = z~ + w,   y1 = y~ + U          formulation ggl:      0 <= gap(y1) _|_ nu >= 0, then those with nu > 0
+//   z1 = z~ + w,   y1 = y~ + (h/2) w    formulation index-3:  contacts that the step without them leaves with gap <=
+//   eps, z1 = z~ + w,   y1 = y~ + U          formulation ggl:      0 <= gap(y1) _|_ nu >= 0, then those with nu > 0
 //
-// with w = X Lambda, U = X nu, X = M^-1 H^T with joints held, and laws between Lambda and H z1 + e H z0. In the equations
-// of the step a jump is a change of y* and z*. How y1 and z1 follow it, forces included, is seen by the factorised matrix
-// of the step; so the contact problems have the effective Delassus matrix  H (dz1/dw) X, and the iteration over both
-// problems is Newton's.
+// with w = X Lambda, U = X nu, X = M^-1 H^T with joints held, and laws between Lambda and H z1 + e H z0. In the
+// equations of the step a jump is a change of y* and z*. How y1 and z1 follow it, forces included, is seen by the
+// factorised matrix of the step; so the contact problems have the effective Delassus matrix  H (dz1/dw) X, and the
+// iteration over both problems is Newton's.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +43,8 @@ void GeneralizedAlpha::respond(double h, const double* dy, const double* dz, dou
 // One pass: jumps for the motion x_ that belongs to the present ones. `jump` (Lambda or nu) is updated; false where the
 // problem has no solution.
 bool GeneralizedAlpha::update_jump(bool position, double h, Eigen::VectorXd& jump) {
-  const int d = contacts_->dimension(), rows = position ? static_cast<int>(contacts_->active.size()) : contacts_->rows();
+  const int d = contacts_->dimension(),
+            rows = position ? static_cast<int>(contacts_->active.size()) : contacts_->rows();
   const int stride = position ? d : 1;
   Eigen::MatrixXd W(rows, rows);
   std::vector<double> dx(x_.size()), shift(at(n_)), zero(at(n_), 0.0), u(at(contacts_->rows()));
@@ -73,7 +74,8 @@ bool GeneralizedAlpha::update_jump(bool position, double h, Eigen::VectorXd& jum
     for (int k = 0; k < rows; ++k) q[k] += u[at(k)] + shift_[at(k)];
   }
   if (!q.allFinite() || !W.allFinite()) return false;
-  return contacts_->solve_explicit(std::move(W), std::move(q), position ? 1 : d, position ? std::vector<char>{} : asleep_, jump);
+  return contacts_->solve_explicit(std::move(W), std::move(q), position ? 1 : d,
+                                   position ? std::vector<char>{} : asleep_, jump);
 }
 
 // x_ solves the step without contacts and the stars are those of it. Finds the contacts at its end and the jumps.
@@ -123,8 +125,9 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
       if (two_levels_ && k % d == 0) change = larger(change, size * std::abs(nu[k / d] - old_nu[k / d]) / std::abs(h));
     }
     if (!solve(t1, h, convergence)) return false;
-    const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) + biggest(x_.data(), n_) / std::abs(h) +
-                         std::abs(h) * biggest(a_.data(), n_) + std::abs(h) * biggest(w_.data(), n_);
+    const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) +
+                         biggest(x_.data(), n_) / std::abs(h) + std::abs(h) * biggest(a_.data(), n_) +
+                         std::abs(h) * biggest(w_.data(), n_);
     if (change <= 1e-15 * scale || (change <= 1e-11 * scale && change >= 0.5 * last)) {
       contacts_->count_energy(lambda_.data(), state.z.data(), x_.data() + n_);
       return true;

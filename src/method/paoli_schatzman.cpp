@@ -23,7 +23,8 @@ std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
         "paoli-schatzman is for coordinates that add up, with velocities as unknowns: write the system as [lagrangian] "
         "or [mechanical], or use moreau-jean");
   if (system->ng() > 0 && !system->reaction_is_ideal())
-    throw UnsuitableMethod("paoli-schatzman treats ideal joints only, whose reaction is -G^T psi; use symplectic-euler");
+    throw UnsuitableMethod(
+        "paoli-schatzman treats ideal joints only, whose reaction is -G^T psi; use symplectic-euler");
   return system;
 }
 
@@ -112,8 +113,8 @@ bool PaoliSchatzman::solve(const State& state, double h) {
     }
     last = change;
   }
-  contacts_.failure = fmt::format("joints and contacts do not settle within {} iterations; shorten the step",
-                                  max_iterations_);
+  contacts_.failure =
+      fmt::format("joints and contacts do not settle within {} iterations; shorten the step", max_iterations_);
   return false;
 }
 
@@ -142,7 +143,8 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   const double t1 = state.t + h;
   for (int k = 0; k < m_; ++k) psi_[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   ++counters_.evaluations;
-  if (!acceleration_.compute(t1, y1_.data(), v1_.data(), psi_.data(), velocity_.data(), a_.data())) return fail(state, h);
+  if (!acceleration_.compute(t1, y1_.data(), v1_.data(), psi_.data(), velocity_.data(), a_.data()))
+    return fail(state, h);
   u_.resize(at(contacts_.rows()));
   contacts_.velocities(v0_.data(), u_.data());
   contacts_.count_energy(r.data(), v0_.data(), v1_.data());

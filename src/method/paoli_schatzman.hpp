@@ -4,8 +4,8 @@
 //   0 <= gap( (y_{k+1} + e y_{k-1})/(1 + e) )  _|_  r_N >= 0,     0 = g(t_{k+1}, y_{k+1})
 //   y_1 = y_0 + h z_0 + h^2/2 a_0   in the first step
 //
-// The restitution e is in the place where the gap is taken. Friction acts between r and H (y_{k+1} - y_k)/h. Reported is
-// z = (y_{k+1} - y_k)/h + h/2 a(y_{k+1}) where no contact is loaded, and the difference alone where one is; only the
+// The restitution e is in the place where the gap is taken. Friction acts between r and H (y_{k+1} - y_k)/h. Reported
+// is z = (y_{k+1} - y_k)/h + h/2 a(y_{k+1}) where no contact is loaded, and the difference alone where one is; only the
 // forces and the start use it.
 //
 // Order 2 where nothing strikes, 1 with impacts; penetration O(h) for e > 0. Preserved: the position level of joints at

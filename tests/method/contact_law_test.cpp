@@ -67,7 +67,8 @@ TEST(Friction, SticksBelowTheThresholdOfItsCone) {
     EXPECT_GT(speed(friction, 8, exact + 1e-6, 0.3), 1e-7);
   }
   // In its worst direction a pyramid is weaker.
-  for (const auto& [facets, threshold] : {std::pair{4, 19.471220634490695}, {8, 24.794092934051385}, {16, 26.122992172150603}}) {
+  for (const auto& [facets, threshold] :
+       {std::pair{4, 19.471220634490695}, {8, 24.794092934051385}, {16, 26.122992172150603}}) {
     const double direction = 3.141592653589793 / facets;
     EXPECT_LT(speed(FrictionModel::polyhedral, facets, (threshold - 1e-4) * degree, direction), 1e-12) << facets;
     EXPECT_GT(speed(FrictionModel::polyhedral, facets, (threshold + 1e-4) * degree, direction), 1e-6) << facets;
@@ -80,14 +81,16 @@ TEST(Friction, SticksBelowTheThresholdOfItsCone) {
 TEST(Painleve, AnInconsistentSlideEndsInAnImpulsiveStick) {
   for (const auto& row : golden()["painleve_rod"]["data"]["inconsistent"]["rows"]) {
     const double h = row["h"];
-    for (const FrictionModel friction : {FrictionModel::coulomb, FrictionModel::convexified, FrictionModel::polyhedral}) {
+    for (const FrictionModel friction :
+         {FrictionModel::coulomb, FrictionModel::convexified, FrictionModel::polyhedral}) {
       MoreauJeanOptions options;
       options.solving.friction = friction;
       const auto stepper = moreau_jean(options).bind(painleve_rod(2, 0, -1).system, {});
       State state{0, painleve_rod(2, 0, -1).start.position, painleve_rod(2, 0, -1).start.velocity, {}};
       ASSERT_TRUE(stepper->step(state, h));
       // measured 3e-16; the convexified solver 1e-14
-      goldens::expect_near(stepper->contact_impulses()->impulse, goldens::numbers(row["all_solutions"][0]["r"]), 1e-12, "r");
+      goldens::expect_near(stepper->contact_impulses()->impulse, goldens::numbers(row["all_solutions"][0]["r"]), 1e-12,
+                           "r");
       goldens::expect_near(state.z, goldens::numbers(row["v_plus"]), 1e-12, "v");
     }
   }
@@ -161,7 +164,8 @@ RandomScene random_scene(double restitution, bool with_friction) {
     kinetic = kinetic + 0.5 * m * (v[x] * v[x] + v[y] * v[y]);
     potential = potential + gravity * m * q[y];
     if (i > 0)
-      potential = potential + 10.0 * ((q[x] - q[x - 2] - 1.0) * (q[x] - q[x - 2] - 1.0) + (q[y] - q[y - 2]) * (q[y] - q[y - 2]));
+      potential = potential +
+                  10.0 * ((q[x] - q[x - 2] - 1.0) * (q[x] - q[x - 2] - 1.0) + (q[y] - q[y - 2]) * (q[y] - q[y - 2]));
     start.position.insert(start.position.end(), {i + number(0, 20), number(0, 50)});
     start.velocity.insert(start.velocity.end(), {number(-300, 300), number(-300, 100)});
     UnilateralOptions o{.restitution = restitution};
@@ -210,8 +214,9 @@ RC_GTEST_PROP(RandomContacts, NeitherGainEnergyNorPenetrateWithTheLinearisedGap,
   RC_ASSERT(run.report().contacts->penetration < 1e-12);
 }
 
-// The control: Newton's law with restitution and friction is free to create energy; see MoreauJean.NewtonWithFriction...
-// Signorini and Coulomb of single steps, recomputed from the impulses and the velocities.
+// The control: Newton's law with restitution and friction is free to create energy; see
+// MoreauJean.NewtonWithFriction... Signorini and Coulomb of single steps, recomputed from the impulses and the
+// velocities.
 RC_GTEST_PROP(RandomContacts, ObeySignoriniCoulombAndMaximalDissipation, ()) {
   const RandomScene random = random_scene(0, true);
   const auto stepper = moreau_jean().bind(random.scene.system, {});

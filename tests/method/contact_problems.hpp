@@ -126,8 +126,8 @@ inline Scene incline(double mu, double angle, double speed, double direction = 0
   Lagrangian l;
   const Vector q = l.coordinates("q", 3), v = l.velocity(q);
   l.kinetic(0.5 * dot(v, v));
-  l.potential(gravity * (std::cos(angle) * q[0] -
-                         std::sin(angle) * (std::cos(direction) * q[1] + std::sin(direction) * q[2])));
+  l.potential(gravity *
+              (std::cos(angle) * q[0] - std::sin(angle) * (std::cos(direction) * q[1] + std::sin(direction) * q[2])));
   l.unilateral(q[0], {.name = "slope", .friction = mu, .slip = {v[1], v[2]}});
   return {l.build(), {.position = {0, 0, 0}, .velocity = {0, speed, 0}}};
 }
@@ -141,8 +141,7 @@ inline Scene painleve_rod(double mu, double omega, double tip_speed) {
   l.potential(gravity * y);
   l.unilateral(y - sin(a), {.name = "tip", .friction = mu, .slip = {vx + sin(a) * va}});
   const double angle = std::atan(2.0), s = std::sin(angle), c = std::cos(angle);
-  return {l.build(),
-          {.position = {0, s, angle}, .velocity = {tip_speed - s * omega, c * omega, omega}}};
+  return {l.build(), {.position = {0, s, angle}, .velocity = {tip_speed - s * omega, c * omega, omega}}};
 }
 
 }  // namespace hinge::contact_problems

@@ -17,7 +17,8 @@ TEST(GeneralizedAlphaContacts, ImpactOscillatorErrorsAndOrders) {
     for (const auto& row : golden()["impact_oscillator"]["data"][key]["rows"]) {
       const double h = row["h"], expected = row["q_err_all"];
       // measured 2e-11
-      EXPECT_NEAR(largest_error(oscillator(), method, h, 10, oscillator_position) / expected, 1, 1e-9) << key << " " << h;
+      EXPECT_NEAR(largest_error(oscillator(), method, h, 10, oscillator_position) / expected, 1, 1e-9)
+          << key << " " << h;
       steps.push_back(h);
       smooth.push_back(largest_error(oscillator(), method, h, 0.8, oscillator_position));
     }
@@ -30,7 +31,8 @@ TEST(GeneralizedAlphaContacts, HaveOrderOneWithImpacts) {
   for (const Formulation formulation : {Formulation::index_3, Formulation::ggl}) {
     std::vector<double> error;
     for (const double step : h)
-      error.push_back(largest_error(oscillator(), generalized_alpha({0.8, formulation}), step, 10, oscillator_position));
+      error.push_back(
+          largest_error(oscillator(), generalized_alpha({0.8, formulation}), step, 10, oscillator_position));
     EXPECT_NEAR(fitted_order(h, error), 1.0, 0.15) << formulation_name(formulation);
   }
 }

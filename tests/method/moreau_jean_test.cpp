@@ -19,8 +19,8 @@ TEST(MoreauJean, BouncingBallErrorsOfEveryActivation) {
     for (const auto& [gamma, key] : {std::pair{0.0, "moreau_jean_active"}, std::pair{0.5, "moreau_jean_forecast_half"},
                                      std::pair{1.0, "moreau_jean_forecast_full"}})
       for (const double h : {1e-2, 1e-3, 1e-4}) {
-        const double expected = golden()["bouncing_ball"]["data"][e == 0.5 ? "e=0.5" : "e=0.8"][key][step_key(h)]
-                                        ["max_abs_position_error"];
+        const double expected =
+            golden()["bouncing_ball"]["data"][e == 0.5 ? "e=0.5" : "e=0.8"][key][step_key(h)]["max_abs_position_error"];
         const double error = largest_error(ball(e), moreau_jean({.activation = gamma}), h, end,
                                            [e = e](double t) { return ball_height(e, t); });
         EXPECT_NEAR(error / expected, 1, 1e-6) << "e " << e << " gamma " << gamma << " h " << h;
@@ -56,7 +56,8 @@ TEST(MoreauJean, ImpactOscillatorErrorsAndOrders) {
 TEST(MoreauJean, ImpactOscillatorHasOrderOneWithImpacts) {
   const std::vector<double> h = log_steps(10.0, 2e-2, 5e-4, 14);
   std::vector<double> error;
-  for (const double step : h) error.push_back(largest_error(oscillator(), moreau_jean(), step, 10, oscillator_position));
+  for (const double step : h)
+    error.push_back(largest_error(oscillator(), moreau_jean(), step, 10, oscillator_position));
   EXPECT_NEAR(fitted_order(h, error), 1.0, 0.1);
 }
 
@@ -118,8 +119,8 @@ TEST(MoreauJean, LinearisedGapNeverPenetratesAndDoesNotRebound) {
         lowest = std::min(lowest, run.state().y[0]);
         fastest = std::max(fastest, run.state().z[0]);
       }
-      EXPECT_GT(lowest, -1e-15);    // measured -1e-18
-      EXPECT_LT(fastest, 1e-13);    // no rebound
+      EXPECT_GT(lowest, -1e-15);  // measured -1e-18
+      EXPECT_LT(fastest, 1e-13);  // no rebound
       EXPECT_NEAR(run.state().y[0], 0, 1e-15);
       EXPECT_LT(run.report().contacts->penetration, 1e-15);
     }
@@ -153,23 +154,34 @@ TEST(MoreauJean, NewtonsCradleByImpactLaw) {
   for (const double e : {1.0, 0.5, 0.0})
     for (const int incoming : {1, 2}) {
       const auto& expected = data[fmt::format("{},e={:g}", incoming == 1 ? "one_ball" : "two_balls", e)];
-      const Scene scene = cradle(incoming == 1 ? std::vector<double>{1, 0, 0, 0, 0} : std::vector<double>{1, 1, 0, 0, 0},
-                                 {e, e, e, e});
+      const Scene scene =
+          cradle(incoming == 1 ? std::vector<double>{1, 0, 0, 0, 0} : std::vector<double>{1, 1, 0, 0, 0}, {e, e, e, e});
       // measured 2e-16 and, for endless sequences (e = 0), 1e-13
-      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::newton}), goldens::numbers(expected["newton_simultaneous"]["v"]), 2e-15, "newton");
-      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::poisson}), goldens::numbers(expected["poisson_simultaneous"]["v"]), 2e-15, "poisson");
-      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::sequential}), goldens::numbers(expected["sequential_binary(first approaching contact first)"]["v"]), e > 0 ? 2e-15 : 1e-12, "first");
-      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::sequential, .last_first = true}), goldens::numbers(expected["sequential_binary(last approaching contact first)"]["v"]), e > 0 ? 2e-15 : 1e-12, "last");
+      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::newton}),
+                           goldens::numbers(expected["newton_simultaneous"]["v"]), 2e-15, "newton");
+      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::poisson}),
+                           goldens::numbers(expected["poisson_simultaneous"]["v"]), 2e-15, "poisson");
+      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::sequential}),
+                           goldens::numbers(expected["sequential_binary(first approaching contact first)"]["v"]),
+                           e > 0 ? 2e-15 : 1e-12, "first");
+      goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::sequential, .last_first = true}),
+                           goldens::numbers(expected["sequential_binary(last approaching contact first)"]["v"]),
+                           e > 0 ? 2e-15 : 1e-12, "last");
     }
 }
 
 TEST(MoreauJean, ThreeBallsWithUnequalRestitution) {
   const auto& data = golden()["impact_laws"]["data"];
-  for (const auto& [key, e] : std::vector<std::pair<std::string, std::vector<double>>>{
-           {"3balls,e=1,0", {1, 0}}, {"3balls,e=0,1", {0, 1}}, {"3balls,e=0.5,0.5", {0.5, 0.5}}, {"3balls,e=0.9,0.3", {0.9, 0.3}}}) {
+  for (const auto& [key, e] :
+       std::vector<std::pair<std::string, std::vector<double>>>{{"3balls,e=1,0", {1, 0}},
+                                                                {"3balls,e=0,1", {0, 1}},
+                                                                {"3balls,e=0.5,0.5", {0.5, 0.5}},
+                                                                {"3balls,e=0.9,0.3", {0.9, 0.3}}}) {
     const Scene scene = cradle({1, 0, 0}, e);
-    goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::newton}), goldens::numbers(data[key]["newton"]["v"]), 2e-15, key);
-    goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::poisson}), goldens::numbers(data[key]["poisson"]["v"]), 2e-15, key);
+    goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::newton}),
+                         goldens::numbers(data[key]["newton"]["v"]), 2e-15, key);
+    goldens::expect_near(after_one_step(scene, {.impact = ImpactLaw::poisson}),
+                         goldens::numbers(data[key]["poisson"]["v"]), 2e-15, key);
   }
 }
 
