@@ -32,10 +32,12 @@ namespace {
 /// A level with fewer colliders than this has no grid.
 constexpr std::size_t sparse = 9;
 
-/// What decides whether two colliders may touch at all.
+/// What is needed of every collider in every call, close together: what decides whether two may touch at all, and
+/// whether one is a sphere about the origin of its body, which most colliders of large scenes are.
 struct Filter {
   int body = -1;
   std::uint32_t group = 1, collides_with = 0xffffffffu;
+  bool sphere = false, centred = false;
 };
 
 struct Level {
@@ -105,6 +107,7 @@ struct CollisionWorld::Impl {
   /// Which of the two is a: the smaller one, unless it is fixed.
   std::pair<int, int> ordered(int i, int j) const;
   void pair(int i, int j, double band);
+  void pair(const Ball& x, const Ball& y, double band);
   void broad_phase(double band);
   void one_against_all(int i, std::size_t position_in_few, double band);
   void sort_into(std::vector<ContactPoint>& out);
@@ -148,6 +151,8 @@ void CollisionWorld::Impl::arrange() {
   std::vector<int> bounded;
   for (int i = 0; i < static_cast<int>(colliders.size()); ++i) {
     placed[static_cast<std::size_t>(i)].geometry = &geometry[static_cast<std::size_t>(i)];
+    filter[static_cast<std::size_t>(i)].centred =
+        colliders[static_cast<std::size_t>(i)].body >= 0 && colliders[static_cast<std::size_t>(i)].position.isZero(0);
     (std::isfinite(geometry[static_cast<std::size_t>(i)].reach) ? bounded : few).push_back(i);
   }
   const auto reach = [&](int i) { return geometry[static_cast<std::size_t>(i)].reach; };
@@ -159,8 +164,10 @@ void CollisionWorld::Impl::arrange() {
     std::sort(level.members.begin(), level.members.end());
     if (level.members.size() < sparse)
       few.insert(few.end(), level.members.begin(), level.members.end());
-    else
+    else {
+      for (const int i : level.members) level.balls.push_back({0, 0, 0, reach(i), i});
       levels.push_back(std::move(level));
+    }
   }
   changed = false;
 }
@@ -187,11 +194,16 @@ Placed CollisionWorld::Impl::place(int i, const std::vector<BodyPose>& poses) co
 
 void CollisionWorld::Impl::place_all(const std::vector<BodyPose>& poses) {
   for (int i = 0; i < static_cast<int>(colliders.size()); ++i) {
+    Placed& p = placed[static_cast<std::size_t>(i)];
+    const Filter& f = filter[static_cast<std::size_t>(i)];
+    if (f.sphere && f.centred && f.body < static_cast<int>(poses.size())) {
+      p.position = poses[static_cast<std::size_t>(f.body)].position;
+      if (p.position.allFinite()) continue;
+    }
     const Collider& c = colliders[static_cast<std::size_t>(i)];
     if (c.body >= static_cast<int>(poses.size()))
       throw InputError(fmt::format("{} belongs to body {}, but there are poses of {} bodies only", called(c, i), c.body,
                                    poses.size()));
-    Placed& p = placed[static_cast<std::size_t>(i)];
     p = place(i, poses);
     if (!p.position.allFinite() || !p.rotation.allFinite())
       throw InputError(
@@ -208,6 +220,22 @@ void CollisionWorld::Impl::pair(int i, int j, double band) {
   contact::collide(placed[static_cast<std::size_t>(a)], placed[static_cast<std::size_t>(b)], dimension, band, touches);
   for (const contact::Touch& touch : touches)
     found.push_back({a, b, key_of(a, b, touch.feature), touch.gap, touch.point, touch.normal});
+}
+
+void CollisionWorld::Impl::pair(const Ball& x, const Ball& y, double band) {
+  if (!filter[static_cast<std::size_t>(x.id)].sphere || !filter[static_cast<std::size_t>(y.id)].sphere) {
+    pair(x.id, y.id, band);
+    return;
+  }
+  if (!may_touch(x.id, y.id)) return;
+  // As contact::sphere_sphere, without fetching the shapes.
+  const bool in_order = ordered(x.id, y.id).first == x.id;
+  const Ball &a = in_order ? x : y, &b = in_order ? y : x;
+  const Vector3d centre(b.x, b.y, b.z), between(a.x - b.x, a.y - b.y, a.z - b.z);
+  const double d = between.norm(), gap = d - a.radius - b.radius;
+  if (!(gap <= band)) return;
+  const Vector3d normal = d > 1e-150 ? Vector3d(between / d) : contact::any_direction(dimension);
+  found.push_back({a.id, b.id, key_of(a.id, b.id, 0), gap, centre + b.radius * normal, normal});
 }
 
 void CollisionWorld::Impl::one_against_all(int i, std::size_t position_in_few, double band) {
@@ -233,20 +261,19 @@ void CollisionWorld::Impl::one_against_all(int i, std::size_t position_in_few, d
 
 void CollisionWorld::Impl::broad_phase(double band) {
   for (Level& level : levels) {
-    level.balls.clear();
-    for (const int i : level.members) {
-      const Vector3d& x = placed[static_cast<std::size_t>(i)].position;
-      level.balls.push_back({x[0], x[1], x[2], geometry[static_cast<std::size_t>(i)].reach, i});
+    for (Ball& ball : level.balls) {
+      const Vector3d& x = placed[static_cast<std::size_t>(ball.id)].position;
+      ball.x = x[0], ball.y = x[1], ball.z = x[2];
     }
     level.grid.build(level.balls, 2 * level.largest + std::max(band, 0.0), dimension);
   }
   for (std::size_t k = 0; k < few.size(); ++k) one_against_all(few[k], k, band);
   for (std::size_t coarse = 0; coarse < levels.size(); ++coarse) {
     const Grid& grid = levels[coarse].grid;
-    grid.pairs(band, [&](const Ball& x, const Ball& y) { pair(x.id, y.id, band); });
+    grid.pairs(band, [&](const Ball& x, const Ball& y) { pair(x, y, band); });
     for (std::size_t fine = coarse + 1; fine < levels.size(); ++fine)
       for (const Ball& ball : levels[fine].balls)
-        grid.near(ball, band, [&](const Ball& other) { pair(ball.id, other.id, band); });
+        grid.near(ball, band, [&](const Ball& other) { pair(ball, other, band); });
   }
 }
 
@@ -305,7 +332,8 @@ int CollisionWorld::add(Collider collider) {
         fmt::format("{}: the restitution is {}, but must lie between 0 and 1", name, collider.restitution));
   collider.body = std::max(collider.body, -1);
   impl_->geometry.push_back(contact::prepare(collider.shape, impl_->dimension));
-  impl_->filter.push_back({collider.body, collider.group, collider.collides_with});
+  impl_->filter.push_back(
+      {collider.body, collider.group, collider.collides_with, collider.shape.kind == Shape::Kind::sphere});
   impl_->colliders.push_back(std::move(collider));
   impl_->changed = true;
   return number;
