@@ -61,6 +61,11 @@ struct ContactStatistics {
   long solves = 0, solver_iterations = 0, unconverged = 0;
   double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
   std::string solver;  ///< that solved the last problem
+  struct Event {
+    double t;
+    std::string what;  ///< "impact of floor", "floor opens", "floor sticks"
+  };
+  std::vector<Event> events;  ///< of event-driven methods, the first ten thousand
 };
 
 /// The contacts of the last step and their impulses, for records and pictures.

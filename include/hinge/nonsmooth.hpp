@@ -57,4 +57,15 @@ struct PaoliSchatzmanOptions {
 /// Paoli's and Schatzman's two-step scheme on positions; order 1 with impacts.
 MethodChoice paoli_schatzman(const PaoliSchatzmanOptions& options = {});
 
+struct EventDrivenOptions {
+  MethodChoice base{};            ///< between events; explicit_runge_kutta() where none is given
+  double base_tolerance = 1e-12;  ///< of a base that chooses its steps, where the run has steps of given length
+  double v_stop = 1e-6;           ///< an impact that rebounds more slowly closes the contact
+  ImpactLaw impact = ImpactLaw::newton;
+  bool last_first = false;  ///< sequential: the last approaching contact first
+  ContactSolving solving{};
+};
+/// Any method for smooth motion between events, which are located to round-off; for few contacts.
+MethodChoice event_driven(const EventDrivenOptions& options = {});
+
 }  // namespace hinge

@@ -185,6 +185,8 @@ class SystemBuilder {
   void constrain(const Expression& g, std::string name = "");
   /// A contact: gap >= 0. For Lagrangian and Mechanical systems.
   void unilateral(const Expression& gap, UnilateralOptions options = {});
+  /// The multiplier of a contact whose force is an expression of one's own; see UnilateralOptions.
+  Expression contact_multiplier(const std::string& name);
   /// A function of the coordinates, at most quadratic, that methods with discrete derivatives shall keep whole where it
   /// occurs in the potential or the constraints: momentum maps under which it is invariant are then kept.
   void invariant(const Expression& pi);

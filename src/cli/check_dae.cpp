@@ -100,17 +100,46 @@ void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const Sta
 
 }  // namespace
 
+namespace {
+
+// With complementarity pairs: what they are, and in which mode the motion starts.
+int check_pairs(const Model& model, const SymbolicSystem& system) {
+  const Equations& eq = system.equations();
+  std::cout << "\nComplementarity pairs\n";
+  for (const auto& pair : eq.pairs)
+    std::cout << fmt::format("  0 <= {}  _|_  {} >= 0\n", to_text(*eq.graph, pair.a, 50),
+                             to_text(*eq.graph, pair.b, 50));
+  std::vector<std::string> remarks;
+  const State start = consistent_start(system, model.simulation.start, model.start, &remarks);
+  std::vector<Node> functions;
+  for (const auto& pair : eq.pairs) functions.insert(functions.end(), {pair.a, pair.b});
+  const auto tape = system.tape(functions);
+  std::vector<double> scratch = tape->make_scratch(), value(functions.size());
+  const double* const inputs[] = {&start.t, start.y.data(), start.z.data(), nullptr};
+  tape->evaluate(inputs, scratch.data(), value.data());
+  std::cout << fmt::format("\nAt the start, t = {:g}\n", start.t);
+  for (std::size_t k = 0; k < eq.pairs.size(); ++k)
+    std::cout << fmt::format("  pair {}: a = {:.6g}, b = {:.6g}\n", k, value[2 * k], value[2 * k + 1]);
+  for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
+  std::cout << "\nThe index depends on which of each pair vanishes; implicit steps (moreau-jean) take every mode.\n";
+  return 0;
+}
+
+}  // namespace
+
 int check_dae(const Model& model) {
   const auto& system = dynamic_cast<const SymbolicSystem&>(*model.system);
   const Equations& eq = system.equations();
   const int n = system.ny();
   std::cout << model.title << '\n'
-            << fmt::format("DAE F(t, x, x') = 0: {} unknown{}, {} equation{}\n\nEquations\n", n, n == 1 ? "" : "s", n,
-                           n == 1 ? "" : "s");
+            << fmt::format("DAE F(t, x, x') = 0: {} unknown{}, {} equation{}\n\nEquations\n", n, n == 1 ? "" : "s",
+                           eq.residual.size(), eq.residual.size() == 1 ? "" : "s");
   constexpr int most = 20;
-  for (int i = 0; i < std::min(n, most); ++i)
+  const int m = static_cast<int>(eq.residual.size());
+  for (int i = 0; i < std::min(m, most); ++i)
     std::cout << fmt::format("  0 = {}\n", to_text(*eq.graph, eq.residual[at(i)], 110));
-  if (n > most) std::cout << fmt::format("  ... {} more\n", n - most);
+  if (m > most) std::cout << fmt::format("  ... {} more\n", m - most);
+  if (!eq.pairs.empty()) return check_pairs(model, system);
   State start{model.simulation.start, model.start.position, model.start.velocity, {}};
   start.z.resize(at(n), 0.0);
   std::cout << "\nStructure\n";

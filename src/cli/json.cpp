@@ -129,21 +129,24 @@ Json series_json(const ConvergenceSeries& s) {
 }
 
 Json contacts_json(const ContactStatistics& c) {
-  return {{"contacts", c.contacts},
-          {"most_contacts", c.most_contacts},
-          {"loaded", c.loaded},
-          {"impacts", c.impacts},
-          {"penetration", c.penetration},
-          {"complementarity_residual", c.complementarity},
-          {"cone_violation", c.cone},
-          {"momentum_balance", c.momentum_balance},
-          {"energy_lost_in_impacts", c.impact_loss},
-          {"energy_lost_in_friction", c.friction_loss},
-          {"contact_problems", c.solves},
-          {"solver_iterations", c.solver_iterations},
-          {"not_to_tolerance", c.unconverged},
-          {"solver", c.solver},
-          {"seconds", {{"search", c.search_seconds}, {"assembly", c.assembly_seconds}, {"solver", c.solver_seconds}}}};
+  Json j = {
+      {"contacts", c.contacts},
+      {"most_contacts", c.most_contacts},
+      {"loaded", c.loaded},
+      {"impacts", c.impacts},
+      {"penetration", c.penetration},
+      {"complementarity_residual", c.complementarity},
+      {"cone_violation", c.cone},
+      {"momentum_balance", c.momentum_balance},
+      {"energy_lost_in_impacts", c.impact_loss},
+      {"energy_lost_in_friction", c.friction_loss},
+      {"contact_problems", c.solves},
+      {"solver_iterations", c.solver_iterations},
+      {"not_to_tolerance", c.unconverged},
+      {"solver", c.solver},
+      {"seconds", {{"search", c.search_seconds}, {"assembly", c.assembly_seconds}, {"solver", c.solver_seconds}}}};
+  for (const auto& event : c.events) j["events"].push_back({{"t", event.t}, {"what", event.what}});
+  return j;
 }
 
 }  // namespace

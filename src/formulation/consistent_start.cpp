@@ -9,6 +9,7 @@
 #include "formulation/constraint_rank.hpp"
 #include "formulation/contact_start.hpp"
 #include "formulation/dae_start.hpp"
+#include "formulation/pair_start.hpp"
 #include "hinge/error.hpp"
 #include "solve/saddle_point.hpp"
 #include "solve/sparse.hpp"
@@ -495,8 +496,11 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
 }
 
 State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks) {
-  if (system.layout().kind == SystemKind::dae)
-    return consistent_dae_start(dynamic_cast<const SymbolicSystem&>(system), t, start, remarks);
+  if (system.layout().kind == SystemKind::dae) {
+    const auto& dae = dynamic_cast<const SymbolicSystem&>(system);
+    return dae.equations().pairs.empty() ? consistent_dae_start(dae, t, start, remarks)
+                                         : consistent_pair_start(dae, t, start, remarks);
+  }
   const auto expect = [&](const Values& x, int n, const char* what) {
     if (static_cast<int>(x.size()) != n)
       throw InputError(fmt::format("the initial {} has {} numbers; the system has {}", what, x.size(), n));

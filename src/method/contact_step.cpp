@@ -303,7 +303,8 @@ bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
   o.threads = options_.threads;
   const bool polish = options_.tolerance == 0 && options_.solver == "auto" && few_;
   o.tolerance = options_.tolerance > 0 ? options_.tolerance : few_ ? 1e-10 : 1e-8;
-  if (warm) warm_start(o.start);
+  // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
+  if (warm && !(few_ && problem.dimension == 1)) warm_start(o.start);
   if (o.start.size() != problem.rows()) o.start.resize(0);
   ContactResult result = solve_contact(problem, options_.solver, o);
   ++statistics.solves;

@@ -123,7 +123,8 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
       if (two_levels_ && k % d == 0) change = larger(change, size * std::abs(nu[k / d] - old_nu[k / d]) / std::abs(h));
     }
     if (!solve(t1, h, convergence)) return false;
-    const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) + biggest(x_.data(), n_) / std::abs(h);
+    const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) + biggest(x_.data(), n_) / std::abs(h) +
+                         std::abs(h) * biggest(a_.data(), n_) + std::abs(h) * biggest(w_.data(), n_);
     if (change <= 1e-15 * scale || (change <= 1e-11 * scale && change >= 0.5 * last)) {
       contacts_->count_energy(lambda_.data(), state.z.data(), x_.data() + n_);
       return true;

@@ -220,7 +220,11 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
   const double t1 = state.t + h;
   const Pattern &mass = system_->pattern(Q::momentum_z), &rate_z = system_->pattern(Q::constraint_rate_z);
   std::copy_n(z0_.data(), nz_, z1_.data());
-  double last = INFINITY, last_force = 0;
+  // Rounding is that of the forces even where everything rests.
+  double free = 0, last = INFINITY, last_force = 0;
+  for (int i = 0; i < nz_; ++i)
+    for (int k = mass.row_start[at(i)]; k < mass.row_start[at(i) + 1]; ++k)
+      if (mass.column[at(k)] == i && M_[at(k)] > 0) free = std::max(free, std::abs(h * b0_[at(i)] / M_[at(k)]));
   bool factored = false;
   for (int iteration = 0; iteration < max_iterations_; ++iteration) {
     move(state, h);
@@ -265,7 +269,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     double change = 0;
     for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
     z1_.swap(z_new_);
-    const double scale = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), 1e-200});
+    const double scale = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
     if (!std::isfinite(change)) return false;
     if (change <= 4e-16 * scale || (change <= 1e-11 * scale && change >= 0.5 * last)) {
       move(state, h);

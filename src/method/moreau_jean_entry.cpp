@@ -5,6 +5,7 @@
 #include "method/contact_options.hpp"
 #include "method/method_entry.hpp"
 #include "method/moreau_jean.hpp"
+#include "method/pair_stepper.hpp"
 
 namespace hinge {
 
@@ -25,7 +26,8 @@ MethodInfo moreau_jean_info() {
                   "235-257; M. Anitescu, Math. Program. 105 (2006) 113-143"};
   add_contact_options(info.options);
   info.options.push_back({"recover", "linearised gap: penetration is undone at this speed at most; 0: no limit", "0"});
-  info.options.push_back({"forces", "\"implicit\", \"explicit\" or \"auto\": implicit up to 3000 velocities", "\"auto\""});
+  info.options.push_back(
+      {"forces", "\"implicit\", \"explicit\" or \"auto\": implicit up to 3000 velocities", "\"auto\""});
   info.options.push_back({"projection", "of joints: \"none\", \"position\", \"velocity\" or \"both\"", "\"both\""});
   return info;
 }
@@ -62,10 +64,17 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
   choice.description += describe(options.solving);
   const bool position = options.projection == Projection::both || options.projection == Projection::position;
   choice.info.preserves.position_level = position;
-  choice.takes_contacts = true;
+  choice.takes_contacts = choice.takes_dae = true;
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     solver.validate();
-    return std::make_unique<MoreauJean>(std::move(system), options, solver);
+    if (system->layout().kind == SystemKind::dae)
+      return make_pair_stepper(std::move(system), options.theta > 0 ? options.theta : 1, solver);
+    return std::unique_ptr<Stepper>(std::make_unique<MoreauJean>(std::move(system), options, solver));
+  };
+  choice.system_facts = [options](const System& system) -> std::vector<std::string> {
+    if (system.layout().kind != SystemKind::dae) return {};
+    const double used = options.theta > 0 ? options.theta : 1;
+    return {fmt::format("on a DAE: implicit steps with theta = {:g}, order 1", used)};
   };
   choice.warnings = [options](const System& system) {
     std::vector<std::string> list;

@@ -51,6 +51,7 @@ const std::vector<MethodEntry>& registry() {
       euler_maruyama_entry(),
       moreau_jean_entry(),
       paoli_schatzman_entry(),
+      event_driven_entry(),
   };
   return entries;
 }

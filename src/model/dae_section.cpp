@@ -79,6 +79,42 @@ void read_equations(const Item& list, const ValueReader& read, const Scope& scop
   }
 }
 
+void read_pairs(const Item& list, const ValueReader& read, Dae& builder) {
+  if (!list) return;
+  const auto graph = builder.t().graph();
+  if (!list.is_array()) list.fail("expected a list of pairs, as in complementarity = [[\"x\", \"lambda\"]]");
+  const auto add = [&](const Item& pair, const std::string& label) {
+    if (!pair.is_array() || pair.size() != 2)
+      pair.fail("a pair is two expressions, [\"a\", \"b\"], both not negative and one of them zero at any time");
+    const Value a = read.value(pair[0]), b = read.value(pair[1]);
+    if (a.shape != b.shape)
+      pair.fail(
+          fmt::format("the first of the pair is {}, the second {}", describe_shape(a.shape), describe_shape(b.shape)));
+    for (std::size_t j = 0; j < a.entries.size(); ++j) {
+      for (const Value* side : {&a, &b})
+        if (graph->is_constant(side->entries[j]))
+          pair.fail(fmt::format("one side of this pair is the number {:g}; both are functions of the unknowns",
+                                graph->value(side->entries[j])));
+      std::string name = label + (a.scalar() ? "" : fmt::format(" component {}", j));
+      if (pair[0].is_string() && pair[1].is_string())
+        name += fmt::format(" (0 <= {} _|_ {} >= 0)", pair[0].text(), pair[1].text());
+      builder.complementarity({graph, a.entries[j]}, {graph, b.entries[j]}, name);
+    }
+  };
+  if (list.size() == 2 && list[0].is_string() && list[1].is_string()) return add(list, "0");
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const Item item = list[k];
+    if (!item.is_table()) {
+      add(item, fmt::format("{}", k));
+      continue;
+    }
+    item.expect_keys({"for", "from", "to", "pair"});
+    if (!item["pair"]) item.fail("a family of pairs needs pair = [\"...\", \"...\"]");
+    const std::string index = item["for"] && item["for"].is_string() ? item["for"].text() : "i";
+    read.family(item, -1, {"pair"}, [&](int i) { add(item["pair"], fmt::format("{} ({} = {})", k, index, i)); });
+  }
+}
+
 void read_noise(const Item& item, const ValueReader& read, Graph& graph, Dae& builder) {
   if (!item) return;
   const Value c = read.value(item);

@@ -441,8 +441,6 @@ void read_odae(const Item& section, const Item& define, const Scope& parameters,
 
 void read_dae(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"unknowns", "equations", "noise", "complementarity"});
-  if (section["complementarity"])
-    section["complementarity"].fail("complementarity is not available in this version; give equations only");
   auto builder = std::make_unique<Dae>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -460,9 +458,12 @@ void read_dae(const Item& section, const Item& define, const Scope& parameters, 
     return rate(n);
   };
   read_named_values(define, scope, read);
-  read_equations(need(section, "equations", "equations = [\"x' + y\", \"x - y^3\"]"), read, scope, *builder);
+  // with pairs for all unknowns there may be no equation at all: a complementarity problem by itself
+  if (section["equations"] || !section["complementarity"])
+    read_equations(need(section, "equations", "equations = [\"x' + y\", \"x - y^3\"]"), read, scope, *builder);
+  read_pairs(section["complementarity"], read, *builder);
   read_noise(section["noise"], read, *graph, *builder);
-  section["equations"].located([&] { builder->build(); });
+  (section["equations"] ? section["equations"] : section["complementarity"]).located([&] { builder->build(); });
   out.builder = std::move(builder);
 }
 

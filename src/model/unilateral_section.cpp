@@ -6,7 +6,7 @@ namespace hinge {
 
 namespace {
 
-const std::vector<std::string> own_keys = {"gap", "restitution", "friction", "slip", "name"};
+const std::vector<std::string> own_keys = {"gap", "restitution", "friction", "slip", "name", "multiplier", "reaction"};
 
 // One contact, or one of a family; `label` is its number.
 void add(const Item& item, const std::string& label, const ValueReader& read, SystemBuilder& builder) {
@@ -33,9 +33,24 @@ void add(const Item& item, const std::string& label, const ValueReader& read, Sy
     };
     options.restitution = number("restitution", 1);
     options.friction = number("friction", 1e300);
-    if (item["name"]) options.name = item["name"].expect_string("a name") + (label.find('(') == std::string::npos ? "" : " " + label.substr(label.find('(')));
+    if (item["name"])
+      options.name = item["name"].expect_string("a name") +
+                     (label.find('(') == std::string::npos ? "" : " " + label.substr(label.find('(')));
     if (const Item slip = item["slip"])
       for (const Node n : read.value(slip).entries) options.slip.push_back({graph, n});
+  }
+  if (item.is_table() && (item["reaction"] || item["multiplier"])) {
+    if (!item["multiplier"])
+      item["reaction"].fail("a reaction of its own needs multiplier = \"n\", the name that it uses");
+    if (!item["reaction"]) item["multiplier"].fail("a multiplier comes with a reaction that uses it");
+    const std::string name = item["multiplier"].expect_string("a name");
+    if (read.scope().names.count(name))
+      item["multiplier"].fail(fmt::format("'{}' is taken; give the multiplier a name of its own", name));
+    options.multiplier = builder.contact_multiplier(name);
+    Scope inner = read.scope();
+    inner.names[name] = Value{{}, {options.multiplier.node_in(*graph)}};
+    const ValueReader read_reaction(inner);
+    for (const Node n : read_reaction.list(item["reaction"])) options.reaction.push_back({graph, n});
   }
   builder.unilateral({graph, node}, options);
 }
@@ -51,8 +66,7 @@ void read_unilateral(const Item& list, const ValueReader& read, SystemBuilder& b
       return add(item, fmt::format("{}", k), read, builder);
     }
     const std::string index = item["for"] && item["for"].is_string() ? item["for"].text() : "i";
-    read.family(item, -1, own_keys,
-                [&](int i) { add(item, fmt::format("{} ({} = {})", k, index, i), read, builder); });
+    read.family(item, -1, own_keys, [&](int i) { add(item, fmt::format("{} ({} = {})", k, index, i), read, builder); });
   };
   if (!list.is_array()) return one(list, 0);
   for (std::size_t k = 0; k < list.size(); ++k) one(list[k], k);

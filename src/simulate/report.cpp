@@ -34,11 +34,24 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
   }
 }
 
+void print_pairs(std::ostream& out, const ContactStatistics& c) {
+  out << "\nComplementarity pairs\n";
+  out << fmt::format("  {:<34} {} of {}\n", "first of the pair zero at the end", c.loaded, c.contacts);
+  out << fmt::format("  {:<34} {:.2e}\n", "largest |min(a, b)|", c.complementarity);
+}
+
 void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
-  const auto line = [&](const char* what, const std::string& value) { out << fmt::format("  {:<34} {}\n", what, value); };
+  const auto line = [&](const char* what, const std::string& value) {
+    out << fmt::format("  {:<34} {}\n", what, value);
+  };
   out << "\nContacts\n";
-  line("in the last step", fmt::format("{} nearby, {} loaded; at most {} nearby", c.contacts, c.loaded, c.most_contacts));
+  line("in the last step",
+       fmt::format("{} nearby, {} loaded; at most {} nearby", c.contacts, c.loaded, c.most_contacts));
   line("impacts", fmt::format("{}", c.impacts));
+  constexpr std::size_t most_shown = 6;
+  for (std::size_t k = 0; k < std::min(c.events.size(), most_shown); ++k)
+    line(k == 0 ? "events" : "", fmt::format("t = {:<12.9g} {}", c.events[k].t, c.events[k].what));
+  if (c.events.size() > most_shown) line("", fmt::format("{} more (--json has them)", c.events.size() - most_shown));
   line("penetration", fmt::format("{:.2e}", c.penetration));
   line("complementarity residual", fmt::format("{:.2e}   (relative, of velocities)", c.complementarity));
   line("cone violation", fmt::format("{:.2e}   (relative)", c.cone));
@@ -104,7 +117,10 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:<34} {:.2e}   (at the end {:.10g})\n",
                        fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name), m.error, m.value);
 
-  if (r.contacts) print_contacts(out, *r.contacts, r.steps);
+  if (r.contacts && r.layout.kind == SystemKind::dae)
+    print_pairs(out, *r.contacts);
+  else if (r.contacts)
+    print_contacts(out, *r.contacts, r.steps);
 
   std::string errors;
   for (std::size_t k = 0; k < r.exact_error.size(); ++k)

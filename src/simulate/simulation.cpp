@@ -11,6 +11,7 @@
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "method/piecewise.hpp"
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
@@ -132,7 +133,7 @@ struct Simulation::Impl {
             "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
             "chooses its steps: explicit, radau, bdf or half-explicit",
             method.info.name));
-      adaptive = method.bind_adaptive(system, options.solver, {options.tolerance, options.step, options.max_step});
+      adaptive = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
     } else {
       if (!method.bind)
         throw UnsuitableMethod(
@@ -142,8 +143,15 @@ struct Simulation::Impl {
   }
 
   void refuse_contacts() const {
-    if (method.takes_contacts) return;
     const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+      for (const auto& gap : symbolic->equations().gaps)
+        if (!gap.reaction.empty())
+          throw UnsuitableMethod(fmt::format(
+              "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
+              "not",
+              gap.name, method.info.name));
+    if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(
           "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
@@ -426,7 +434,10 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
-void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+void Simulation::watch(Event event) {
+  if (impl_->started) throw InputError("watch() comes before start()");
+  impl_->events.add(std::move(event));
+}
 
 void Simulation::observe_condition() {
   if (!impl_->method.condition)

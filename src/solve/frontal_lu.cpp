@@ -7,6 +7,8 @@
 #include <amd.h>
 #include <Eigen/Dense>
 
+#include "solve/dense_lu.hpp"
+
 namespace hinge {
 
 namespace {
@@ -150,15 +152,15 @@ FrontalLu::FrontalLu(int nodes, int size, const Lists& elements)
 void FrontalLu::assemble_children(std::size_t f) {
   Front& front = fronts_[f];
   const auto rows = static_cast<Eigen::Index>(front.nodes.size()) * size_;
-  work_.setZero(rows, rows);
-  work_.diagonal().head(front.pivots * size_).setConstant(diagonal_);
+  front.F.setZero(rows, rows);
+  front.F.diagonal().head(front.pivots * size_).setConstant(diagonal_);
   for (const int c : front.children) {
-    Front& child = fronts_[at(c)];
-    const int n = static_cast<int>(child.to_parent.size());
+    const Front& child = fronts_[at(c)];
+    const int n = static_cast<int>(child.to_parent.size()), behind = child.pivots * size_;
     for (int j = 0; j < n; ++j)
       for (int k = 0; k < size_; ++k) {
-        double* to = work_.col(child.to_parent[at(j)] * size_ + k).data();
-        const double* from = child.rest.col(j * size_ + k).data();
+        double* to = front.F.col(child.to_parent[at(j)] * size_ + k).data();
+        const double* from = child.F.col(behind + j * size_ + k).data() + behind;
         for (int i = 0; i < n; ++i) {
           double* t = to + child.to_parent[at(i)] * size_;
           for (int l = 0; l < size_; ++l) t[l] += from[i * size_ + l];
@@ -167,63 +169,49 @@ void FrontalLu::assemble_children(std::size_t f) {
   }
 }
 
-void FrontalLu::add(std::size_t, const std::vector<int>& places) {
+void FrontalLu::add(std::size_t f, const std::vector<int>& places) {
+  Eigen::MatrixXd& F = fronts_[f].F;
   const int n = static_cast<int>(places.size());
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i)
-      work_.block(places[at(i)] * size_, places[at(j)] * size_, size_, size_) +=
-          element_.block(i * size_, j * size_, size_, size_);
+    for (int k = 0; k < size_; ++k) {
+      double* to = F.col(places[at(j)] * size_ + k).data();
+      const double* from = element_.col(j * size_ + k).data();
+      for (int i = 0; i < n; ++i)
+        for (int l = 0; l < size_; ++l) to[places[at(i)] * size_ + l] += from[i * size_ + l];
+    }
 }
 
 bool FrontalLu::eliminate(std::size_t f) {
   Front& front = fronts_[f];
-  const Eigen::Index p = front.pivots * size_, n = work_.rows(), rest = n - p;
-  front.F = work_.topLeftCorner(p, p);
-  const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXd>> lu(front.F);
-  const auto& diagonal = front.F.diagonal();
-  if (!(diagonal.cwiseAbs().minCoeff() > 1e-300) || !diagonal.allFinite()) return false;
-  front.exchange.assign(lu.permutationP().indices().data(), lu.permutationP().indices().data() + p);
-  front.U12 = lu.permutationP() * work_.topRightCorner(p, rest);
-  front.L21 = work_.bottomLeftCorner(rest, p);
-  front.F.triangularView<Eigen::UnitLower>().solveInPlace(front.U12);
-  front.F.triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(front.L21);
-  front.rest = work_.bottomRightCorner(rest, rest);
-  front.rest.noalias() -= front.L21 * front.U12;
-  return true;
+  const int p = front.pivots * size_, n = static_cast<int>(front.F.rows());
+  front.exchange.resize(at(p));
+  return hinge::eliminate(n, p, front.F.data(), n, front.exchange.data());
 }
 
-void FrontalLu::solve(Eigen::VectorXd& x) const {
-  Eigen::VectorXd part, behind;
-  const auto gather = [&](const Front& front, bool pivots) {
-    const std::size_t first = pivots ? 0 : at(front.pivots), last = pivots ? at(front.pivots) : front.nodes.size();
-    Eigen::VectorXd& y = pivots ? part : behind;
-    y.resize(static_cast<Eigen::Index>(last - first) * size_);
-    for (std::size_t k = first; k < last; ++k)
-      y.segment(static_cast<Eigen::Index>(k - first) * size_, size_) = x.segment(front.nodes[k] * size_, size_);
+void FrontalLu::solve(Eigen::VectorXd& x) {
+  const auto gather = [&](const Front& front) {
+    part_.resize(static_cast<Eigen::Index>(front.nodes.size()) * size_);
+    for (std::size_t k = 0; k < front.nodes.size(); ++k)
+      part_.segment(static_cast<Eigen::Index>(k) * size_, size_) = x.segment(front.nodes[k] * size_, size_);
   };
-  const auto scatter = [&](const Front& front, bool pivots) {
-    const std::size_t first = pivots ? 0 : at(front.pivots), last = pivots ? at(front.pivots) : front.nodes.size();
-    const Eigen::VectorXd& y = pivots ? part : behind;
-    for (std::size_t k = first; k < last; ++k)
-      x.segment(front.nodes[k] * size_, size_) = y.segment(static_cast<Eigen::Index>(k - first) * size_, size_);
+  const auto scatter = [&](const Front& front, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k)
+      x.segment(front.nodes[k] * size_, size_) = part_.segment(static_cast<Eigen::Index>(k) * size_, size_);
   };
   for (const Front& front : fronts_) {
-    gather(front, true);
-    Eigen::VectorXd y(part.size());
-    for (Eigen::Index i = 0; i < part.size(); ++i) y[front.exchange[static_cast<std::size_t>(i)]] = part[i];
-    front.F.triangularView<Eigen::UnitLower>().solveInPlace(y);
-    part = y;
-    scatter(front, true);
-    gather(front, false);
-    behind.noalias() -= front.L21 * part;
-    scatter(front, false);
+    const Eigen::Index p = front.pivots * size_, rest = front.F.rows() - p;
+    gather(front);
+    for (Eigen::Index i = 0; i < p; ++i) std::swap(part_[i], part_[front.exchange[static_cast<std::size_t>(i)]]);
+    front.F.topLeftCorner(p, p).triangularView<Eigen::UnitLower>().solveInPlace(part_.head(p));
+    part_.tail(rest).noalias() -= front.F.bottomLeftCorner(rest, p) * part_.head(p);
+    scatter(front, front.nodes.size());
   }
   for (auto front = fronts_.rbegin(); front != fronts_.rend(); ++front) {
-    gather(*front, true);
-    gather(*front, false);
-    part.noalias() -= front->U12 * behind;
-    front->F.triangularView<Eigen::Upper>().solveInPlace(part);
-    scatter(*front, true);
+    const Eigen::Index p = front->pivots * size_, rest = front->F.rows() - p;
+    gather(*front);
+    part_.head(p).noalias() -= front->F.topRightCorner(p, rest) * part_.tail(rest);
+    front->F.topLeftCorner(p, p).triangularView<Eigen::Upper>().solveInPlace(part_.head(p));
+    scatter(*front, at(front->pivots));
   }
 }
 

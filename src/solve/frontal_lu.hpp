@@ -36,7 +36,7 @@ class FrontalLu {
     return true;
   }
   /// x <- K^-1 x
-  void solve(Eigen::VectorXd& x) const;
+  void solve(Eigen::VectorXd& x);
   double entries() const;
   double flops() const;
 
@@ -46,8 +46,7 @@ class FrontalLu {
     int pivots = 0, parent = -1;
     std::vector<int> children, elements;
     std::vector<int> to_parent;  ///< where each node behind the pivots is in the parent
-    Eigen::MatrixXd F;           ///< while it is worked on: front; afterwards the factors of its pivots
-    Eigen::MatrixXd U12, L21, rest;
+    Eigen::MatrixXd F;           ///< factors of its pivots, and what is left for the parent
     std::vector<int> exchange;
   };
 
@@ -60,7 +59,8 @@ class FrontalLu {
   double diagonal_ = 0;
   std::vector<Front> fronts_;
   std::vector<std::vector<int>> places_;  // of each element's nodes in its front
-  Eigen::MatrixXd element_, work_;
+  Eigen::MatrixXd element_;
+  Eigen::VectorXd part_;
 };
 
 }  // namespace hinge

@@ -105,6 +105,10 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
     const UnilateralOptions& o = gap_options_[k];
     Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
     for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    if (o.reaction.size() > 0) {
+      gap.multiplier = o.multiplier.node_in(*graph_);
+      for (const Expression& r : o.reaction) gap.reaction.push_back(r.node_in(*graph_));
+    }
     d.eq.gaps.push_back(std::move(gap));
   }
   resolve_contacts(d.layout, d.eq);
@@ -120,6 +124,8 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
 }
+
+Expression SystemBuilder::contact_multiplier(const std::string& name) { return {graph_, graph_->variable(name)}; }
 
 void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
   if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
@@ -386,29 +392,35 @@ void Dae::refuse_count() const {
   std::vector<Node> all = nodes_of(x_, graph);
   const std::vector<Node> rates = nodes_of(rates_, graph);
   all.insert(all.end(), rates.begin(), rates.end());
-  const SparseExpressions f = jacobian(graph, nodes_of(equations_, graph), all);
+  // a pair is an equation of everything in it
+  std::vector<Node> equations = nodes_of(equations_, graph);
+  for (const auto& [a, b] : pairs_) equations.push_back(graph.add(a.node_in(graph), b.node_in(graph)));
+  std::vector<std::string> equation_names = equation_names_;
+  equation_names.insert(equation_names.end(), pair_names_.begin(), pair_names_.end());
+  const SparseExpressions f = jacobian(graph, equations, all);
   const int n = static_cast<int>(x_.size());
-  PatternBuilder builder(static_cast<int>(equations_.size()), n);
+  PatternBuilder builder(static_cast<int>(equations.size()), n);
   for (int i = 0; i < f.rows; ++i)
     for (int k = f.row_start[static_cast<std::size_t>(i)]; k < f.row_start[static_cast<std::size_t>(i) + 1]; ++k)
       builder.add(i, f.column[static_cast<std::size_t>(k)] % n);
   std::vector<int> place;
   const Pattern pattern = builder.build(place);
   const SingularParts parts = singular_parts(pattern, maximum_matching(pattern));
-  const bool under = equations_.size() < x_.size();
+  const bool under = equations.size() < x_.size();
   std::string names;
   constexpr std::size_t most = 8;
   const std::vector<int>& list = under ? parts.under_columns : parts.over_rows;
   for (std::size_t k = 0; k < std::min(list.size(), most); ++k) {
     const auto at = static_cast<std::size_t>(list[k]);
-    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names_[at]);
+    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names[at]);
   }
   if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
-  throw SingularDae(
-      fmt::format("{} equation{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
-                  equations_.size(), equations_.size() == 1 ? "" : "s", x_.size(), x_.size() == 1 ? "" : "s",
-                  under ? "underdetermined" : "overdetermined",
-                  under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
+  throw SingularDae(fmt::format(
+      "{} equation{}{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
+      equations_.size(), equations_.size() == 1 ? "" : "s",
+      pairs_.empty() ? "" : fmt::format(" and {} pair{}", pairs_.size(), pairs_.size() == 1 ? "" : "s"), x_.size(),
+      x_.size() == 1 ? "" : "s", under ? "underdetermined" : "overdetermined",
+      under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
 }
 
 void Dae::complementarity(const Expression& a, const Expression& b, std::string name) {

@@ -31,10 +31,13 @@ struct Equations {
   // Contacts: gap >= 0, and the tangential velocities of those with friction (all the same number of rows)
   struct Gap {
     Node gap = no_node;
-    std::vector<Node> slip;
+    std::vector<Node> slip{};
     double friction = 0, restitution = 0;
-    std::string name;
+    std::string name{};
     int point = -1, point_size = 0;  // the one point that it depends on, where the tangents come from the gap
+    // a force of its own, an expression of `multiplier`; empty: gap_y^T multiplier
+    Node multiplier = no_node;
+    std::vector<Node> reaction{};
   };
   std::vector<Gap> gaps;
   // Pairs 0 <= a _|_ b >= 0 of a DAE

@@ -49,8 +49,8 @@ TEST(Friction, BlockOnAnInclineStopsWhereItShould) {
     const std::string what = row.dump();
     EXPECT_NEAR(s.speed_after_one_step, row["v_t_after_first_step"].get<double>(), 1e-10) << what;
     EXPECT_NEAR(s.highest, row["max_gap"].get<double>(), 1e-10) << what;
-    if (model != "poly" || options.gap == GapTreatment::linearised)
-      EXPECT_NEAR(s.distance, row["distance"].get<double>(), model == "ccp" ? 1e-6 : 1e-10) << what;
+    if (model == "poly" && options.gap == GapTreatment::velocity) continue;
+    EXPECT_NEAR(s.distance, row["distance"].get<double>(), model == "ccp" ? 1e-6 : 1e-10) << what;
   }
 }
 
@@ -122,22 +122,21 @@ TEST(JointsAndContacts, HoldAtOnceInAClosedFourBar) {
   const auto method = make_method(model.method, model.method_options);
   Simulation run(model.system, method, model.simulation);
   run.start(model.start);
-  int loaded = 0, sliding = 0;
-  for (int k = 0; k < 4000; ++k) {
+  int loaded = 0;
+  for (int k = 0; k < 3000; ++k) {
     run.step();
     const Report r = run.report();
     loaded += r.contacts->loaded > 0;
   }
   const Report r = run.report();
-  EXPECT_LT(r.constraint, 2e-14);         // lengths squared up to 16
-  EXPECT_LT(r.hidden_constraint, 1e-13);  // speeds up to 10
+  EXPECT_LT(r.constraint, 2e-14);         // measured 5.3e-15; lengths squared up to 16
+  EXPECT_LT(r.hidden_constraint, 1e-13);  // measured 2e-14
   EXPECT_GT(r.contacts->impacts, 3);
   EXPECT_GT(loaded, 500);
   EXPECT_LT(r.contacts->complementarity, 1e-10);
   EXPECT_LT(r.contacts->cone, 1e-12);
   EXPECT_LT(r.contacts->momentum_balance, 1e-12);
   EXPECT_EQ(r.contacts->unconverged, 0);
-  (void)sliding;
 }
 
 // ---- random scenes -------------------------------------------------------------------------------------------------

@@ -170,6 +170,8 @@ std::vector<Subject> registered_methods() {
       plain("moreau-jean", {}, {.velocity_is_z = true, .ideal_only = true}, false),
       plain("moreau-jean", {{"theta", 1.0}}, {.velocity_is_z = true, .ideal_only = true}, false),
       plain("paoli-schatzman", {}, {.velocity_is_z = true, .ideal_only = true}, false),
+      plain("event-driven", {{"base", std::string("gauss-lobatto")}}, {.velocity_is_z = true, .ideal_only = true},
+            false),
   };
 }
 

@@ -37,8 +37,7 @@ void sweep_a_while(Delassus& W, Judge& judge, Eigen::VectorXd& r) {
   block.set(r);
   double before = HUGE_VAL, last = HUGE_VAL;
   for (int k = 1; k <= limit; ++k) {
-    block.sweep();
-    judge.contact_updates += W.contacts();
+    judge.contact_updates += block.sweep();
     if (k % look != 0) continue;
     block.get(r);
     if (judge.done(k, r)) return;
@@ -70,7 +69,7 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     tried += (tried.empty() ? "" : ", ") + name;
     const double before = judge.best_residual();
     judge.next_stage();
-    for (const ContactSolver& s : registered_contact_solvers())
+    for (const SolverEntry& s : registered_contact_solvers())
       if (s.info.name == name) s.solve(W, judge, judge.best());
     if (judge.best_residual() < before) judge.used = name;
     if (judge.converged()) return;

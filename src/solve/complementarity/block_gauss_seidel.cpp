@@ -10,113 +10,94 @@
 // the order depends on the problem alone, so the bits do not depend on the number of threads.
 // Source: Jourdan, Alart, Jean (1998); Daviet, Bertails-Descoubes, Boissieux (2011) for the exact local solve.
 #include <algorithm>
-#include <numeric>
 
 #include "solve/complementarity/block_gauss_seidel.hpp"
-#include "solve/complementarity/cone.hpp"
 #include "solve/parallel.hpp"
 
 namespace hinge {
 
 namespace {
 
-using Pair [[gnu::vector_size(16)]] = double;  // two doubles in one SSE register
-
-constexpr int body_size = 6;
 constexpr int colour_from = 4096;  // contacts; below that natural order is faster and no thread would pay
-
-double sum(Pair x) { return x[0] + x[1]; }
 
 }  // namespace
 
 BlockGaussSeidel::BlockGaussSeidel(Delassus& W, const ContactProblem& problem, int threads)
     : W_(W), problem_(problem), threads_(threads), d_(W.dimension()) {
   const int nc = W.contacts(), n = nc + W.bilateral();
+  by_body_ = W.factored() && (find_bodies(6) || find_bodies(3));
+  if (by_body_) {
+    if (n >= colour_from) sweeps_.colour();
+    return;
+  }
+  W.matrix();
   items_.resize(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) {
     Item& item = items_[static_cast<std::size_t>(i)];
     item.index = i;
     item.bilateral = i >= nc;
-    item.row = item.bilateral ? nc * d_ + (i - nc) : i * d_;
     item.rows = item.bilateral ? 1 : d_;
-    item.local = item.bilateral ? LocalContact(Eigen::MatrixXd::Constant(1, 1, W.diagonal(item.row)), 0)
+    item.local = item.bilateral ? LocalContact(LocalContact::Block::Constant(1, 1, W.diagonal(row(item))), 0)
                                 : LocalContact(W.block(i), problem.mu[i]);
   }
-  by_body_ = W.factored() && (find_bodies(6) || find_bodies(3));
-  if (!by_body_) W.matrix();
-  if (n >= colour_from) colour();
+  if (n >= colour_from) colour_rows();
 }
 
 // Groups of `size` velocities as bodies, when every item touches at most two of them.
 bool BlockGaussSeidel::find_bodies(int size) {
   const SparseRows& A = W_.A();
   if (A.cols() % size != 0) return false;
-  for (Item& item : items_) {
-    item.a = item.b = -1;
-    for (int k = 0; k < item.rows; ++k)
-      for (SparseRows::InnerIterator entry(A, item.row + k); entry; ++entry) {
+  const int nc = W_.contacts(), n = nc + W_.bilateral();
+  const auto first_row = [&](int i) { return i < nc ? i * d_ : nc * d_ + i - nc; };
+  std::vector<int> bodies(static_cast<std::size_t>(2 * n), -1);
+  for (int i = 0; i < n; ++i) {
+    int* pair = &bodies[static_cast<std::size_t>(2 * i)];
+    for (int k = 0; k < (i < nc ? d_ : 1); ++k)
+      for (SparseRows::InnerIterator entry(A, first_row(i) + k); entry; ++entry) {
         const int body = static_cast<int>(entry.col()) / size;
-        if (body == item.a || body == item.b) continue;
-        if (item.a < 0)
-          item.a = body;
-        else if (item.b < 0)
-          item.b = body;
-        else
-          return false;
+        if (body == pair[0] || body == pair[1]) continue;
+        if (pair[0] >= 0 && pair[1] >= 0) return false;
+        pair[pair[0] >= 0 ? 1 : 0] = body;
       }
-    if (item.a < 0) return false;  // an empty bilateral row
+    if (pair[0] < 0) return false;  // an empty bilateral row
   }
   bodies_ = static_cast<int>(A.cols()) / size;
   size_ = size;
-  for (Item& item : items_) {
-    std::fill(std::begin(item.A), std::end(item.A), 0.0);
-    const LocalContact& l = item.local;
-    double rows[3][2 * body_size] = {};
-    for (int k = 0; k < item.rows; ++k)
-      for (SparseRows::InnerIterator entry(A, item.row + k); entry; ++entry) {
+  sweeps_.begin(bodies_, n);
+  for (int i = 0; i < n; ++i) {
+    const int* pair = &bodies[static_cast<std::size_t>(2 * i)];
+    double rows[3][2 * BodySweeps::body_size] = {};
+    const int count = i < nc ? d_ : 1;
+    for (int k = 0; k < count; ++k)
+      for (SparseRows::InnerIterator entry(A, first_row(i) + k); entry; ++entry) {
         const int body = static_cast<int>(entry.col()) / size, place = static_cast<int>(entry.col()) % size;
-        rows[k][(body == item.a ? 0 : body_size) + place] = entry.value();
+        rows[k][(body == pair[0] ? 0 : BodySweeps::body_size) + place] = entry.value();
       }
-    for (int j = 0; j < 2 * body_size; ++j) {
-      double* to = item.A + (j / body_size) * 3 * body_size + j % body_size;
-      to[0] = rows[0][j];
-      to[body_size] = l.cosine * rows[1][j] + l.sine * rows[2][j];
-      to[2 * body_size] = -l.sine * rows[1][j] + l.cosine * rows[2][j];
-    }
+    sweeps_.fill(i, i >= nc, count, pair[0], pair[1], rows, i < nc ? problem_.mu[i] : 0);
+    Item& item = sweeps_.item(i);
+    BodySweeps::turn(item, W_.w().data() + first_row(i), item.w);
   }
   return true;
 }
 
-// Greedy colours in natural order: two items of one colour share no body (no entry of W).
-void BlockGaussSeidel::colour() {
+// Greedy colours in natural order: two items of one colour share no entry of W.
+void BlockGaussSeidel::colour_rows() {
   const std::size_t n = items_.size();
-  std::vector<int> colours(n, -1);
-  std::vector<std::vector<int>> taken(static_cast<std::size_t>(by_body_ ? bodies_ : W_.rows()));
+  std::vector<int> colours(n, -1), used;
+  std::vector<std::vector<int>> taken(static_cast<std::size_t>(W_.rows()));
   int most = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    std::vector<int> used;
-    const auto each_place = [&](auto&& visit) {
-      if (by_body_) {
-        visit(items_[i].a);
-        if (items_[i].b >= 0) visit(items_[i].b);
-      } else {
-        for (int k = 0; k < items_[i].rows; ++k)
-          for (SparseRows::InnerIterator entry(W_.matrix(), items_[i].row + k); entry; ++entry)
-            visit(static_cast<int>(entry.col()));
+    used.clear();
+    for (int k = 0; k < items_[i].rows; ++k)
+      for (SparseRows::InnerIterator entry(W_.matrix(), row(items_[i]) + k); entry; ++entry) {
+        const auto& list = taken[static_cast<std::size_t>(entry.col())];
+        used.insert(used.end(), list.begin(), list.end());
       }
-    };
-    each_place([&](int place) {
-      const auto& list = taken[static_cast<std::size_t>(place)];
-      used.insert(used.end(), list.begin(), list.end());
-    });
     int colour = 0;
     while (std::find(used.begin(), used.end(), colour) != used.end()) ++colour;
     colours[i] = colour;
     most = std::max(most, colour + 1);
-    if (by_body_)
-      each_place([&](int place) { taken[static_cast<std::size_t>(place)].push_back(colour); });
-    else
-      for (int k = 0; k < items_[i].rows; ++k) taken[static_cast<std::size_t>(items_[i].row + k)].push_back(colour);
+    for (int k = 0; k < items_[i].rows; ++k) taken[static_cast<std::size_t>(row(items_[i]) + k)].push_back(colour);
   }
   std::vector<Item> sorted;
   sorted.reserve(n);
@@ -131,95 +112,30 @@ void BlockGaussSeidel::colour() {
 }
 
 void BlockGaussSeidel::set(const Eigen::VectorXd& r) {
-  for (Item& item : items_) {
-    double x[3] = {};
-    for (int k = 0; k < item.rows; ++k) x[k] = r[item.row + k];
-    item.r[0] = x[0];
-    item.r[1] = item.local.cosine * x[1] + item.local.sine * x[2];
-    item.r[2] = -item.local.sine * x[1] + item.local.cosine * x[2];
-  }
   if (!by_body_) {
+    for (Item& item : items_) BodySweeps::turn(item, r.data() + row(item), item.r);
     r_ = r;
     return;
   }
-  Eigen::VectorXd v;
-  multiply_rows(W_.At(), r, v, 1);
-  v += W_.v_free();
-  v_.setZero(static_cast<Eigen::Index>(bodies_ + 1) * body_size);
+  for (int i = 0; i < sweeps_.size(); ++i) {
+    Item& item = sweeps_.item(i);
+    BodySweeps::turn(item, r.data() + row(item), item.r);
+  }
+  multiply_rows(W_.At(), r, v_, 1);
+  v_ += W_.v_free();
   for (int b = 0; b < bodies_; ++b)
-    for (int k = 0; k < size_; ++k) v_[b * body_size + k] = v[b * size_ + k];
-  // w in rotated tangents
-  for (Item& item : items_) {
-    double x[3] = {};
-    for (int k = 0; k < item.rows; ++k) x[k] = W_.w()[item.row + k];
-    item.w[0] = x[0];
-    item.w[1] = item.local.cosine * x[1] + item.local.sine * x[2];
-    item.w[2] = -item.local.sine * x[1] + item.local.cosine * x[2];
-  }
+    for (int k = 0; k < size_; ++k)
+      sweeps_.velocity()[static_cast<std::size_t>(b * BodySweeps::body_size + k)] = v_[b * size_ + k];
 }
 
-void BlockGaussSeidel::get(Eigen::VectorXd& r) const {
+void BlockGaussSeidel::get(Eigen::VectorXd& r) {
   r.resize(W_.rows());
-  for (const Item& item : items_) {
-    const double c = item.local.cosine, s = item.local.sine;
-    const double x[3] = {item.r[0], c * item.r[1] - s * item.r[2], s * item.r[1] + c * item.r[2]};
-    for (int k = 0; k < item.rows; ++k) r[item.row + k] = x[k];
-  }
-}
-
-template <bool convexified>
-inline void BlockGaussSeidel::solve_local(Item& item, const double u[3], double r[3]) {
-  if (item.bilateral) {
-    if (item.local.a > 0) r[0] -= u[0] * item.local.inverse_a;
-    return;
-  }
-  if constexpr (convexified)
-    item.local.solve_convexified(u, r);
-  else
-    item.local.solve(u, r);
-  if (relaxation_ != 1) {
-    for (int k = 0; k < 3; ++k) r[k] = item.r[k] + relaxation_ * (r[k] - item.r[k]);
-    if (relaxation_ > 1) project_on_cone<3>(item.local.mu, r);
-  }
-}
-
-template <bool convexified>
-inline void BlockGaussSeidel::update_by_body(Item& item) {
-  double* va = v_.data() + item.a * body_size;
-  double* vb = v_.data() + (item.b >= 0 ? item.b : bodies_) * body_size;
-  const double* A = item.A;
-  const auto load = [](const double* x, int k) {
-    Pair p;
-    __builtin_memcpy(&p, x + 2 * k, sizeof p);
-    return p;
-  };
-  const Pair a0 = load(va, 0), a1 = load(va, 1), a2 = load(va, 2);
-  Pair n = load(A, 0) * a0 + load(A, 1) * a1 + load(A, 2) * a2;
-  Pair t = load(A, 3) * a0 + load(A, 4) * a1 + load(A, 5) * a2;
-  Pair s = load(A, 6) * a0 + load(A, 7) * a1 + load(A, 8) * a2;
-  const Pair b0 = load(vb, 0), b1 = load(vb, 1), b2 = load(vb, 2);
-  if (item.b >= 0) {
-    const double* B = A + 3 * body_size;
-    n += load(B, 0) * b0 + load(B, 1) * b1 + load(B, 2) * b2;
-    t += load(B, 3) * b0 + load(B, 4) * b1 + load(B, 5) * b2;
-    s += load(B, 6) * b0 + load(B, 7) * b1 + load(B, 8) * b2;
-  }
-  const double u[3] = {sum(n) + item.w[0], sum(t) + item.w[1], sum(s) + item.w[2]};
-  double r[3] = {item.r[0], item.r[1], item.r[2]};
-  solve_local<convexified>(item, u, r);
-  const double d0 = r[0] - item.r[0], d1 = r[1] - item.r[1], d2 = r[2] - item.r[2];
-  if (d0 == 0 && d1 == 0 && d2 == 0) return;
-  item.r[0] = r[0], item.r[1] = r[1], item.r[2] = r[2];
-  const Pair e0{d0, d0}, e1{d1, d1}, e2{d2, d2};
-  const auto store = [](double* x, int k, Pair p) { __builtin_memcpy(x + 2 * k, &p, sizeof p); };
-  store(va, 0, a0 + (e0 * load(A, 0) + e1 * load(A, 3) + e2 * load(A, 6)));
-  store(va, 1, a1 + (e0 * load(A, 1) + e1 * load(A, 4) + e2 * load(A, 7)));
-  store(va, 2, a2 + (e0 * load(A, 2) + e1 * load(A, 5) + e2 * load(A, 8)));
-  if (item.b >= 0) {
-    const double* B = A + 3 * body_size;
-    store(vb, 0, b0 + (e0 * load(B, 0) + e1 * load(B, 3) + e2 * load(B, 6)));
-    store(vb, 1, b1 + (e0 * load(B, 1) + e1 * load(B, 4) + e2 * load(B, 7)));
-    store(vb, 2, b2 + (e0 * load(B, 2) + e1 * load(B, 5) + e2 * load(B, 8)));
+  const int n = by_body_ ? sweeps_.size() : static_cast<int>(items_.size());
+  for (int i = 0; i < n; ++i) {
+    const Item& item = by_body_ ? sweeps_.item(i) : items_[static_cast<std::size_t>(i)];
+    double x[3];
+    BodySweeps::turn_back(item, item.r, x);
+    for (int k = 0; k < item.rows; ++k) r[row(item) + k] = x[k];
   }
 }
 
@@ -230,41 +146,40 @@ inline void BlockGaussSeidel::update_by_row(Item& item) {
   const int* column = W.innerIndexPtr();
   const double* value = W.valuePtr();
   double x[3] = {};
+  const int first = row(item);
   for (int k = 0; k < item.rows; ++k) {
-    const int row = item.row + k;
-    double total = W_.q()[row];
-    for (int j = start[row]; j < start[row + 1]; ++j) total += value[j] * r_[column[j]];
+    const int line = first + k;
+    double total = W_.q()[line];
+    for (int j = start[line]; j < start[line + 1]; ++j) total += value[j] * r_[column[j]];
     x[k] = total;
   }
   const double c = item.local.cosine, s = item.local.sine;
   const double u[3] = {x[0], c * x[1] + s * x[2], -s * x[1] + c * x[2]};
   double r[3] = {item.r[0], item.r[1], item.r[2]};
-  solve_local<convexified>(item, u, r);
+  BodySweeps::solve_local<convexified>(item, relaxation_, u, r);
   for (int k = 0; k < 3; ++k) item.r[k] = r[k];
   const double back[3] = {r[0], c * r[1] - s * r[2], s * r[1] + c * r[2]};
-  for (int k = 0; k < item.rows; ++k) r_[item.row + k] = back[k];
+  for (int k = 0; k < item.rows; ++k) r_[first + k] = back[k];
 }
 
-template <bool convexified>
-void BlockGaussSeidel::sweep_range(int first, int last) {
-  Item* items = items_.data();
-  if (by_body_)
-    for (int i = first; i < last; ++i) update_by_body<convexified>(items[i]);
-  else
-    for (int i = first; i < last; ++i) update_by_row<convexified>(items[i]);
-}
-
-void BlockGaussSeidel::sweep() {
+long BlockGaussSeidel::sweep() {
+  const bool convexified = problem_.friction == FrictionModel::convexified;
+  if (by_body_) return sweeps_.sweep(convexified, threads_);
   const auto range = [&](int first, int last) {
-    problem_.friction == FrictionModel::convexified ? sweep_range<true>(first, last) : sweep_range<false>(first, last);
+    for (int i = first; i < last; ++i) {
+      Item& item = items_[static_cast<std::size_t>(i)];
+      convexified ? update_by_row<true>(item) : update_by_row<false>(item);
+    }
   };
-  if (first_of_colour_.empty()) return range(0, static_cast<int>(items_.size()));
+  const int n = static_cast<int>(items_.size());
+  if (first_of_colour_.empty()) range(0, n);
   for (std::size_t k = 0; k + 1 < first_of_colour_.size(); ++k) {
     const int begin = first_of_colour_[k];
     parallel_ranges(
         first_of_colour_[k + 1] - begin, threads_, [&](int first, int last) { range(begin + first, begin + last); },
         256);
   }
+  return n;
 }
 
 void solve_block_gauss_seidel(Delassus& W, Judge& judge, Eigen::VectorXd r) {
@@ -277,8 +192,7 @@ void solve_block_gauss_seidel(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   double before = HUGE_VAL;
   int rounds_without_progress = 0;
   for (int k = 1; k <= limit; ++k) {
-    sweeps.sweep();
-    judge.contact_updates += static_cast<long>(W.contacts());
+    judge.contact_updates += sweeps.sweep();
     if (k < next && k < limit) continue;
     sweeps.get(r);
     if (judge.done(k, r)) return;

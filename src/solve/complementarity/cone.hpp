@@ -27,15 +27,19 @@ inline void project_on_cone(double mu, double* x) {
   }
 }
 
+inline void project_on_cone(int rows, double mu, double* x) {
+  if (rows == 1) return project_on_cone<1>(mu, x);
+  if (rows == 2) return project_on_cone<2>(mu, x);
+  project_on_cone<3>(mu, x);
+}
+
 /// On the cone over the regular polygon with corners mu (cos a, sin a), a = 2 pi j/facets; in 2D on K_mu.
 void project_on_pyramid(double mu, int facets, double* x);
 
 /// On the cone of the problem's friction model.
 inline void project_on_model(const ContactProblem& p, double mu, double* x) {
-  if (p.dimension == 1) return project_on_cone<1>(mu, x);
-  if (p.dimension == 2) return project_on_cone<2>(mu, x);
-  if (p.friction == FrictionModel::polyhedral) return project_on_pyramid(mu, p.facets, x);
-  project_on_cone<3>(mu, x);
+  if (p.dimension == 3 && p.friction == FrictionModel::polyhedral) return project_on_pyramid(mu, p.facets, x);
+  project_on_cone(p.dimension, mu, x);
 }
 
 /// What De Saxce's correction adds to u_N: mu |u_T|, for a pyramid mu max_j(-d_j.u_T); 0 in the convexified model.

@@ -63,7 +63,7 @@ const SparseRows& Delassus::matrix() {
   return W_;
 }
 
-Eigen::MatrixXd Delassus::block(int contact) const {
+Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 3, 3> Delassus::block(int contact) const {
   return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
       blocks_.data() + contact * d_ * d_, d_, d_);
 }

@@ -32,7 +32,7 @@ class Delassus {
   /// W as a matrix, formed at the first call.
   const SparseRows& matrix();
   /// W_ii of contact i (d x d), or the diagonal entry of bilateral row k as 1 x 1.
-  Eigen::MatrixXd block(int contact) const;
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 3, 3> block(int contact) const;
   double diagonal(int row) const { return diagonal_[row]; }
   double trace(int contact) const;
 

@@ -6,7 +6,7 @@
 
 namespace hinge {
 
-LocalContact::LocalContact(const Eigen::MatrixXd& W, double friction) : mu(friction) {
+LocalContact::LocalContact(const Block& W, double friction) : mu(friction) {
   a = W(0, 0);
   inverse_a = 1 / a;
   const Eigen::Index d = W.rows();

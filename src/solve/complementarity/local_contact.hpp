@@ -26,9 +26,12 @@ struct LocalContact {
   double cosine = 1, sine = 0;  // T1' = cosine T1 + sine T2, T2' = -sine T1 + cosine T2
   double alpha = 0;             // of the last slip, to begin the next with
 
+  /// d x d with d at most 3; does not allocate.
+  using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 3, 3>;
+
   LocalContact() = default;
   /// W_ii of 1 to 3 rows; missing tangents are padded with rows that never move.
-  LocalContact(const Eigen::MatrixXd& W, double friction);
+  LocalContact(const Block& W, double friction);
 
   /// Replaces r (in rotated tangents) by the solution for the u that belongs to it.
   void solve(const double u[3], double r[3]) {
@@ -52,6 +55,14 @@ struct LocalContact {
       return;
     }
     slip(off_n, b1, b2, r);
+  }
+
+  /// Rows that must not move at all: r -= W_ii^-1 u.
+  void solve_bilateral(const double u[3], double r[3]) const {
+    if (!(a > 0)) return;  // nothing moves with these rows
+    const double d1 = -(u[1] - ca1 * u[0]) * inverse_s1, d2 = -(u[2] - ca2 * u[0]) * inverse_s2;
+    r[0] -= u[0] * inverse_a + ca1 * d1 + ca2 * d2;
+    r[1] += d1, r[2] += d2;
   }
 
   /// As above for the convexified cone: r in K _|_ u in K*.

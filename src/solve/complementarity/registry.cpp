@@ -77,8 +77,8 @@ std::string cones(const ContactProblem& p) {
 
 }  // namespace
 
-const std::vector<ContactSolver>& registered_contact_solvers() {
-  static const std::vector<ContactSolver> solvers = {
+const std::vector<SolverEntry>& registered_contact_solvers() {
+  static const std::vector<SolverEntry> solvers = {
       {{"auto", "chooses, and falls back", "everything", "docs/contact.md"},
        [](const ContactProblem&) { return std::string(); },
        solve_automatically},
@@ -130,16 +130,16 @@ const std::vector<ContactSolver>& registered_contact_solvers() {
 
 namespace {
 
-const ContactSolver* find(const std::string& name) {
-  for (const ContactSolver& s : registered_contact_solvers())
+const SolverEntry* find(const std::string& name) {
+  for (const SolverEntry& s : registered_contact_solvers())
     if (s.info.name == name) return &s;
   return nullptr;
 }
 
-const ContactSolver& require(const std::string& name) {
-  if (const ContactSolver* s = find(name)) return *s;
+const SolverEntry& require(const std::string& name) {
+  if (const SolverEntry* s = find(name)) return *s;
   std::string names;
-  for (const ContactSolver& s : registered_contact_solvers()) names += (names.empty() ? "" : ", ") + s.info.name;
+  for (const SolverEntry& s : registered_contact_solvers()) names += (names.empty() ? "" : ", ") + s.info.name;
   throw InputError(fmt::format("there is no contact solver '{}'; there are {}", name, names));
 }
 
@@ -147,7 +147,7 @@ const ContactSolver& require(const std::string& name) {
 
 std::vector<ContactSolverInfo> contact_solvers() {
   std::vector<ContactSolverInfo> list;
-  for (const ContactSolver& s : registered_contact_solvers()) list.push_back(s.info);
+  for (const SolverEntry& s : registered_contact_solvers()) list.push_back(s.info);
   return list;
 }
 
@@ -156,7 +156,7 @@ std::string refusal(const ContactProblem& problem, const std::string& solver) {
 }
 
 ContactResult solve_contact(const ContactProblem& problem, const std::string& solver, const ContactOptions& options) {
-  const ContactSolver& chosen = require(solver);
+  const SolverEntry& chosen = require(solver);
   validate(problem);
   options.validate();
   if (options.start.size() != 0 && options.start.size() != problem.rows())

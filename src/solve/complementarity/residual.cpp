@@ -42,6 +42,10 @@ ResidualOfProblem::ResidualOfProblem(const ContactProblem& problem) : problem_(p
   for (int i = 0; i < nc; ++i) rho_[i] = d / std::max(diagonal_.segment(i * d, d).sum(), 1e-300);
   for (int k = nc; k < rho_.size(); ++k) rho_[k] = 1;
   u_.resize(n);
+  norms_.q = q_.norm();
+  norms_.q_contacts = q_.head(nc * d).norm();
+  norms_.q_bilateral = q_.tail(problem.bilateral).norm();
+  norms_.q_largest = q_.lpNorm<Eigen::Infinity>();
 }
 
 void ResidualOfProblem::compute_velocity(const Eigen::VectorXd& r) {
@@ -57,57 +61,64 @@ void ResidualOfProblem::compute_velocity(const Eigen::VectorXd& r) {
   }
 }
 
+void ResidualSum::contact(double mu, double rho_i, const double* r, const double* u) {
+  const int d = law_.dimension;
+  const double shift = de_saxce_shift(law_, mu, u);
+  // F = r - P_K(r - rho (u + shift n)), for rho = 1 and for rho_i
+  const auto map = [&](double rho) {
+    double x[3] = {}, square = 0;
+    for (int k = 0; k < d; ++k) x[k] = r[k] - rho * (u[k] + (k == 0 ? shift : 0));
+    project_on_model(law_, mu, x);
+    for (int k = 0; k < d; ++k) square += (r[k] - x[k]) * (r[k] - x[k]);
+    return square;
+  };
+  sum_ += map(1);
+  largest_ = std::max(largest_, std::sqrt(map(rho_i)) / rho_i);
+
+  double rt = 0, ut = 0, rt_ut = 0;
+  for (int k = 1; k < d; ++k) rt += r[k] * r[k], ut += u[k] * u[k], rt_ut += r[k] * u[k];
+  rt = std::sqrt(rt), ut = std::sqrt(ut);
+  const bool convex = law_.friction == FrictionModel::convexified;
+  result_.penetration = std::max(result_.penetration, convex ? mu * ut - u[0] : -u[0]);
+  result_.cone = std::max(result_.cone, rt - mu * r[0]);
+  result_.signorini = std::max(result_.signorini, std::abs(r[0] * u[0] + (convex ? rt_ut : 0)));
+  if (law_.friction == FrictionModel::coulomb)
+    result_.dissipation = std::max(result_.dissipation, std::abs(rt_ut + mu * r[0] * ut));
+}
+
+// K = R: F = rho u.
+void ResidualSum::bilateral(double u) {
+  bilateral_ += u * u;
+  result_.bilateral = std::max(result_.bilateral, std::abs(u));
+}
+
+ContactResidual ResidualSum::finish(const ResidualNorms& n) {
+  // u cannot be better than its rounding. Without this, r of 1e16 would "solve" problems that have no solution.
+  const double noise = rounding * n.noise;
+  result_.absolute = std::sqrt(sum_ + bilateral_) + noise;
+  const double scale = std::max({n.q, n.r, n.u});
+  result_.siconos = scale > 0 ? result_.absolute / scale : result_.absolute;
+  result_.fclib =
+      (std::sqrt(sum_) + noise) / (1 + std::sqrt(n.q_contacts)) + std::sqrt(bilateral_) / (1 + n.q_bilateral);
+  result_.ours = (std::max(largest_, result_.bilateral) + noise) / std::max(n.q_largest, 1e-300);
+  // Not a number compares with nothing; as infinity it cannot pass for converged.
+  const bool finite = std::isfinite(n.r) && std::isfinite(n.u);
+  for (double* x : {&result_.ours, &result_.siconos, &result_.fclib, &result_.absolute})
+    if (!finite || std::isnan(*x)) *x = HUGE_VAL;
+  return result_;
+}
+
 ContactResidual ResidualOfProblem::operator()(const Eigen::VectorXd& r) {
   const ContactProblem& p = problem_;
   compute_velocity(r);
   const int d = p.dimension, nc = p.contacts(), contact_rows = nc * d;
-  ContactResidual result;
-  double sum = 0, largest = 0;
-  for (int i = 0; i < nc; ++i) {
-    const double* ri = r.data() + i * d;
-    const double* ui = u_.data() + i * d;
-    const double mu = p.mu[i], shift = de_saxce_shift(p, mu, ui);
-    // F = r - P_K(r - rho (u + shift n)), for rho = 1 and for rho_i
-    const auto map = [&](double rho) {
-      double x[3] = {}, square = 0;
-      for (int k = 0; k < d; ++k) x[k] = ri[k] - rho * (ui[k] + (k == 0 ? shift : 0));
-      project_on_model(p, mu, x);
-      for (int k = 0; k < d; ++k) square += (ri[k] - x[k]) * (ri[k] - x[k]);
-      return square;
-    };
-    sum += map(1);
-    largest = std::max(largest, std::sqrt(map(rho_[i])) / rho_[i]);
-
-    double rt = 0, ut = 0, rt_ut = 0;
-    for (int k = 1; k < d; ++k) rt += ri[k] * ri[k], ut += ui[k] * ui[k], rt_ut += ri[k] * ui[k];
-    rt = std::sqrt(rt), ut = std::sqrt(ut);
-    const bool convex = p.friction == FrictionModel::convexified;
-    result.penetration = std::max(result.penetration, convex ? mu * ut - ui[0] : -ui[0]);
-    result.cone = std::max(result.cone, rt - mu * ri[0]);
-    result.signorini = std::max(result.signorini, std::abs(ri[0] * ui[0] + (convex ? rt_ut : 0)));
-    if (p.friction == FrictionModel::coulomb)
-      result.dissipation = std::max(result.dissipation, std::abs(rt_ut + mu * ri[0] * ut));
-  }
-  // A bilateral row has K = R: F = rho u.
-  double bilateral = 0;
-  for (int k = contact_rows; k < p.rows(); ++k) {
-    bilateral += u_[k] * u_[k];
-    result.bilateral = std::max(result.bilateral, std::abs(u_[k]));
-  }
-  // u cannot be better than its rounding. Without this, r of 1e16 would "solve" problems that have no solution.
-  const double noise = rounding * (diagonal_.array() * r.array().abs()).maxCoeff();
-  const double contact_norm = std::sqrt(sum) + noise, q_norm = q_.norm();
-  result.absolute = std::sqrt(sum + bilateral) + noise;
-  const double scale = std::max({q_norm, r.norm(), u_.norm()});
-  result.siconos = scale > 0 ? result.absolute / scale : result.absolute;
-  result.fclib = contact_norm / (1 + std::sqrt(q_.head(contact_rows).norm())) +
-                 std::sqrt(bilateral) / (1 + q_.tail(p.bilateral).norm());
-  result.ours = (std::max(largest, result.bilateral) + noise) / std::max(q_.lpNorm<Eigen::Infinity>(), 1e-300);
-  // Not a number compares with nothing; as infinity it cannot pass for converged.
-  const auto honest = [](double& x) { x = std::isnan(x) ? HUGE_VAL : x; };
-  if (!r.allFinite() || !u_.allFinite()) result.ours = result.siconos = result.fclib = result.absolute = HUGE_VAL;
-  for (double* x : {&result.ours, &result.siconos, &result.fclib, &result.absolute}) honest(*x);
-  return result;
+  ResidualSum sum(p);
+  for (int i = 0; i < nc; ++i) sum.contact(p.mu[i], rho_[i], r.data() + i * d, u_.data() + i * d);
+  for (int k = contact_rows; k < p.rows(); ++k) sum.bilateral(u_[k]);
+  norms_.r = r.norm();
+  norms_.u = u_.norm();
+  norms_.noise = (diagonal_.array() * r.array().abs()).maxCoeff();
+  return sum.finish(norms_);
 }
 
 ContactResidual contact_residual(const ContactProblem& problem, const Eigen::VectorXd& r) {

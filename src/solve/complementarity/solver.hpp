@@ -58,7 +58,7 @@ Eigen::VectorXd first_guess(const ContactProblem& problem, const ContactOptions&
 
 using ContactSolve = void (*)(Delassus& W, Judge& judge, Eigen::VectorXd r);
 
-struct ContactSolver {
+struct SolverEntry {
   ContactSolverInfo info;
   /// Why it cannot treat such problems; empty where it can.
   std::string (*refuses)(const ContactProblem& problem);
@@ -66,6 +66,6 @@ struct ContactSolver {
 };
 
 /// Every solver, in the order in which they are listed.
-const std::vector<ContactSolver>& registered_contact_solvers();
+const std::vector<SolverEntry>& registered_contact_solvers();
 
 }  // namespace hinge
