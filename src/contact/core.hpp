@@ -1,6 +1,7 @@
 // A hull in space with a radius around it: what boxes, meshes, capsules and spheres are to the pairs of hulls.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -76,6 +77,17 @@ struct Collector {
     if (gap <= band) out.push_back({gap, origin + on_b + b.radius * normal, normal, feature});
   }
 };
+
+/// Removes points from `first` on that seem deeper than the bodies are: a corner of one, far inside the other, below a
+/// face that leans.
+inline void drop_deeper(Touches& out, std::size_t first, double gap) {
+  out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                           [&](const Touch& t) { return t.gap < gap; }),
+            out.end());
+}
+/// Of the points from `first` on, if they are more than eight, the nearest one and those farthest out in eight
+/// directions: enough to carry any load a flat patch can.
+void thin_out(Touches& out, std::size_t first);
 
 /// Relative to the size of the hulls: a face of b must be this much better than one of a, and an edge than a face, to
 /// be preferred, so that rounding does not make the choice.

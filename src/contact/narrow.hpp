@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -19,6 +21,7 @@ struct Geometry {
   Eigen::Vector3d half = Eigen::Vector3d::Zero();  ///< box
   Eigen::Vector3d axis{0, 0, 1};                   ///< capsule, cylinder; the normal of a plane
   Hull hull{};                                     ///< box, mesh; the segment of a capsule, the centre of a sphere
+  std::shared_ptr<const void> fcl{};               ///< FCL's form of it, for pairs with cylinders
   double reach = 0;  ///< largest distance of its points from its origin; of a plane infinite
 };
 Geometry prepare(const Shape& shape, int dimension);
@@ -57,6 +60,11 @@ void cylinder_plane(const Placed& a, const Placed& b, double band, Touches& out)
 /// Boxes, meshes and capsules (and, as a, spheres) against boxes and meshes.
 void polygon_polygon(const Placed& a, const Placed& b, double band, Touches& out);
 void polyhedron_polyhedron(const Placed& a, const Placed& b, double band, Touches& out);
+
+/// A cylinder against a capsule, a cylinder, a box or a mesh; either may be a.
+void cylinder_any(const Placed& a, const Placed& b, double band, Touches& out);
+/// Does this pair of kinds need FCL?
+bool needs_fcl(Shape::Kind a, Shape::Kind b);
 
 /// A direction where there is none to choose: that of the last axis.
 inline Eigen::Vector3d any_direction(int dimension) {

@@ -6,12 +6,13 @@
 //
 // (left out where its foot falls beside the other face or edge), and for each of these d gap/dt is exactly normal .
 // (relative velocity), also where the two faces are not parallel. Two edges that are nearly parallel have no good
-// common perpendicular; n is used for them, with an error of the order of (angle between the faces) x (sliding
-// velocity) in d gap/dt. Parallel faces give the corners of their overlap with equal gaps: two boxes upon each other
-// rest on four points.
+// common perpendicular; n is used for them, with an error of the order of (angle between the faces, at most 0.1) x
+// (sliding velocity) in d gap/dt. Parallel faces give the corners of their overlap with equal gaps: two boxes upon each
+// other rest on four points.
 #include "contact/patch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <Eigen/Geometry>
@@ -130,6 +131,8 @@ struct Patch {
   }
 };
 
+}  // namespace
+
 /// Of many points the nearest one and those farthest out in eight directions: enough to carry any load a flat patch
 /// can.
 void thin_out(Touches& out, std::size_t first) {
@@ -155,8 +158,6 @@ void thin_out(Touches& out, std::size_t first) {
   for (auto it = kept.begin(); it != end; ++it) out[next++] = out[*it];
   out.resize(next);
 }
-
-}  // namespace
 
 bool add_patch(Collector& to, const Core& x, const FaceAxis& axis, const Core& y, bool x_is_a, double size,
                bool in_any_case) {
@@ -197,6 +198,7 @@ bool add_patch(Collector& to, const Core& x, const FaceAxis& axis, const Core& y
   for (std::size_t i = first; i < to.out.size(); ++i)
     for (std::size_t j = to.out.size(); j-- > i + 1;)
       if (to.out[j].feature == to.out[i].feature) to.out.erase(to.out.begin() + static_cast<std::ptrdiff_t>(j));
+  drop_deeper(to.out, first, axis.separation - x.radius - y.radius - 2 * overhang * size);
   thin_out(to.out, first);
   if (least <= axis.separation + 2 * overhang * size) return true;
   if (in_any_case) patch.vertex_of_y(axis.vertex);

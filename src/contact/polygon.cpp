@@ -97,10 +97,12 @@ void polygon_polygon(const Placed& a, const Placed& b, double band, Touches& out
   const double separation = std::max(of_a.separation, of_b.separation);
   if (separation - ca.radius - cb.radius > band) return;
   Collector to{ca, cb, b.position, band, out};
+  const std::size_t first = out.size();
   const bool prefer_a = of_a.separation + preference * size >= of_b.separation;
   const double least = prefer_a ? over_edge(to, ca, of_a, cb, true, overhang * size)
                                 : over_edge(to, cb, of_b, ca, false, overhang * size);
   const FaceAxis& axis = prefer_a ? of_a : of_b;
+  drop_deeper(out, first, axis.separation - ca.radius - cb.radius - 2 * overhang * size);
   if (least <= axis.separation + 2 * overhang * size) return;
   // Nothing of the other lies over the edge where it should be nearest.
   if (separation > 0)
