@@ -84,6 +84,7 @@ struct Block {
   std::string name;
   std::vector<int> shape;  // {} scalar, {n} vector, {N, n} array of vectors
   int first = 0;           // position of its first number
+  bool direction = false;  // vectors that motions of space turn but do not shift: directors, not points
   int size() const;
   /// "q1[2]", "q[17][0]", "theta".
   std::string entry_name(int k) const;
@@ -218,6 +219,8 @@ class Lagrangian : public SystemBuilder {
   Vector coordinates(const std::string& name, int size);
   Vector coordinates(const std::string& name, std::vector<int> shape);
   Expression coordinate(const std::string& name);
+  /// Three coordinates that are no point but a vector, such as a director: it has no place that could be shifted.
+  Vector direction(const std::string& name);
   /// The velocities that belong to coordinates: q'.
   Vector velocity(const Vector& q) const;
   Expression velocity(const Expression& q) const;

@@ -70,6 +70,16 @@ void print_structure(const System& system) {
   std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
 }
 
+// Which levels of the constraints the method keeps.
+std::string levels(const MethodChoice& method) {
+  const Preserves& p = method.info.preserves;
+  const std::string name = method.info.name;
+  if (p.position_level && p.velocity_level) return "; " + name + " keeps the position and the velocity level together";
+  if (p.position_level) return "; " + name + " keeps the position level, the velocity level to its order";
+  if (p.velocity_level) return "; " + name + " keeps the velocity level, the position level to its order";
+  return "";
+}
+
 void print_contacts(const System& system, const State& start) {
   const auto finder = system.contact_finder();
   if (!finder) return;
@@ -83,7 +93,8 @@ void print_contacts(const System& system, const State& start) {
                            list.dimension);
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::min(list.count, most)); ++i)
     std::cout << fmt::format("  {:<26} gap {:<12.6g} restitution {:g}, friction {:g}{}\n", finder->name(list.key[i]),
-                             list.gap[i], list.restitution[i], list.friction[i], list.gap[i] <= closed ? "  closed" : "");
+                             list.gap[i], list.restitution[i], list.friction[i],
+                             list.gap[i] <= closed ? "  closed" : "");
   if (list.count > most) std::cout << fmt::format("  ... {} more\n", list.count - most);
 }
 
@@ -100,14 +111,15 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_equations(system);
   print_structure(system);
 
+  const MethodChoice method = make_method(model.method, model.method_options);
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
   std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
   std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom",
                            (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank);
-  std::cout << fmt::format("  {:<26} {}\n", "index",
-                           system.ng() == 0 ? "0 (an ordinary differential equation)"
-                                            : "3 as written; Hinge keeps the position and the velocity level together");
+  std::cout << fmt::format(
+      "  {:<26} {}\n", "index",
+      system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
   State start;
   located(model, [&] { start = consistent_start(system, model.simulation.start, model.start); });
   std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
@@ -123,7 +135,6 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
   print_contacts(system, start);
-  const MethodChoice method = make_method(model.method, model.method_options);
   located(model, [&] {
     const SimulationOptions& o = model.simulation;
     if (o.tolerance.given() && method.bind_adaptive)
@@ -133,6 +144,12 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
+  for (const auto* more : {&method.system_facts, &method.details})
+    if (*more)
+      for (const std::string& fact : (*more)(system)) std::cout << "  " << fact << '\n';
+  if (method.warnings)
+    for (const std::string& warning : method.warnings(system))
+      std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   return done;
 }
 

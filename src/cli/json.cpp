@@ -179,10 +179,11 @@ Json to_json(const Report& r, const std::string& method_name) {
   if (r.discrete_energy_error) d["discrete_energy_error"] = *r.discrete_energy_error;
   for (const Report::Momentum& m : r.momentum_maps) d["momentum"][m.name] = {{"value", m.value}, {"error", m.error}};
   if (r.condition)
-    d["condition"] = {{"value", *r.condition},
-                      {"norm", 2},
-                      {"step", "first"},
-                      {"scaling", "equations of motion times h, unknowns q1, p1 and multipliers"}};
+    d["condition"] = {
+        {"value", *r.condition},
+        {"norm", 2},
+        {"step", "first"},
+        {"scaling", "equations of motion times h; unknowns q1, p1 and, where they are unknown, multipliers"}};
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   if (r.contacts) d["contacts"] = contacts_json(*r.contacts);
   d["newton_iterations"] = r.counters.iterations;

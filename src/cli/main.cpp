@@ -223,6 +223,8 @@ int dispatch(int argc, char** argv) {
   bool methods_json = false;
   auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
   methods->add_flag("--json", methods_json, "print a JSON list");
+  std::string one_method;
+  methods->add_option("name", one_method, "only this one");
 
   try {
     app.parse(argc, argv);
@@ -256,7 +258,7 @@ int dispatch(int argc, char** argv) {
       throw hinge::InputError("--out needs the name of a file, as in --out solved.hdf5");
     return hinge::cli::contact(problem);
   }
-  return hinge::cli::list_methods(methods_json);
+  return hinge::cli::list_methods(methods_json, one_method);
 }
 
 }  // namespace

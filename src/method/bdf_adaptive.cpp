@@ -42,10 +42,11 @@ namespace hinge {
 namespace {
 
 constexpr int most_iterations = 4, most_failures = 12;
-constexpr double slowest = 0.9;       // contraction
-constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
-constexpr double negligible = 1e-3;   // part of that accuracy
-constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
+constexpr double slowest = 0.9;           // contraction
+constexpr double accuracy = 0.033;        // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;       // part of that accuracy
+constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
+constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class AdaptiveBdf final : public AdaptiveStepper {
@@ -151,10 +152,11 @@ class AdaptiveBdf final : public AdaptiveStepper {
   BdfCoefficients used_, now_;  // of the last accepted step, of the one being tried
   std::size_t k_ = 1, k_used_ = 1;
   double t_ = 0, h_ = 0, h_used_ = 0;
-  double matrix_c_ = 0;  // 0: there is no matrix
-  int raised_ = 0;       // steps for which the order is not lowered again
-  int refused_ = 0;      // steps for which the step is not doubled again
-  bool growing_ = true;  // at the start orders and steps grow from step to step
+  double matrix_c_ = 0;        // 0: there is no matrix
+  bool matrix_tired_ = false;  // it took more than two iterations last time
+  int raised_ = 0;             // steps for which the order is not lowered again
+  int refused_ = 0;            // steps for which the step is not doubled again
+  bool growing_ = true;        // at the start orders and steps grow from step to step
   std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
   mutable std::vector<double> shown_, shown_rate_, velocity_, z_rate_, psi_;
   mutable std::optional<Acceleration> acceleration_;
@@ -227,6 +229,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
+    matrix_tired_ = m > 1;
     if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
     const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
@@ -235,10 +238,11 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
   return NewtonTrouble::slow;
 }
 
-// With the matrix at hand where it is near enough, else with a new one.
+// With the matrix at hand where it is near enough, else with a new one; of few unknowns also where the last step took
+// more than the two iterations that every step has.
 NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   const double ratio = matrix_c_ == 0 ? 0 : now_.c / matrix_c_;
-  if (ratio >= matrix_range && ratio <= 1 / matrix_range) {
+  if (ratio >= matrix_range && ratio <= 1 / matrix_range && !(matrix_tired_ && n_ <= few_unknowns)) {
     if (iterate(t, h) == NewtonTrouble::none) return NewtonTrouble::none;
     predict();
   }

@@ -536,7 +536,10 @@ void read_momentum_maps(const Item& table, const SystemSection& system, const Va
     part("axis", map.axis);
     part("point", map.point);
     part("direction", map.direction);
-    item.located([&] { motion_of(system.system->layout(), map); });
+    Item place = item;
+    for (const char* key : {"axis", "point", "direction"})
+      if (item.source->overridden.contains(item[key].key)) place = item[key];  // by --set
+    place.located([&] { motion_of(system.system->layout(), map); });
     model.momentum_maps.emplace_back(name, map);
   }
 }

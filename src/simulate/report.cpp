@@ -11,7 +11,6 @@ namespace hinge {
 namespace {
 
 constexpr int most_rows = 12;
-constexpr const char* condition_unknowns = "q1, p1 and multipliers";
 
 void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
                   const std::string& suffix = "") {
@@ -129,20 +128,25 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
 
   if (r.condition)
     out << fmt::format(
-        "\nIteration matrix of the first step\n  {:<34} {:.6e}   (equations of motion times h, unknowns {})\n",
-        "condition number, 2-norm", *r.condition, condition_unknowns);
+        "\nIteration matrix of the first step\n  {:<34} {:.6e}   (equations of motion times h; unknowns "
+        "q1, p1 and, where they are unknown, multipliers)\n",
+        "condition number, 2-norm", *r.condition);
 
   out << "\nCost\n";
   if (r.tolerance.given())
     out << fmt::format("  steps from {:.3g} to {:.3g}; {} rejected by the error test, {} by Newton's iteration\n",
                        r.shortest, r.longest, r.counters.rejected, r.counters.failed);
   const double steps = static_cast<double>(std::max(r.steps, 1L));
-  out << fmt::format("  {} steps in {:.3g} s: {:.3g} steps per second\n", r.steps, r.wall_seconds,
-                     r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);
+  out << fmt::format("  {} step{} in {:.3g} s: {:.3g} steps per second\n", r.steps, r.steps == 1 ? "" : "s",
+                     r.wall_seconds, r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);
   out << fmt::format("  {:.2f} Newton iterations, {:.2f} factorisations, {:.1f} evaluations per step\n",
                      static_cast<double>(r.counters.iterations) / steps,
                      static_cast<double>(r.counters.factorisations) / steps,
                      static_cast<double>(r.counters.evaluations) / steps);
+  if (r.counters.augmentations > 0)
+    out << fmt::format("  {:.2f} augmentations per step, {:.2f} Newton iterations in each\n",
+                       static_cast<double>(r.counters.augmentations) / steps,
+                       static_cast<double>(r.counters.iterations) / static_cast<double>(r.counters.augmentations));
   if (!r.output.empty()) out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
   return out;
 }

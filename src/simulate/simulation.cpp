@@ -107,6 +107,7 @@ struct Simulation::Impl {
   State shown;          // between steps, for the record
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
   double discrete_energy0 = 0, discrete_energy_error = 0;
+  double work_before = 0;  // of the stepper, where the present step began
   bool wants_condition = false;
   std::optional<double> condition;
   std::vector<std::string> start_remarks;
@@ -293,6 +294,7 @@ struct Simulation::Impl {
     }
     out = before;
     stepper->reset();
+    stepper->set_summed_work(work_before);
     const bool ok = static_cast<bool>(stepper->step(out, t - before.t));
     out.t = t;
     return ok;
@@ -302,6 +304,7 @@ struct Simulation::Impl {
   // to an event and changed.
   bool notice_events() {
     if (events.empty()) return false;
+    const double work_after = stepper ? stepper->summed_work() : 0;
     const State after = state;
     State from = before;
     EventWatch::Found found;
@@ -333,6 +336,10 @@ struct Simulation::Impl {
         continue;
       }
       state = found.state;
+      if (stepper && stepper->discrete_energy_name()) {  // the step that led there, once more: others came after it
+        State again = before;
+        probe(found.state.t, again);
+      }
       record_between();
       write_row();
       if (event.action == Event::Action::stop) {
@@ -349,7 +356,10 @@ struct Simulation::Impl {
       events.restart(state, found.event);
       return false;
     }
-    if (probed && stepper) stepper->reset();
+    if (probed && stepper) {
+      stepper->reset();
+      stepper->set_summed_work(work_after);
+    }
     return false;
   }
 
@@ -357,6 +367,7 @@ struct Simulation::Impl {
   // contain t, the step is t1 - t0 as it rounds, so that constraints hold at the very time that is reported.
   void advance(double t0, double t1, double h) {
     before = state;  // same sizes: nothing is allocated
+    work_before = stepper->summed_work();
     state.t = t0;
     if (depends_on_time) h = t1 - t0;
     if (const StepResult result = stepper->step(state, h); !result) {
@@ -468,7 +479,10 @@ void Simulation::start(const Start& initial) {
   s.events.compile(*s.system);
   s.start_remarks.clear();
   s.state = consistent_start(*s.system, s.options.start, initial, &s.start_remarks);
-  if (s.stepper) s.stepper->reset();
+  if (s.stepper) {
+    s.stepper->reset();
+    s.stepper->set_summed_work(0);
+  }
   if (s.adaptive)
     if (const StepResult result = s.adaptive->start(s.state); !result) throw StepFailure(result.reason, s.state.t);
   s.steps = s.recorded = 0;

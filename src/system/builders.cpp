@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -146,6 +145,8 @@ Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vecto
   if (name.empty()) throw InputError("a coordinate needs a name");
   for (const int extent : shape)
     if (extent < 1) throw InputError(fmt::format("'{}' is declared with size {}; sizes start at 1", name, extent));
+  for (const Block& other : blocks)
+    if (other.name == name) throw InputError(fmt::format("'{}' is declared already; choose another name", name));
   Block block{name, std::move(shape), count};
   Vector result;
   for (int k = 0; k < block.size(); ++k) {
@@ -164,15 +165,17 @@ void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Bloc
   for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
 }
 
-// Position of each of `some` in the list of all coordinates.
+// Position of each of `some` in the list of all coordinates. These were declared one after the other, so that their
+// nodes ascend.
 std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
-  std::unordered_map<Node, std::size_t> position;
-  for (std::size_t k = 0; k < all.size(); ++k) position.emplace(all[k].node_in(graph), k);
   std::vector<std::size_t> result;
   for (const Expression& x : some) {
-    const auto at = position.find(x.node_in(graph));
-    if (at == position.end()) throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
-    result.push_back(at->second);
+    const Node node = x.node_in(graph);
+    const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                     [&](const Expression& e, Node n) { return e.node_in(graph) < n; });
+    if (at == all.end() || at->node_in(graph) != node)
+      throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
+    result.push_back(static_cast<std::size_t>(at - all.begin()));
   }
   return result;
 }
@@ -199,6 +202,11 @@ Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) 
   return q;
 }
 Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
+Vector Lagrangian::direction(const std::string& name) {
+  Vector d = coordinates(name, 3);
+  q_blocks_.back().direction = true;
+  return d;
+}
 Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
 Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
 void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }
