@@ -475,6 +475,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     for (const std::string pattern : {"no option '{}'", "'{}'", "{}"}) {
       for (const auto& [key, value] : model.method_options) {
         if (text.find(fmt::format(fmt::runtime(pattern), key)) == std::string::npos) continue;
+        if (!section[key])  // it came from there
+          throw LocatedError(fmt::format("{}: contact.{}: {}", section.source->name,
+                                         key == "solver_tolerance" ? "tolerance" : key, text));
         const std::string near = nearest_name(key, own);
         section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
       }
