@@ -32,7 +32,7 @@ TEST(Branches, FreezeEveryOperation) {
     const Branches branches(g.graph, std::span(&f, 1));
     ASSERT_EQ(branches.size(), 1u);
     const double root_at = g.value(branches.roots()[0], 3, 1);
-    for (const char upper : {0, 1}) {
+    for (const char upper : {char{0}, char{1}}) {
       const Branches::Frozen frozen = branches.freeze(std::span(&f, 1), {upper});
       ASSERT_EQ(frozen.active.size(), 1u);
       const bool own = (root_at > 0) == (upper != 0);  // is (3, 1) on this side? Then (-3, -1) is not
@@ -70,7 +70,7 @@ TEST(Branches, TheSameRootIsOneBranch) {
                                g.graph.make(Op::less_equal, g.y, g.x)};
   const Branches branches(g.graph, f);
   EXPECT_EQ(branches.size(), 1u);
-  for (const char upper : {0, 1}) {
+  for (const char upper : {char{0}, char{1}}) {
     const auto frozen = branches.freeze(f, {upper}).functions;
     const bool above = (g.value(branches.roots()[0], 2, 1) > 0) == (upper != 0);  // x > y
     EXPECT_TRUE(g.graph.is_constant(frozen[0], above ? 0 : 1));
