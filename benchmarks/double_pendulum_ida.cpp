@@ -3,12 +3,8 @@
 //   masses 1, rods 1, gravity 9.81 along -y, from rest at q1 = (1, 0, 0), q2 = (2, 0, 0), until t = 10
 //   g_1 = (q1.q1 - 1)/2 = 0,  g_2 = ((q2 - q1).(q2 - q1) - 1)/2 = 0
 //
-// Hinge gets the Lagrangian. IDA gets what a careful user would give it: the stabilised index-2 form of Gear, Gupta and
-// Leimkuhler with the residual and the dense Jacobian written by hand,
-//
-//   q' = v - G^T mu,   v' = F - G^T lambda,   0 = g(q),   0 = G(q) v,     x = (q, v, lambda, mu), 16 unknowns
-//
-// and the algebraic unknowns left out of its error test.
+// Hinge gets the Lagrangian. IDA gets what a careful user would give it (ida_by_hand.hpp): the stabilised index-2 form
+// of Gear, Gupta and Leimkuhler, 16 unknowns, with the residual and the dense Jacobian written by hand.
 //
 // Both are judged by a solution that belongs to neither: the motion is planar, so two angles describe it, and those are
 // integrated by the classical Runge-Kutta method in long double.
@@ -26,17 +22,15 @@
 
 #include <fmt/format.h>
 #include <ida/ida.h>
-#include <nvector/nvector_serial.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
 
 #include "hinge/error.hpp"
 #include "hinge/simulate.hpp"
+#include "ida_by_hand.hpp"
 #include "measure.hpp"
 
 namespace {
 
-constexpr double gravity = 9.81;
+constexpr double gravity = bench::Rods::gravity;
 constexpr double end_time = 10.0;
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
@@ -179,186 +173,31 @@ Row run_hinge(const std::string& name, const hinge::MethodChoice& method, double
 
 // ----------------------------------------------------------------------------------------------------------- IDA
 
-constexpr sunindextype unknowns = 16;
-constexpr sunindextype at_q = 0, at_v = 6, at_lambda = 12, at_mu = 14;
-
-// The rows of G are (q1, 0) and (-(q2-q1), q2-q1). G is linear in q, so that d(G(q) v)/dq = G(v): the same function.
-std::array<std::array<double, 6>, 2> constraint_matrix(const double* q) {
-  std::array<std::array<double, 6>, 2> rows{};
-  for (std::size_t k = 0; k < 3; ++k) {
-    rows[0][k] = q[k];
-    rows[1][k] = -(q[3 + k] - q[k]);
-    rows[1][3 + k] = q[3 + k] - q[k];
-  }
-  return rows;
-}
-
-std::array<double, 2> constraint_values(const double* q) {
-  double first = -1, second = -1;
-  for (int k = 0; k < 3; ++k) {
-    first += q[k] * q[k];
-    second += (q[3 + k] - q[k]) * (q[3 + k] - q[k]);
-  }
-  return {first / 2, second / 2};
-}
-
-int ggl_residual(double, N_Vector vector_x, N_Vector vector_rate, N_Vector vector_out, void*) {
-  const double* x = N_VGetArrayPointer(vector_x);
-  const double* rate = N_VGetArrayPointer(vector_rate);
-  double* out = N_VGetArrayPointer(vector_out);
-  const double *v = x + at_v, *lambda = x + at_lambda, *mu = x + at_mu;
-  const auto rows = constraint_matrix(x + at_q);
-  const auto g = constraint_values(x + at_q);
-  for (std::size_t k = 0; k < 6; ++k) {
-    const double force = k % 3 == 1 ? -gravity : 0.0;
-    out[at_q + static_cast<int>(k)] = rate[k] - v[k] + rows[0][k] * mu[0] + rows[1][k] * mu[1];
-    out[at_v + static_cast<int>(k)] = rate[6 + k] - force + rows[0][k] * lambda[0] + rows[1][k] * lambda[1];
-  }
-  for (std::size_t i = 0; i < 2; ++i) {
-    out[at_lambda + static_cast<int>(i)] = g[i];
-    double rate_of_g = 0;
-    for (std::size_t k = 0; k < 6; ++k) rate_of_g += rows[i][k] * v[k];
-    out[at_mu + static_cast<int>(i)] = rate_of_g;
-  }
-  return 0;
-}
-
-// d(G^T l)/dq = l_0 diag(I, 0) + l_1 [[I, -I], [-I, I]]
-void add_curvature(SUNMatrix jacobian, sunindextype row, const double* l) {
-  for (sunindextype k = 0; k < 3; ++k) {
-    SM_ELEMENT_D(jacobian, row + k, at_q + k) += l[0] + l[1];
-    SM_ELEMENT_D(jacobian, row + k, at_q + 3 + k) -= l[1];
-    SM_ELEMENT_D(jacobian, row + 3 + k, at_q + k) -= l[1];
-    SM_ELEMENT_D(jacobian, row + 3 + k, at_q + 3 + k) += l[1];
-  }
-}
-
-// dR/dx + cj dR/dx'; IDA hands over a matrix of zeros.
-int ggl_jacobian(double, double cj, N_Vector vector_x, N_Vector, N_Vector, SUNMatrix jacobian, void*, N_Vector,
-                 N_Vector, N_Vector) {
-  const double* x = N_VGetArrayPointer(vector_x);
-  const auto at_position = constraint_matrix(x + at_q), at_velocity = constraint_matrix(x + at_v);
-  for (sunindextype k = 0; k < 6; ++k) {
-    SM_ELEMENT_D(jacobian, at_q + k, at_q + k) = cj;
-    SM_ELEMENT_D(jacobian, at_q + k, at_v + k) = -1;
-    SM_ELEMENT_D(jacobian, at_v + k, at_v + k) = cj;
-    for (sunindextype i = 0; i < 2; ++i) {
-      const double entry = at_position[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
-      SM_ELEMENT_D(jacobian, at_q + k, at_mu + i) = entry;
-      SM_ELEMENT_D(jacobian, at_v + k, at_lambda + i) = entry;
-      SM_ELEMENT_D(jacobian, at_lambda + i, at_q + k) = entry;
-      SM_ELEMENT_D(jacobian, at_mu + i, at_v + k) = entry;
-      SM_ELEMENT_D(jacobian, at_mu + i, at_q + k) =
-          at_velocity[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
-    }
-  }
-  add_curvature(jacobian, at_q, x + at_mu);
-  add_curvature(jacobian, at_v, x + at_lambda);
-  return 0;
-}
-
-// IDA prepared for one run. Every object of SUNDIALS is freed in the reverse order of its making.
-class Ida {
- public:
-  explicit Ida(double tolerance) {
-    SUNContext_Create(nullptr, &context_);
-    x_ = N_VNew_Serial(unknowns, context_);
-    rate_ = N_VClone(x_);
-    id_ = N_VClone(x_);
-    set_initial_values();
-    memory_ = IDACreate(context_);
-    IDASetErrHandlerFn(memory_, keep_message, this);
-    IDAInit(memory_, ggl_residual, 0.0, x_, rate_);
-    IDASStolerances(memory_, tolerance, tolerance);
-    IDASetId(memory_, id_);
-    IDASetSuppressAlg(memory_, SUNTRUE);
-    IDASetMaxNumSteps(memory_, 10'000'000);
-    IDASetStopTime(memory_, end_time);
-    matrix_ = SUNDenseMatrix(unknowns, unknowns, context_);
-    solver_ = SUNLinSol_Dense(x_, matrix_, context_);
-    IDASetLinearSolver(memory_, solver_, matrix_);
-    IDASetJacFn(memory_, ggl_jacobian);
-  }
-  ~Ida() {
-    IDAFree(&memory_);
-    SUNLinSolFree(solver_);
-    SUNMatDestroy(matrix_);
-    for (N_Vector v : {id_, rate_, x_}) N_VDestroy(v);
-    SUNContext_Free(&context_);
-  }
-  Ida(const Ida&) = delete;
-  Ida& operator=(const Ida&) = delete;
-
-  // To the end in one call, as a user would. Empty, or why it failed.
-  std::string run() { return outcome(IDASolve(memory_, end_time, &time_, x_, rate_, IDA_NORMAL)); }
-
-  // To the end with a look at every step.
-  std::string run_watching(const std::function<void(const double*)>& look) {
-    int flag = IDA_SUCCESS;
-    while (flag == IDA_SUCCESS) {
-      flag = IDASolve(memory_, end_time, &time_, x_, rate_, IDA_ONE_STEP);
-      if (flag >= 0) look(values());
-    }
-    return outcome(flag);
-  }
-
-  const double* values() const { return N_VGetArrayPointer(x_); }
-  long steps() const {
-    long count = 0;
-    IDAGetNumSteps(memory_, &count);
-    return count;
-  }
-
- private:
-  static void keep_message(int code, const char*, const char*, char* message, void* self) {
-    if (code < 0) static_cast<Ida*>(self)->message_ = message;  // positive codes are warnings
-  }
-
-  std::string outcome(int flag) const {
-    if (flag >= 0) return {};
-    return fmt::format("IDA's code {} at t = {:.4g}: {}", flag, time_, message_);
-  }
-
-  // At rest with horizontal rods G F = 0: the multipliers are zero and the masses begin to fall freely.
-  void set_initial_values() {
-    N_VConst(0.0, x_);
-    N_VConst(0.0, rate_);
-    N_VConst(0.0, id_);
-    N_VGetArrayPointer(x_)[at_q] = 1;
-    N_VGetArrayPointer(x_)[at_q + 3] = 2;
-    N_VGetArrayPointer(rate_)[at_v + 1] = -gravity;
-    N_VGetArrayPointer(rate_)[at_v + 4] = -gravity;
-    for (sunindextype k = 0; k < at_lambda; ++k) N_VGetArrayPointer(id_)[k] = 1;  // 1: differential, 0: algebraic
-  }
-
-  SUNContext context_ = nullptr;
-  N_Vector x_ = nullptr, rate_ = nullptr, id_ = nullptr;
-  SUNMatrix matrix_ = nullptr;
-  SUNLinearSolver solver_ = nullptr;
-  void* memory_ = nullptr;
-  double time_ = 0;
-  std::string message_;
-};
+constexpr int at_q = 0, at_v = 6;
 
 void note_constraints(const double* x, Row& row) {
-  const auto rows = constraint_matrix(x + at_q);
-  const auto g = constraint_values(x + at_q);
-  for (std::size_t i = 0; i < 2; ++i) {
-    double rate = 0;
-    for (std::size_t k = 0; k < 6; ++k) rate += rows[i][k] * x[at_v + static_cast<int>(k)];
-    row.constraint = std::max(row.constraint, std::abs(g[i]));
-    row.hidden_constraint = std::max(row.hidden_constraint, std::abs(rate));
+  for (int rod = 0; rod < 2; ++rod) {
+    double square = 0, product = 0;
+    for (int k = 3 * rod; k < 3 * rod + 3; ++k) {
+      const double r = rod == 0 ? x[k] : x[k] - x[k - 3], slide = x[at_v + k] - (rod == 0 ? 0.0 : x[at_v + k - 3]);
+      square += r * r;
+      product += r * slide;
+    }
+    row.constraint = std::max(row.constraint, std::abs(square - 1) / 2);
+    row.hidden_constraint = std::max(row.hidden_constraint, std::abs(product));
   }
 }
 
 Row run_ida(double tolerance, const Motion& exact, int repeats) {
+  bench::Rods rods{2, 3};
+  const bench::IdaProblem problem = rods.ida(end_time);
   Row row{.method = "IDA, GGL", .setting = fmt::format("tol = {:.0e}", tolerance), .failure = {}};
   std::vector<double> setup, cpu;
   for (int k = 0; k < repeats; ++k) {
-    std::unique_ptr<Ida> ida;
-    setup.push_back(1e3 * bench::time_of([&] { ida = std::make_unique<Ida>(tolerance); }));
+    std::unique_ptr<bench::Ida> ida;
+    setup.push_back(1e3 * bench::time_of([&] { ida = std::make_unique<bench::Ida>(problem, tolerance); }));
     cpu.push_back(1e3 * bench::time_of([&] { row.failure = ida->run(); }));
-    row.steps = ida->steps();
+    row.steps = ida->counts().steps;
     if (!row.failure.empty()) return row;
     if (k > 0) continue;
     Motion motion;
@@ -371,7 +210,7 @@ Row run_ida(double tolerance, const Motion& exact, int repeats) {
   row.cpu_ms = bench::median(cpu);
   // The constraints are watched in a run of its own, so that the timed ones do nothing but integrate.
   row.constraint = row.hidden_constraint = 0;
-  Ida watched(tolerance);
+  bench::Ida watched(problem, tolerance);
   row.failure = watched.run_watching([&](const double* x) { note_constraints(x, row); });
   return row;
 }

@@ -69,6 +69,9 @@ std::vector<Instance> all_instances() {
       {"half-explicit(4)", "half-explicit", {{"order", 4.0}}},
       {"half-explicit(5)", "half-explicit", {{"order", 5.0}}},
       {"generalized-alpha", "generalized-alpha"},
+      {"moreau-jean", "moreau-jean"},
+      {"paoli-schatzman", "paoli-schatzman"},
+      {"event-driven", "event-driven", {{"base", word("rattle")}}},
       {"auto", "auto", {}, "chooses its steps; its steps are those of explicit(8)"},
   };
 }

@@ -11,6 +11,8 @@
 #include "hinge/formulation.hpp"
 #include "hinge/method.hpp"
 #include "hinge/model.hpp"
+#include "hinge/multibody.hpp"
+#include "hinge/nonsmooth.hpp"
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"

@@ -61,6 +61,11 @@ struct ContactStatistics {
   long solves = 0, solver_iterations = 0, unconverged = 0;
   double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
   std::string solver;  ///< that solved the last problem
+  struct Event {
+    double t;
+    std::string what;  ///< "impact of floor", "floor opens", "floor sticks"
+  };
+  std::vector<Event> events;  ///< of event-driven methods, the first ten thousand
 };
 
 /// The contacts of the last step and their impulses, for records and pictures.
@@ -86,6 +91,9 @@ class Stepper {
   virtual const char* discrete_energy_name() const { return nullptr; }
   /// Its value at the state that the last step led to, from the energy and the constraints g there.
   virtual double discrete_energy(double energy, const double* /*g*/) const { return energy; }
+  /// What discrete_energy() has summed up over all steps. Who makes steps on trial puts it back afterwards.
+  virtual double summed_work() const { return 0; }
+  virtual void set_summed_work(double) {}
   /// Null where the method knows no contacts.
   virtual const ContactStatistics* contact_statistics() const { return nullptr; }
   virtual const ContactImpulses* contact_impulses() const { return nullptr; }
@@ -161,6 +169,7 @@ struct MethodInfo {
   Preserves preserves;
   std::vector<OptionInfo> options;
   std::string reference;
+  std::string condition{};  ///< of what is preserved: "with constraints = \"multiplier\"; ..."
 };
 
 /// A method with its options chosen, not yet bound to a system.
@@ -179,6 +188,8 @@ struct MethodChoice {
   std::vector<std::string> facts{};
   /// The same, but what is known only together with a system.
   std::function<std::vector<std::string>(const System&)> system_facts{};
+  /// More of that, for who wants to know a system before it is run.
+  std::function<std::vector<std::string>(const System&)> details{};
   /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
   std::function<double(std::shared_ptr<const System>, const State&, double h, const SolverOptions&)> condition{};
   /// With steps that are chosen to meet a tolerance. Empty where the method takes steps of given length only.

@@ -34,6 +34,7 @@ struct Model {
   std::vector<std::pair<std::string, MomentumMap>> momentum_maps;  ///< [output] momentum
   std::vector<Event> events;                                       ///< [[event]]
   std::string output_file;                                         ///< [output] file
+  std::string picture_file;                                        ///< [output] vtk
   ExactSolution exact;                                             ///< [exact]
 
   /// A simulation with the method bound, quantities observed and output set; start() has not been called.

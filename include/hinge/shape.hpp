@@ -23,14 +23,18 @@ struct Shape {
   enum class Kind { sphere, box, capsule, cylinder, mesh, plane };
   Kind kind = Kind::sphere;
   double radius = 0;                               ///< sphere, capsule, cylinder
-  double length = 0;                               ///< capsule (between the centres of its caps), cylinder: along z
+  double length = 0;                               ///< capsule (between the centres of its caps), cylinder: along z, in the plane y
   Eigen::Vector3d size = Eigen::Vector3d::Zero();  ///< box: full edge lengths
   Eigen::Vector3d normal{0, 0, 1};                 ///< plane: the half space below it is solid
   std::vector<Eigen::Vector3d> vertices{};         ///< mesh: the convex hull of these points
   /// Throws InputError for what is no shape: a radius that is not positive, fewer than four points of a mesh, ...
   void validate(int dimension) const;
-  /// About the centre of mass, for uniform density; throws InputError for a plane.
+  /// For uniform density; area in the plane. Throws InputError for a plane, which has none.
   double volume(int dimension) const;
+  /// Zero but for a mesh, whose points may lie anywhere about the origin: shift the collider by minus this where the
+  /// body's origin is its centre of mass.
+  Eigen::Vector3d centre_of_mass(int dimension) const;
+  /// About the centre of mass, of a thin plate in the plane: entry (2, 2) is the one that turns it there.
   Eigen::Matrix3d inertia_per_mass(int dimension) const;
 };
 

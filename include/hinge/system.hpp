@@ -84,6 +84,7 @@ struct Block {
   std::string name;
   std::vector<int> shape;  // {} scalar, {n} vector, {N, n} array of vectors
   int first = 0;           // position of its first number
+  bool direction = false;  // vectors that motions of space turn but do not shift: directors, not points
   int size() const;
   /// "q1[2]", "q[17][0]", "theta".
   std::string entry_name(int k) const;
@@ -185,6 +186,8 @@ class SystemBuilder {
   void constrain(const Expression& g, std::string name = "");
   /// A contact: gap >= 0. For Lagrangian and Mechanical systems.
   void unilateral(const Expression& gap, UnilateralOptions options = {});
+  /// The multiplier of a contact whose force is an expression of one's own; see UnilateralOptions.
+  Expression contact_multiplier(const std::string& name);
   /// A function of the coordinates, at most quadratic, that methods with discrete derivatives shall keep whole where it
   /// occurs in the potential or the constraints: momentum maps under which it is invariant are then kept.
   void invariant(const Expression& pi);
@@ -216,6 +219,8 @@ class Lagrangian : public SystemBuilder {
   Vector coordinates(const std::string& name, int size);
   Vector coordinates(const std::string& name, std::vector<int> shape);
   Expression coordinate(const std::string& name);
+  /// Three coordinates that are no point but a vector, such as a director: it has no place that could be shifted.
+  Vector direction(const std::string& name);
   /// The velocities that belong to coordinates: q'.
   Vector velocity(const Vector& q) const;
   Expression velocity(const Expression& q) const;

@@ -14,13 +14,15 @@ using Eigen::Vector3d;
 
 // A rotation that is typed with a few digits, and one that is computed.
 constexpr double typed_rotation = 1e-6, computed_rotation = 1e-14;
+// Of moments of inertia, relative.
+constexpr double round_off = 1e-10;
 
 // E = (tr J/2) I - J: the integral of rho X X^T over the body, with which sum_ij E_ij d_i'.d_j' = omega.J omega. Of a
-// flat body one entry is zero, and rounding is not to make a tiny mass of it.
+// flat body one entry is zero, and rounding is not to make a tiny mass, or a negative one, of it.
 Matrix3d euler_tensor(const Matrix3d& inertia) {
   const double half = inertia.trace() / 2;
   const Matrix3d e = half * Matrix3d::Identity() - inertia;
-  return (e.array().abs() < 1e-14 * half).select(0.0, e);
+  return (e.array().abs() < round_off * half).select(0.0, e);
 }
 
 Vector combination(const Vector3d& r, const std::array<Vector, 3>& d) {
@@ -73,7 +75,6 @@ void RigidBodyOptions::validate() const {
                     "a free body is described by its centre of mass, which is the origin of its frame; leave 'center' "
                     "out, or give the 'fixed' point that it is measured from");
 
-  constexpr double round_off = 1e-10;
   const double size = inertia.cwiseAbs().maxCoeff();
   const double skew = (inertia - inertia.transpose()).cwiseAbs().maxCoeff();
   if (skew > round_off * size)
@@ -101,7 +102,7 @@ RigidBody::RigidBody(Lagrangian& system, const RigidBodyOptions& options) : opti
     x_rate_ = system.velocity(x_);
   }
   for (std::size_t k = 0; k < 3; ++k) {
-    d_[k] = system.coordinates(fmt::format("{}_d{}", name, k + 1), 3);
+    d_[k] = system.direction(fmt::format("{}_d{}", name, k + 1));
     d_rate_[k] = system.velocity(d_[k]);
   }
 

@@ -1,4 +1,6 @@
 // hinge check: what a model is, without integrating it.
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -36,8 +38,8 @@ void print_vector(const char* symbol, const std::vector<Node>& nodes, const Grap
 }
 
 void print_equations(const System& system) {
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  if (!symbolic) return;
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic || symbolic->ny() == 0) return;
   const Equations& eq = symbolic->equations();
   std::cout << "\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v\n";
   print_vector("v", eq.v, *eq.graph);
@@ -68,6 +70,34 @@ void print_structure(const System& system) {
   std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
 }
 
+// Which levels of the constraints the method keeps.
+std::string levels(const MethodChoice& method) {
+  const Preserves& p = method.info.preserves;
+  const std::string name = method.info.name;
+  if (p.position_level && p.velocity_level) return "; " + name + " keeps the position and the velocity level together";
+  if (p.position_level) return "; " + name + " keeps the position level, the velocity level to its order";
+  if (p.velocity_level) return "; " + name + " keeps the velocity level, the position level to its order";
+  return "";
+}
+
+void print_contacts(const System& system, const State& start) {
+  const auto finder = system.contact_finder();
+  if (!finder) return;
+  constexpr int most = 12;
+  ContactList list;
+  const bool bodies = system.layout().kind == SystemKind::multibody;
+  finder->find(start.t, start.y.data(), bodies ? finder->length_scale() : HUGE_VAL, list);
+  const double closed = 1e-9 * finder->length_scale();
+  const auto count = std::count_if(list.gap.begin(), list.gap.end(), [&](double gap) { return gap <= closed; });
+  std::cout << fmt::format("\nContacts    {}{}, {} closed; {} rows each\n", list.count, bodies ? " nearby" : "", count,
+                           list.dimension);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::min(list.count, most)); ++i)
+    std::cout << fmt::format("  {:<26} gap {:<12.6g} restitution {:g}, friction {:g}{}\n", finder->name(list.key[i]),
+                             list.gap[i], list.restitution[i], list.friction[i],
+                             list.gap[i] <= closed ? "  closed" : "");
+  if (list.count > most) std::cout << fmt::format("  ... {} more\n", list.count - most);
+}
+
 }  // namespace
 
 int check(const std::string& path, const std::vector<Override>& overrides) {
@@ -81,13 +111,15 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_equations(system);
   print_structure(system);
 
+  const MethodChoice method = make_method(model.method, model.method_options);
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
   std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
-  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom", layout.ny - rank.rank);
-  std::cout << fmt::format("  {:<26} {}\n", "index",
-                           system.ng() == 0 ? "0 (an ordinary differential equation)"
-                                            : "3 as written; Hinge keeps the position and the velocity level together");
+  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom",
+                           (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank);
+  std::cout << fmt::format(
+      "  {:<26} {}\n", "index",
+      system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
   State start;
   located(model, [&] { start = consistent_start(system, model.simulation.start, model.start); });
   std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
@@ -102,7 +134,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
-  const MethodChoice method = make_method(model.method, model.method_options);
+  print_contacts(system, start);
   located(model, [&] {
     const SimulationOptions& o = model.simulation;
     if (o.tolerance.given() && method.bind_adaptive)
@@ -112,6 +144,12 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
+  for (const auto* more : {&method.system_facts, &method.details})
+    if (*more)
+      for (const std::string& fact : (*more)(system)) std::cout << "  " << fact << '\n';
+  if (method.warnings)
+    for (const std::string& warning : method.warnings(system))
+      std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   return done;
 }
 

@@ -48,7 +48,7 @@ int compare(const CompareArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
 /// check() for F(t, x, x') = 0.
 int check_dae(const Model& model);
-int list_methods(bool json);
+int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 
 }  // namespace hinge::cli

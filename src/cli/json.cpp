@@ -37,8 +37,17 @@ Json final_json(const Report& r) {
     f["z"] = blocks_json(l.z, l.z, r.final.z);
   } else {
     f["position"] = blocks_json(l.y, l.y, r.final.y);
-    f["velocity"] = blocks_json(l.y, l.y, r.velocity);
-    f["momentum"] = blocks_json(l.z, l.kind == SystemKind::hamiltonian ? l.z : l.y, r.momentum);
+    if (l.kind == SystemKind::multibody) {
+      // angular velocities along the axes of the bodies, by names without the prime
+      std::vector<Block> names = l.z;
+      for (Block& b : names)
+        if (b.name.back() == '\'') b.name.pop_back();
+      f["velocity"] = blocks_json(l.z, names, r.final.z);
+      f["momentum"] = blocks_json(l.z, names, r.momentum);
+    } else {
+      f["velocity"] = blocks_json(l.y, l.y, r.velocity);
+      f["momentum"] = blocks_json(l.z, l.kind == SystemKind::hamiltonian ? l.z : l.y, r.momentum);
+    }
   }
   f["multiplier"] = r.final.psi;
   if (!r.quantities.empty()) {
@@ -119,6 +128,27 @@ Json series_json(const ConvergenceSeries& s) {
   return j;
 }
 
+Json contacts_json(const ContactStatistics& c) {
+  Json j = {
+      {"contacts", c.contacts},
+      {"most_contacts", c.most_contacts},
+      {"loaded", c.loaded},
+      {"impacts", c.impacts},
+      {"penetration", c.penetration},
+      {"complementarity_residual", c.complementarity},
+      {"cone_violation", c.cone},
+      {"momentum_balance", c.momentum_balance},
+      {"energy_lost_in_impacts", c.impact_loss},
+      {"energy_lost_in_friction", c.friction_loss},
+      {"contact_problems", c.solves},
+      {"solver_iterations", c.solver_iterations},
+      {"not_to_tolerance", c.unconverged},
+      {"solver", c.solver},
+      {"seconds", {{"search", c.search_seconds}, {"assembly", c.assembly_seconds}, {"solver", c.solver_seconds}}}};
+  for (const auto& event : c.events) j["events"].push_back({{"t", event.t}, {"what", event.what}});
+  return j;
+}
+
 }  // namespace
 
 Json to_json(const Report& r, const std::string& method_name) {
@@ -149,11 +179,13 @@ Json to_json(const Report& r, const std::string& method_name) {
   if (r.discrete_energy_error) d["discrete_energy_error"] = *r.discrete_energy_error;
   for (const Report::Momentum& m : r.momentum_maps) d["momentum"][m.name] = {{"value", m.value}, {"error", m.error}};
   if (r.condition)
-    d["condition"] = {{"value", *r.condition},
-                      {"norm", 2},
-                      {"step", "first"},
-                      {"scaling", "equations of motion times h, unknowns q1, p1 and multipliers"}};
+    d["condition"] = {
+        {"value", *r.condition},
+        {"norm", 2},
+        {"step", "first"},
+        {"scaling", "equations of motion times h; unknowns q1, p1 and, where they are unknown, multipliers"}};
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
+  if (r.contacts) d["contacts"] = contacts_json(*r.contacts);
   d["newton_iterations"] = r.counters.iterations;
   if (r.counters.augmentations > 0) d["augmentations"] = r.counters.augmentations;
   d["evaluations"] = r.counters.evaluations;

@@ -201,7 +201,7 @@ int dispatch(int argc, char** argv) {
   run->add_option("--step", step, "step size instead of the model's");
   run->add_option("--tolerance", tolerance, "let the method choose its steps to meet this tolerance");
   run->add_option("--end", end, "end time instead of the model's");
-  run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5");
+  run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
   run->add_flag("--json", arguments.json, "print one JSON object instead of the table");
   run->add_flag("--quiet", arguments.quiet, "print nothing but errors");
@@ -223,6 +223,8 @@ int dispatch(int argc, char** argv) {
   bool methods_json = false;
   auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
   methods->add_flag("--json", methods_json, "print a JSON list");
+  std::string one_method;
+  methods->add_option("name", one_method, "only this one");
 
   try {
     app.parse(argc, argv);
@@ -256,7 +258,7 @@ int dispatch(int argc, char** argv) {
       throw hinge::InputError("--out needs the name of a file, as in --out solved.hdf5");
     return hinge::cli::contact(problem);
   }
-  return hinge::cli::list_methods(methods_json);
+  return hinge::cli::list_methods(methods_json, one_method);
 }
 
 }  // namespace

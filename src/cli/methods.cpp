@@ -5,13 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "hinge/error.hpp"
 
 namespace hinge::cli {
 
-int list_methods(bool json) {
+int list_methods(bool json, const std::string& only) {
   using Json = nlohmann::ordered_json;
   Json list = Json::array();
+  bool found = false;
   for (const MethodInfo& m : methods()) {
+    if (!only.empty() && m.name != only) continue;
+    found = true;
     const Preserves& p = m.preserves;
     if (json) {
       Json options = Json::array();
@@ -30,6 +34,7 @@ int list_methods(bool json) {
                         {"energy", p.energy}}},
                       {"options", options},
                       {"reference", m.reference}});
+      if (!m.condition.empty()) list.back()["preserves_if"] = m.condition;
       continue;
     }
     std::string kept;
@@ -44,11 +49,13 @@ int list_methods(bool json) {
     add(p.energy, "energy");
     std::cout << fmt::format("{}\n  {}\n  order      {}; of the multipliers {}\n  preserves  {}\n", m.name, m.summary,
                              m.order, m.multiplier_order, kept);
+    if (!m.condition.empty()) std::cout << fmt::format("  if         {}\n", m.condition);
     for (const OptionInfo& o : m.options)
       std::cout << fmt::format("  option     {}{}   {}\n", o.name,
                                o.default_value.empty() ? "" : " = " + o.default_value, o.meaning);
     std::cout << fmt::format("  reference  {}\n\n", m.reference);
   }
+  if (!found) throw InputError(fmt::format("there is no method '{}'; 'hinge methods' lists them all", only));
   if (json)
     std::cout << list.dump(2) << '\n';
   else

@@ -1,8 +1,7 @@
 // The interpreter: expression graph -> flat tape of instructions on numbered slots.
 //
 // Slots: first the inputs, then the constants, then temporaries. A temporary's slot is free again after its last
-// use, and the order of computation follows the outputs depth first, the neediest operand before the others, so few
-// are alive at a time.
+// use. What is computed, and in which order: tape_plan.hpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,24 +12,26 @@
 #include <fmt/format.h>
 
 #include "expression/evaluator.hpp"
+#include "expression/tape_plan.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
 
 namespace {
 
-// s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own.
+// s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own. A sum is (result,
+// number of terms, -) followed by its terms (0 or 1: added or subtracted, a, b); sine and cosine are (sine, argument,
+// cosine).
 struct Instruction {
   std::int32_t result, a, b;
 };
 
-// Instructions are ordered within windows of this many: their temporaries fit into the fastest cache.
-constexpr std::size_t window = 4096;
+constexpr std::array<double, 2> signs{1.0, -1.0};
 
 // Consecutive instructions of one kind. Families of constraints make the same few instructions come back with all slots
 // moved on by the same step: such a run has its first period on the tape, and is repeated from there.
 struct Run {
-  Op op;
+  int kind;
   std::int32_t period;  // instructions on the tape
   std::int32_t repeats = 1;
   Instruction step{};
@@ -88,6 +89,8 @@ void execute(const Run& run, const Instruction*& i, double* s, Operation&& opera
   }
 }
 
+constexpr int kind_of(Op op) { return static_cast<int>(op); }
+
 class Tape final : public Evaluator {
  public:
   Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs) {
@@ -97,9 +100,10 @@ class Tape final : public Evaluator {
       for (const Node node : block) slot_[static_cast<std::size_t>(node)] = slots_++;
     }
     inputs_ = slots_;
-    std::vector<Node> order = schedule(graph, outputs);
-    group_equal_operations(graph, order);
-    note_used_blocks();
+    TapePlan plan(graph, outputs);
+    operations_ = plan.operations;
+    place_constants(graph, plan, outputs);
+    note_used_blocks(plan.uses);
     // An output that is computed is computed into its place; inputs and repeated outputs are copied there.
     first_output_ = slots_;
     output_count_ = outputs.size();
@@ -108,7 +112,7 @@ class Tape final : public Evaluator {
       std::int32_t& slot = slot_[static_cast<std::size_t>(outputs[k])];
       if (slot < 0) slot = first_output_ + static_cast<std::int32_t>(k);
     }
-    assign_slots(graph, order);
+    assign_slots(plan);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])],
                          to = first_output_ + static_cast<std::int32_t>(k);
@@ -121,7 +125,6 @@ class Tape final : public Evaluator {
     }
     compress();
     slot_ = {};
-    uses_ = {};
   }
 
   std::vector<double> make_scratch() const override {
@@ -161,18 +164,41 @@ class Tape final : public Evaluator {
       if (blocks_[k].used && inputs[k]) copy(inputs[k], blocks_[k].size, s + blocks_[k].first);
     const Instruction* i = tape_.data();
     for (const Run& run : runs_) {
-      switch (run.op) {
-        case Op::add: execute(run, i, s, [](double a, double b) { return a + b; }); break;
-        case Op::subtract: execute(run, i, s, [](double a, double b) { return a - b; }); break;
-        case Op::multiply: execute(run, i, s, [](double a, double b) { return a * b; }); break;
-        case Op::divide: execute(run, i, s, [](double a, double b) { return a / b; }); break;
-        case Op::negate: execute(run, i, s, [](double a, double) { return -a; }); break;
-        case Op::sqrt: execute(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
-        case Op::select:
+      switch (run.kind) {
+        case kind_of(Op::add): execute(run, i, s, [](double a, double b) { return a + b; }); break;
+        case kind_of(Op::subtract): execute(run, i, s, [](double a, double b) { return a - b; }); break;
+        case kind_of(Op::multiply): execute(run, i, s, [](double a, double b) { return a * b; }); break;
+        case kind_of(Op::divide): execute(run, i, s, [](double a, double b) { return a / b; }); break;
+        case kind_of(Op::negate): execute(run, i, s, [](double a, double) { return -a; }); break;
+        case kind_of(Op::sqrt): execute(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
+        case kind_of(Op::select):
           for (const Instruction* const end = i + run.period; i != end; i += 2)
             s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
           break;
-        default: execute(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
+        case TapePlan::sum:
+          for (const Instruction* const end = i + run.period; i != end;) {
+            const Instruction* const last = i + i->a;
+            const std::int32_t result = i->result;
+            ++i;
+            double sum = s[i->a] * s[i->b];
+            do {
+              ++i;
+              sum += signs[static_cast<std::size_t>(i->result)] * (s[i->a] * s[i->b]);
+            } while (i != last);
+            ++i;
+            s[result] = sum;
+          }
+          break;
+        case TapePlan::sine_and_cosine:
+          for (const Instruction* const end = i + run.period; i != end; ++i) {
+            const double angle = s[i->a];
+            s[i->result] = std::sin(angle);
+            s[i->b] = std::cos(angle);
+          }
+          break;
+        default:
+          execute(run, i, s, [op = static_cast<Op>(run.kind)](double a, double b) { return apply_op(op, a, b); });
+          break;
       }
     }
     for (const Copy& c : copies_) copy(s + c.from, c.count, s + c.to);
@@ -187,19 +213,45 @@ class Tape final : public Evaluator {
           s[L * (blocks_[k].first + i) + l] = inputs[l][k][i];
     const Instruction* i = tape_.data();
     for (const Run& run : runs_) {
-      switch (run.op) {
-        case Op::add: execute<L>(run, i, s, [](double a, double b) { return a + b; }); break;
-        case Op::subtract: execute<L>(run, i, s, [](double a, double b) { return a - b; }); break;
-        case Op::multiply: execute<L>(run, i, s, [](double a, double b) { return a * b; }); break;
-        case Op::divide: execute<L>(run, i, s, [](double a, double b) { return a / b; }); break;
-        case Op::negate: execute<L>(run, i, s, [](double a, double) { return -a; }); break;
-        case Op::sqrt: execute<L>(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
-        case Op::select:
+      switch (run.kind) {
+        case kind_of(Op::add): execute<L>(run, i, s, [](double a, double b) { return a + b; }); break;
+        case kind_of(Op::subtract): execute<L>(run, i, s, [](double a, double b) { return a - b; }); break;
+        case kind_of(Op::multiply): execute<L>(run, i, s, [](double a, double b) { return a * b; }); break;
+        case kind_of(Op::divide): execute<L>(run, i, s, [](double a, double b) { return a / b; }); break;
+        case kind_of(Op::negate): execute<L>(run, i, s, [](double a, double) { return -a; }); break;
+        case kind_of(Op::sqrt): execute<L>(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
+        case kind_of(Op::select):
           for (const Instruction* const end = i + run.period; i != end; i += 2)
             for (int l = 0; l < L; ++l)
               s[L * i->result + l] = s[L * i->a + l] != 0 ? s[L * i->b + l] : s[L * i[1].a + l];
           break;
-        default: execute<L>(run, i, s, [op = run.op](double a, double b) { return apply_op(op, a, b); }); break;
+        case TapePlan::sum:
+          for (const Instruction* const end = i + run.period; i != end;) {
+            const Instruction* const last = i + i->a;
+            double* to = s + L * i->result;
+            ++i;
+            double sum[static_cast<std::size_t>(L)];
+            for (int l = 0; l < L; ++l) sum[l] = s[L * i->a + l] * s[L * i->b + l];
+            do {
+              ++i;
+              const double sign = signs[static_cast<std::size_t>(i->result)];
+              for (int l = 0; l < L; ++l) sum[l] += sign * (s[L * i->a + l] * s[L * i->b + l]);
+            } while (i != last);
+            ++i;
+            for (int l = 0; l < L; ++l) to[l] = sum[l];
+          }
+          break;
+        case TapePlan::sine_and_cosine:
+          for (const Instruction* const end = i + run.period; i != end; ++i)
+            for (int l = 0; l < L; ++l) {
+              const double angle = s[L * i->a + l];
+              s[L * i->result + l] = std::sin(angle);
+              s[L * i->b + l] = std::cos(angle);
+            }
+          break;
+        default:
+          execute<L>(run, i, s, [op = static_cast<Op>(run.kind)](double a, double b) { return apply_op(op, a, b); });
+          break;
       }
     }
     for (const Copy& copy : copies_)
@@ -215,168 +267,78 @@ class Tape final : public Evaluator {
     bool used;
   };
 
-  // Operands of an operation, the one that needs most slots first.
-  static std::array<Node, 3> neediest_first(const Graph::Entry& e, const std::vector<std::int32_t>& need) {
-    std::array<Node, 3> operands{e.a, e.b, e.c};
-    const auto order = [&](Node& x, Node& y) {
-      if (need[static_cast<std::size_t>(x)] < need[static_cast<std::size_t>(y)]) std::swap(x, y);
-    };
-    if (arity(e.op) > 1) order(operands[0], operands[1]);
-    if (arity(e.op) > 2) {
-      order(operands[1], operands[2]);
-      order(operands[0], operands[1]);
-    }
-    return operands;
-  }
-
-  // Equal operations one after the other are one loop instead of a decision each, which the processor would guess
-  // wrong more often than not. Within windows of the order, whatever is ready and of the most frequent kind goes first.
-  static void group_equal_operations(const Graph& graph, std::vector<Node>& order) {
-    constexpr std::size_t kinds = static_cast<std::size_t>(Op::select) + 1;
-    std::vector<std::int32_t> place(static_cast<std::size_t>(graph.size()), -1);
-    std::vector<Node> members;
-    std::vector<std::int32_t> waits;                           // operands still to come from this window
-    std::vector<std::pair<std::int32_t, std::int32_t>> users;  // operand, user: places in the window
-    std::array<std::vector<std::int32_t>, kinds> ready;
-    for (std::size_t first = 0; first < order.size(); first += window) {
-      const std::size_t count = std::min(window, order.size() - first);
-      members.assign(order.begin() + static_cast<std::ptrdiff_t>(first),
-                     order.begin() + static_cast<std::ptrdiff_t>(first + count));
-      for (std::size_t k = 0; k < count; ++k)
-        place[static_cast<std::size_t>(members[k])] = static_cast<std::int32_t>(k);
-      waits.assign(count, 0);
-      users.clear();
-      for (std::size_t k = 0; k < count; ++k) {
-        const Graph::Entry& e = graph[members[k]];
-        const Node operands[] = {e.a, e.b, e.c};
-        for (int j = 0; j < arity(e.op); ++j)
-          if (const std::int32_t at = place[static_cast<std::size_t>(operands[j])]; at >= 0) {
-            ++waits[k];
-            users.emplace_back(at, static_cast<std::int32_t>(k));
-          }
-        if (waits[k] == 0) ready[static_cast<std::size_t>(e.op)].push_back(static_cast<std::int32_t>(k));
-      }
-      std::sort(users.begin(), users.end());
-      for (std::size_t done = 0; done < count;) {
-        auto& now = *std::max_element(ready.begin(), ready.end(),
-                                      [](const auto& x, const auto& y) { return x.size() < y.size(); });
-        for (std::size_t next = 0; next < now.size(); ++next, ++done) {  // `now` may grow on the way
-          const std::int32_t k = now[next];
-          order[first + done] = members[static_cast<std::size_t>(k)];
-          for (auto u = std::lower_bound(users.begin(), users.end(), std::pair(k, std::int32_t{0}));
-               u != users.end() && u->first == k; ++u)
-            if (--waits[static_cast<std::size_t>(u->second)] == 0)
-              ready[static_cast<std::size_t>(graph[members[static_cast<std::size_t>(u->second)]].op)].push_back(
-                  u->second);
-        }
-        now.clear();
-      }
-      for (const Node n : members) place[static_cast<std::size_t>(n)] = -1;
-    }
-  }
-
-  // How many temporaries each operation needs if no sub-expression is shared: while an operand is computed, those
-  // before it occupy a slot each.
-  static std::vector<std::int32_t> slots_needed(const Graph& graph) {
-    std::vector<std::int32_t> need(static_cast<std::size_t>(graph.size()), 0);
-    for (Node n = 0; n < graph.size(); ++n) {
+  // Constants that are read get a slot each. Variables must have one.
+  void place_constants(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs) {
+    const auto look = [&](Node n) {
       const Graph::Entry& e = graph[n];
-      const auto operands = neediest_first(e, need);
-      std::int32_t own = arity(e.op) > 0 ? 1 : 0;
-      for (int k = 0; k < arity(e.op); ++k)
-        own = std::max(own, need[static_cast<std::size_t>(operands[static_cast<std::size_t>(k)])] + k);
-      need[static_cast<std::size_t>(n)] = own;
+      if (slot_[static_cast<std::size_t>(n)] >= 0) return;
+      if (e.op == Op::variable)
+        throw InputError(fmt::format("'{}' is not a variable of this system", graph.variable_name(e.a)));
+      if (e.op != Op::constant) return;
+      slot_[static_cast<std::size_t>(n)] = slots_++;
+      constants_.push_back(e.value);
+    };
+    bool sums = false;
+    for (const TapePlan::Step& step : plan.steps) {
+      plan.for_each_operand(step, look);
+      sums = sums || step.kind == TapePlan::sum;
     }
-    return need;
+    for (const Node output : outputs) look(output);
+    if (!sums) return;
+    one_ = slots_++;
+    constants_.push_back(1.0);
   }
 
-  // Depth-first order of all operations below the outputs, and how often each node is used.
-  std::vector<Node> schedule(const Graph& graph, std::span<const Node> outputs) {
-    enum : char { fresh, open, done };
-    std::vector<char> state(static_cast<std::size_t>(graph.size()), fresh);
-    uses_.assign(static_cast<std::size_t>(graph.size()), 0);
-    const std::vector<std::int32_t> need = slots_needed(graph);
-    std::vector<Node> order, stack;
-    for (const Node output : outputs) {
-      ++uses_[static_cast<std::size_t>(output)];  // never released: the value is read at the end
-      stack.push_back(output);
-      while (!stack.empty()) {
-        const Node n = stack.back();
-        char& status = state[static_cast<std::size_t>(n)];
-        const Graph::Entry& e = graph[n];
-        const int count = arity(e.op);
-        if (status == fresh && count > 0) {
-          status = open;
-          const auto operands = neediest_first(e, need);
-          for (int k = count - 1; k >= 0; --k) {  // the last one pushed is computed first
-            const auto operand = operands[static_cast<std::size_t>(k)];
-            ++uses_[static_cast<std::size_t>(operand)];
-            if (state[static_cast<std::size_t>(operand)] == fresh) stack.push_back(operand);
-          }
-          continue;
-        }
-        stack.pop_back();
-        if (status == done) continue;
-        status = done;
-        if (count > 0) order.push_back(n);
-        if (e.op == Op::variable && slot_[static_cast<std::size_t>(n)] < 0)
-          throw InputError(fmt::format("'{}' is not a variable of this system", graph.variable_name(e.a)));
-        if (e.op == Op::constant) {
-          slot_[static_cast<std::size_t>(n)] = slots_++;
-          constants_.push_back(e.value);
-        }
-      }
-    }
-    return order;
-  }
-
-  void note_used_blocks() {
+  void note_used_blocks(const std::vector<std::int32_t>& uses) {
     for (std::size_t n = 0; n < slot_.size(); ++n)
-      if (slot_[n] >= 0 && slot_[n] < inputs_ && uses_[n] > 0)
+      if (slot_[n] >= 0 && slot_[n] < inputs_ && uses[n] > 0)
         for (Block& block : blocks_)
           if (slot_[n] >= block.first && slot_[n] < block.first + block.size) block.used = true;
   }
 
   // Temporaries take the lowest free slots in ascending order, and what a window releases is free for the next one
   // only: so equal pieces of a window get slots that differ by equal steps, which compress() looks for.
-  void assign_slots(const Graph& graph, const std::vector<Node>& order) {
+  void assign_slots(TapePlan& plan) {
     const std::int32_t first_temporary = slots_;
     std::vector<std::int32_t> free, released;
-    tape_.reserve(order.size());
-    for (std::size_t position = 0; position < order.size(); ++position) {
-      if (position % window == 0) {
+    const auto slot = [this](Node n) -> std::int32_t& { return slot_[static_cast<std::size_t>(n)]; };
+    const auto place_result = [&](Node n) {
+      if (slot(n) >= 0) return;  // an output: its place is settled, and kept by the use that was counted for it
+      if (free.empty()) {
+        slot(n) = slots_++;
+        return;
+      }
+      slot(n) = free.back();
+      free.pop_back();
+    };
+    tape_.reserve(plan.steps.size());
+    for (std::size_t position = 0; position < plan.steps.size(); ++position) {
+      if (position % TapePlan::window == 0) {
         free.insert(free.end(), released.begin(), released.end());
         released.clear();
         std::sort(free.begin(), free.end(), std::greater<>());
       }
-      const Node n = order[position];
-      const Graph::Entry& e = graph[n];
-      const Node operands[] = {e.a, e.b, e.c};
-      std::int32_t source[] = {0, 0, 0};
-      const int count = arity(e.op);
-      for (int k = 0; k < count; ++k) source[k] = slot_[static_cast<std::size_t>(operands[k])];
-      for (int k = 0; k < count; ++k)
-        if (--uses_[static_cast<std::size_t>(operands[k])] == 0 && source[k] >= first_temporary)
-          released.push_back(source[k]);
-      std::int32_t result = slot_[static_cast<std::size_t>(n)];
-      if (result >= 0) {
-        // an output: its place is settled, and kept by the use that was counted for it
-      } else if (free.empty()) {
-        result = slots_;
-        ++slots_;
+      const TapePlan::Step& step = plan.steps[position];
+      plan.for_each_operand(step, [&](Node n) {
+        if (--plan.uses[static_cast<std::size_t>(n)] == 0 && slot(n) >= first_temporary) released.push_back(slot(n));
+      });
+      place_result(step.result);
+      const Node* operand = plan.operands.data() + step.first;
+      if (step.kind == TapePlan::sine_and_cosine) place_result(operand[1]);
+      const std::int32_t result = slot(step.result);
+      const std::size_t before = tape_.size();
+      if (step.kind == TapePlan::sum) {
+        tape_.push_back({result, step.count / 2, 0});
+        for (std::int32_t k = 0; k < step.count; k += 2) {
+          const Node a = operand[k], b = operand[k + 1];
+          tape_.push_back({a < 0 ? 1 : 0, slot(a < 0 ? ~a : a), b == TapePlan::nothing ? one_ : slot(b)});
+        }
       } else {
-        result = free.back();
-        free.pop_back();
+        tape_.push_back({result, slot(operand[0]), step.count > 1 ? slot(operand[1]) : 0});
+        if (step.count > 2) tape_.push_back({result, slot(operand[2]), 0});
       }
-      slot_[static_cast<std::size_t>(n)] = result;
-      if (runs_.empty() || runs_.back().op != e.op) runs_.push_back({e.op, 0});
-      tape_.push_back({result, source[0], source[1]});
-      ++runs_.back().period;
-      if (e.op == Op::select) {
-        tape_.push_back({result, source[2], 0});
-        ++runs_.back().period;
-      }
-      ++operations_;
+      if (runs_.empty() || runs_.back().kind != step.kind) runs_.push_back({step.kind, 0});
+      runs_.back().period += static_cast<std::int32_t>(tape_.size() - before);
     }
   }
 
@@ -389,15 +351,15 @@ class Tape final : public Evaluator {
       const std::size_t end = i + static_cast<std::size_t>(run.period);
       while (i < end) {
         const auto [period, repeats] =
-            run.op == Op::select ? std::pair<std::size_t, std::size_t>(1, 1) : repetition(i, end);
+            run.kind >= kind_of(Op::select) ? std::pair<std::size_t, std::size_t>(1, 1) : repetition(i, end);
         if (repeats > 1) {
           const Instruction &x = tape_[i], &y = tape_[i + period];
-          runs.push_back({run.op,
+          runs.push_back({run.kind,
                           static_cast<std::int32_t>(period),
                           static_cast<std::int32_t>(repeats),
                           {y.result - x.result, y.a - x.a, y.b - x.b}});
         } else {
-          if (runs.empty() || runs.back().repeats > 1 || runs.back().op != run.op) runs.push_back({run.op, 0});
+          if (runs.empty() || runs.back().repeats > 1 || runs.back().kind != run.kind) runs.push_back({run.kind, 0});
           ++runs.back().period;
         }
         kept.insert(kept.end(), tape_.begin() + static_cast<std::ptrdiff_t>(i),
@@ -440,8 +402,8 @@ class Tape final : public Evaluator {
   };
   std::vector<Copy> copies_, constant_outputs_;
   std::size_t operations_ = 0, output_count_ = 0;
-  std::int32_t inputs_ = 0, slots_ = 0, first_output_ = 0;
-  std::vector<std::int32_t> slot_, uses_;  // by node, while building
+  std::int32_t inputs_ = 0, slots_ = 0, first_output_ = 0, one_ = 0;
+  std::vector<std::int32_t> slot_;  // by node, while building
 };
 
 }  // namespace

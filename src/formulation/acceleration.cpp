@@ -2,18 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hinge {
 
 namespace {
 
-// Two sums, so that additions do not wait for each other.
+// One number after the other: what has just been written one by one would be slow to read in pairs.
 bool finite(const double* x, int n) {
-  double even = 0, odd = 0;
+  for (int i = 0; i < n; ++i)
+    if (!(std::abs(x[i]) <= std::numeric_limits<double>::max())) return false;
+  return true;
+}
+
+// Shorter than a call for the few numbers of a mechanism.
+inline void copy(const double* from, int n, double* to) {
+  if (n > 32) {
+    std::copy_n(from, n, to);
+    return;
+  }
   int i = 0;
-  for (; i + 2 <= n; i += 2) even += x[i] * 0, odd += x[i + 1] * 0;
-  if (i < n) even += x[i] * 0;
-  return even + odd == 0;
+  for (; i + 2 <= n; i += 2) {
+    const double first = from[i], second = from[i + 1];
+    to[i] = first;
+    to[i + 1] = second;
+  }
+  if (i < n) to[i] = from[i];
 }
 
 }  // namespace
@@ -64,10 +78,10 @@ bool Acceleration::compute(double t, const double* y, const double* z, double* p
   const Evaluation& e = *at_;
   at_->at(t, y, z, psi);
   if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
-  std::copy_n(e[Q::acceleration_force], nz, z_rate);
+  copy(e[Q::acceleration_force], nz, z_rate);
   curvature(psi);
   kernel_.solve(z_rate, psi);
-  std::copy_n(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
+  copy(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
   return finite(z_rate, nz) && finite(psi, m);
 }
 

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "formulation/constraint_rank.hpp"
+#include "formulation/contact_start.hpp"
 #include "formulation/dae_start.hpp"
 #include "formulation/pair_start.hpp"
 #include "hinge/error.hpp"
@@ -323,6 +324,8 @@ std::string list_values(const std::vector<Block>& blocks, const Values& x) {
 // The nearest values as lines of [initial], in the words that were used for the given ones.
 std::string initial_lines(const System& system, const Start& given, const State& nearest) {
   const Layout& layout = system.layout();
+  if (layout.kind == SystemKind::multibody)
+    return fmt::format("\n    {}\n    {}", list_values(layout.y, nearest.y), list_values(layout.z, nearest.z));
   const bool own_words = layout.kind == SystemKind::odae || layout.kind == SystemKind::own;
   if (own_words)
     return fmt::format("\n    y = {}\n    z = {}", list_values(layout.y, nearest.y), list_values(layout.z, nearest.z));
@@ -509,7 +512,7 @@ State consistent_start(const System& system, double t, const Start& start, std::
     throw InputError("give the initial velocity or the initial momentum, not both");
   Values z(at(system.nz()), 0.0);
   const SystemKind kind = system.layout().kind;
-  const bool own_words = kind == SystemKind::odae || kind == SystemKind::own;
+  const bool own_words = kind == SystemKind::odae || kind == SystemKind::own || kind == SystemKind::multibody;
   if (!start.velocity.empty()) {
     expect(start.velocity, own_words ? system.nz() : system.ny(), "velocity");
     z = kind == SystemKind::hamiltonian ? z_from_velocity(system, t, start.position, start.velocity) : start.velocity;
@@ -523,7 +526,8 @@ State consistent_start(const System& system, double t, const Start& start, std::
 
   StartCheck check = check_start(system, t, start.position, z, start.multiplier);
   const bool found = check.position_found && check.velocity_found;
-  if (found && (check.violations.empty() || start.consistent == Consistency::project)) return check.nearest;
+  if (found && (check.violations.empty() || start.consistent == Consistency::project))
+    return start_without_penetration(system, start.consistent, std::move(check.nearest));
 
   const Layout& layout = system.layout();
   std::string text = "the initial values are inconsistent:";
@@ -541,7 +545,11 @@ State consistent_start(const System& system, double t, const Start& start, std::
         check.position_found ? "velocity" : "position");
   } else {
     text += "\n  The nearest consistent values are" + initial_lines(system, start, check.nearest);
-    text += "\n  Put these into [initial], or set consistent = \"project\" there to use them.";
+    text +=
+        layout.kind == SystemKind::multibody
+            ? "\n  Change the bodies accordingly (spins are angular velocities along the axes of the body), or write "
+              "[initial] consistent = \"project\" to use these values."
+            : "\n  Put these into [initial], or set consistent = \"project\" there to use them.";
   }
   throw InconsistentStart(text);
 }

@@ -18,14 +18,15 @@ constexpr struct {
   double at, weight, low_weight;
 } gauss[] = {{0.5384693101056831, 0.23931433524968324, 0.57481333922979460},
              {0.9061798459386640, 0.11846344252809454, 0}};
-// The integral is used where its points are close enough: the two rules differ by less than this, relative to f, which
-// puts the error of the better one below a thousandth of a rounding. (A constant error of the same sign would make the
-// energy drift.)
+// The integral is used where its points are close enough: the two rules differ by less than this, relative to f and its
+// change. For smooth f the better rule, exact to degree nine, is then off by less than a rounding of f. (A constant
+// error of the same sign would make the energy drift.)
 constexpr double rules_differ = 5e-8;
 // And it must agree with the difference to this many roundings of the latter.
 constexpr double roundings = 16;
-// Changes smaller than this, relative to the arguments, move nothing: the bracket is of third order in them.
-constexpr double no_change = 1e-12;
+// Squared changes below this underflow. Larger ones are taken as they are, however small beside the arguments: one
+// argument may be large and hardly move, while others are small and do.
+constexpr double no_change = 1e-280;
 
 Node sum_of_products(Graph& graph, std::span<const Node> a, std::span<const Node> b) {
   Node sum = graph.constant(0);
@@ -39,24 +40,37 @@ Node sum_of_sizes(Graph& graph, std::span<const Node> a, std::span<const Node> b
   return sum;
 }
 
-// ddF(pi0, pi1) by (19), from pi0 and the change.
-std::vector<Node> gonzalez(Graph& source, Node function, const std::vector<Node>& parts, const std::vector<Node>& pi0,
-                           const std::vector<Node>& change, Graph& graph) {
+// a/b, or 0 where b underflows.
+Node quotient_or_zero(Graph& graph, Node a, Node b) {
+  const Node tiny = graph.make(Op::less, b, graph.constant(no_change));
+  return graph.make(Op::select, tiny, graph.constant(0),
+                    graph.divide(a, graph.make(Op::select, tiny, graph.constant(1), b)));
+}
+
+// ddF(pi0, pi1), from pi0 and the change.
+std::vector<Node> mean_derivative(Graph& source, Node function, const std::vector<Node>& parts,
+                                  const std::vector<Node>& pi0, const std::vector<Node>& change, Graph& graph) {
   const Remainder r = remainder(source, function, parts, pi0, change, graph);
   if (parts.size() == 1) {  // the mean of F', or the quotient of differences
     const Node nothing = graph.make(Op::equal, change[0], graph.constant(0));
     const Node quotient = graph.divide(r.difference, graph.make(Op::select, nothing, graph.constant(1), change[0]));
     return {graph.add(r.slope[0], graph.make(Op::select, r.integral_serves, r.mean_slope[0], quotient))};
   }
-  const Node size = sum_of_products(graph, change, change);
-  const Node limit = graph.multiply(graph.constant(no_change * no_change),
-                                    graph.add(sum_of_products(graph, pi0, pi0), graph.constant(1e-270)));
-  const Node tiny = graph.make(Op::less, size, limit);
-  const Node share = graph.make(Op::select, tiny, graph.constant(0),
-                                graph.divide(r.value, graph.make(Op::select, tiny, graph.constant(1), size)));
-  std::vector<Node> result;
+  // What Gauss' points have missed of the difference, given to each argument by its share in it, (slope change)^2; to
+  // all alike where F is flat at these points.
+  const Node missed = graph.make(Op::select, r.integral_serves, graph.constant(0),
+                                 graph.subtract(r.difference, sum_of_products(graph, r.mean_slope, change)));
+  Node weighted = graph.constant(0);
   for (std::size_t k = 0; k < parts.size(); ++k)
-    result.push_back(graph.add(r.slope[k], graph.multiply(share, change[k])));
+    weighted = graph.add(weighted, graph.multiply(r.square_slope[k], graph.multiply(change[k], change[k])));
+  const Node flat = graph.make(Op::less, weighted, graph.constant(no_change));
+  const Node by_slope = quotient_or_zero(graph, missed, weighted);
+  const Node alike = quotient_or_zero(graph, missed, sum_of_products(graph, change, change));
+  std::vector<Node> result;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Node share = graph.make(Op::select, flat, alike, graph.multiply(by_slope, r.square_slope[k]));
+    result.push_back(graph.add(graph.add(r.slope[k], r.mean_slope[k]), graph.multiply(share, change[k])));
+  }
   return result;
 }
 
@@ -87,6 +101,7 @@ Remainder remainder(Graph& source, Node function, std::span<const Node> argument
   Remainder r;
   r.slope = substitute(own, df, s, along(0), graph);
   r.mean_slope.assign(s.size(), graph.constant(0));
+  for (const Node slope : r.slope) r.square_slope.push_back(graph.multiply(slope, slope));
   std::vector<Node> low = r.mean_slope;
   const auto accumulate = [&](Node& sum, double weight, Node value) {
     sum = graph.add(sum, graph.multiply(graph.constant(weight), value));
@@ -96,6 +111,7 @@ Remainder remainder(Graph& source, Node function, std::span<const Node> argument
       const std::vector<Node> there = substitute(own, df, s, along(side * point.at), graph);
       for (std::size_t k = 0; k < s.size(); ++k) {
         const Node more = graph.subtract(there[k], r.slope[k]);
+        r.square_slope[k] = graph.add(r.square_slope[k], graph.multiply(there[k], there[k]));
         accumulate(r.mean_slope[k], point.weight, more);
         accumulate(low[k], point.low_weight, more);
       }
@@ -104,20 +120,41 @@ Remainder remainder(Graph& source, Node function, std::span<const Node> argument
   const Node f0 = substitute(own, f, s, start, graph)[0];
   const Node f1 = substitute(own, f, s, end, graph)[0];
   r.difference = graph.subtract(graph.subtract(f1, f0), sum_of_products(graph, r.slope, change));
-  Node size = graph.add(graph.make(Op::abs, f0), graph.make(Op::abs, f1));
-  for (const auto& x : {start, std::span<const Node>(change)}) size = graph.add(size, sum_of_sizes(graph, r.slope, x));
-  const auto within = [&](Node a, Node b, double share) {
+  const Node size =
+      graph.add(graph.add(graph.make(Op::abs, f0), graph.make(Op::abs, f1)), sum_of_sizes(graph, r.slope, change));
+  const Node rounded = graph.add(size, sum_of_sizes(graph, r.slope, start));  // arguments are rounded as well
+  const auto within = [&](Node a, Node b, double share, Node scale) {
     return graph.make(Op::less_equal, graph.make(Op::abs, graph.subtract(a, b)),
-                      graph.multiply(graph.constant(share), size));
+                      graph.multiply(graph.constant(share), scale));
   };
-  r.integral_serves = graph.make(Op::logical_and, within(integral, sum_of_products(graph, low, change), rules_differ),
-                                 within(integral, r.difference, roundings * std::numeric_limits<double>::epsilon()));
+  r.integral_serves =
+      graph.make(Op::logical_and, within(integral, sum_of_products(graph, low, change), rules_differ, size),
+                 within(integral, r.difference, roundings * std::numeric_limits<double>::epsilon(), rounded));
   r.value = graph.make(Op::select, r.integral_serves, integral, r.difference);
   return r;
 }
 
+namespace {
+
+// hypot(a, b) of linear a and b is sqrt(a^2 + b^2), which contains a quadratic function.
+std::vector<Node> with_squares_of_hypot(Graph& source, std::span<const Node> functions, std::span<const Node> q) {
+  const std::vector<int> degree = polynomial_degree(source, q);
+  const auto linear = [&](Node n) { return degree[static_cast<std::size_t>(n)] < 2; };
+  std::vector<Node> found, images;
+  for (Node n = 0, end = source.size(); n < end; ++n)
+    if (const Graph::Entry e = source[n]; e.op == Op::hypot && linear(e.a) && linear(e.b)) {
+      found.push_back(n);
+      images.push_back(source.make(Op::sqrt, source.add(source.multiply(e.a, e.a), source.multiply(e.b, e.b))));
+    }
+  if (found.empty()) return {functions.begin(), functions.end()};
+  return substitute(source, functions, found, images, source);
+}
+
+}  // namespace
+
 std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> functions, std::span<const Node> q,
                                            std::span<const Node> chosen) {
+  const std::vector<Node> written = with_squares_of_hypot(source, functions, q);
   std::vector<int> degree = polynomial_degree(source, q);
   if (!chosen.empty()) {
     // What contains a chosen invariant properly is not taken as one part.
@@ -127,7 +164,7 @@ std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> 
     for (const Node n : chosen) degree[static_cast<std::size_t>(n)] = 2;
   }
   std::vector<InvariantForm> forms;
-  for (const Node f : functions) {
+  for (const Node f : written) {
     InvariantForm& form = forms.emplace_back();
     const SplitSum sum = split_sum(source, f, degree);
     for (const Term& t : sum.quadratic) form.quadratic.push_back(source.multiply(source.constant(t.factor), t.node));
@@ -185,7 +222,7 @@ SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantFor
       }
       const std::vector<Node> pi0(all_pi0.begin() + static_cast<std::ptrdiff_t>(first_part),
                                   all_pi0.begin() + static_cast<std::ptrdiff_t>(first_part + term.parts.size()));
-      const std::vector<Node> dd_f = gonzalez(source, term.function, term.parts, pi0, change, graph);
+      const std::vector<Node> dd_f = mean_derivative(source, term.function, term.parts, pi0, change, graph);
       for (std::size_t k = 0; k < term.parts.size(); ++k) {
         const Node weight = graph.multiply(graph.constant(term.factor), dd_f[k]);
         each_slope(first_row + k, [&](int column, Node value) { add(column, graph.multiply(weight, value)); });

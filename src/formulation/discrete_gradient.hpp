@@ -8,10 +8,20 @@
 // is the midpoint gradient for functions that are at most quadratic. Built on invariants, f = F(pi(q)) with pi at most
 // quadratic,
 //
-//   dd f = Dpi(w)^T ddF(pi(x), pi(y)),   ddF by (19) in the space of invariants,
+//   dd f = Dpi(w)^T ddF(pi(x), pi(y))
 //
 // it keeps in addition the momentum maps under which every pi is invariant. The invariants are the largest
 // sub-expressions of degree one or two; terms of a sum are treated one by one.
+//
+// For one invariant, or F quadratic in several, ddF is that of (19). Else (19) would have to measure invariants that
+// may be of different sizes and units in one |d|^2: a distance of 1e7 that hardly moves gets a share of the bracket
+// which its own gradient, 1e7 again, makes a large force. The mean of DF along the way from pi(x) to pi(y) needs no
+// measure:
+//
+//   ddF = integral of DF(pi(x) + s d) ds over 0 <= s <= 1,   ddF . d = F(pi(y)) - F(pi(x)).
+//
+// It is taken with Gauss' five points, and what they miss of the difference is added as in (19), with |d|^2 weighted by
+// the squared slopes.
 //
 // Differences of invariants are computed as  pi(y) - pi(x) = Dpi(w) d, which is exact and does not cancel.
 #pragma once
@@ -38,11 +48,12 @@ struct Increment {
 /// from the integral of (Df - Df(w)).d along the way, which does not cancel, with Gauss' five points. That is exact to
 /// round-off while f varies little on the way; it is used where it agrees with the difference up to the rounding of f.
 struct Remainder {
-  std::vector<Node> slope{};       ///< Df(w)
-  std::vector<Node> mean_slope{};  ///< the mean of Df - Df(w)
-  Node difference = no_node;       ///< f1 - f0 - Df(w).d as written
-  Node integral_serves = no_node;  ///< does mean_slope.d agree with that?
-  Node value = no_node;            ///< the better one
+  std::vector<Node> slope{};         ///< Df(w)
+  std::vector<Node> mean_slope{};    ///< the mean of Df - Df(w)
+  std::vector<Node> square_slope{};  ///< sum of the squares of Df at the points used
+  Node difference = no_node;         ///< f1 - f0 - Df(w).d as written
+  Node integral_serves = no_node;    ///< does mean_slope.d agree with that?
+  Node value = no_node;              ///< the better one
 };
 Remainder remainder(Graph& source, Node function, std::span<const Node> arguments, std::span<const Node> start,
                     std::span<const Node> change, Graph& graph);

@@ -245,6 +245,17 @@ void general_equations(const ConstantMassForm& form, Treatment treatment, Draft&
     for (std::size_t i = 0; i < m; ++i) d.residual.push_back(d.plus(d.g0[i], d.change[i]));
 }
 
+// Which coordinate has an empty row in the mass matrix?
+std::string without_inertia(const System& system, const Pattern& mass, const std::vector<double>& values) {
+  for (int i = 0; i < mass.rows; ++i) {
+    bool empty = true;
+    for (int k = mass.row_start[static_cast<std::size_t>(i)]; k < mass.row_start[static_cast<std::size_t>(i) + 1]; ++k)
+      empty = empty && values[static_cast<std::size_t>(k)] == 0;
+    if (empty) return fmt::format("{} has no inertia", system.layout().y_name(i));
+  }
+  return "some combination of the coordinates has no inertia";
+}
+
 // Of a symmetric matrix.
 bool positive_definite(const Pattern& pattern, const std::vector<double>& values) {
   std::vector<Eigen::Triplet<double>> entries;
@@ -265,7 +276,8 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   if (!system->has_energy())
     refuse(method, "needs an energy: give the system as [lagrangian] or [hamiltonian], or use gauss-lobatto");
   if (system->depends_on_time())
-    refuse(method, "needs equations without t: where they contain it, the energy is not conserved anyway");
+    refuse(method,
+           "needs equations without t: where they contain it, the energy is not conserved anyway; use gauss-lobatto");
   const SystemKind kind = system->layout().kind;
   const bool hamiltonian = kind == SystemKind::hamiltonian;
   const Q mass_kind = hamiltonian ? Q::velocity_z : Q::momentum_z;
@@ -294,7 +306,8 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   BlockInverse inverter(pattern);
   std::vector<double> inverse(inverter.pattern().entries());
   if (!inverter.compute(values.data(), inverse.data()))
-    refuse(method, "needs a regular mass matrix; a coordinate has no inertia");
+    refuse(method, fmt::format("needs a regular mass matrix; {}. Give it a mass, or use gauss-lobatto",
+                               without_inertia(*system, pattern, values)));
   if (!positive_definite(pattern, values))
     refuse(method,
            "needs a positive definite mass matrix; here the kinetic energy is negative for some velocities. Look for a "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "expression/derivative.hpp"
+#include "formulation/auxiliary.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -33,7 +34,8 @@ struct Parts {
 
   Nodes variables(const char* name, std::size_t count) {
     Nodes list;
-    for (std::size_t k = 0; k < count; ++k) list.push_back(graph.variable(fmt::format("{}[{}]", name, k)));
+    AuxiliaryVariables variable(graph);
+    for (std::size_t k = 0; k < count; ++k) list.push_back(variable(fmt::format("{}[{}]", name, k)));
     return list;
   }
   Nodes times(const SparseExpressions& matrix, const Nodes& x) {

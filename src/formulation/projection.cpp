@@ -15,6 +15,10 @@ namespace {
 constexpr int most_iterations = 50;
 // Corrections below this, relative to the state, may use the matrix of a point nearby: its error enters squared.
 constexpr double small_correction = 1e-8;
+// The matrix that a method hands over is that of the same time: corrections below this may use it from the start.
+constexpr double nearby_correction = 1e-5;
+// Where the first correction, with a matrix of the point itself, is below this, nothing is left but rounding.
+constexpr double last_correction = 1e-9;
 
 double biggest(const double* x, int n) {
   double m = 0;
@@ -83,8 +87,12 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
 
 bool ConstraintProjection::project(double t, double* y, double* z, const double* psi, SaddleKernel* nearby) {
   if (nearby && (euclidean_ || !nearby->factored())) nearby = nullptr;
-  return (!position_ || project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) &&
-         (!velocity_ || project_velocity(t, y, z, psi, nearby));
+  if (position_) {
+    position_matrix_->forget();
+    if (!project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) return false;
+    if (position_matrix_->factored() && !euclidean_) nearby = position_matrix_.get();  // that of the result
+  }
+  return !velocity_ || project_velocity(t, y, z, psi, nearby);
 }
 
 void ConstraintProjection::evaluate(double t, const double* y, const double* z, const double* psi) {
@@ -131,7 +139,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
     ++evaluations_;
     g_->at(t, y, z, psi);
     const double change = solve_for(*nearby, (*g_)[Q::constraint]);
-    if (change <= small_correction * biggest(y, ny_)) {
+    if (change <= nearby_correction * biggest(y, ny_)) {
       if (descend(t, y, z, psi, *nearby, change)) return true;
       std::copy_n(y0_.data(), n, y);
     }
@@ -141,7 +149,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
   std::fill(mu_.begin(), mu_.end(), 0.0);
   RoundOffReached reached;
   const Pattern& c = system_->pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z);
-  for (;;) {
+  for (bool first = true;; first = false) {
     evaluate(t, y, z, psi);
     const Evaluation& e = *all_;
     if (!factor(*position_matrix_, true)) return false;
@@ -175,7 +183,9 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       const double d = std::abs(y[i] - right_[i]);
       change = d <= change ? change : d;
     }
-    const Verdict verdict = reached.judge(change, biggest(y, ny_));
+    const double scale = biggest(y, ny_);
+    const Verdict verdict =
+        first && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
     if (verdict != Verdict::go_on) return verdict == Verdict::reached;
   }
 }
@@ -188,7 +198,7 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
   SaddleKernel* matrix = nearby;
   if (nearby) {
     change = solve_for(*nearby, (*rate_)[Q::constraint_rate]);
-    if (!(change <= small_correction * biggest(z, nz_))) matrix = nullptr;
+    if (!(change <= nearby_correction * biggest(z, nz_))) matrix = nullptr;
   }
   if (!matrix) {
     evaluate(t, y, z, psi);
@@ -198,11 +208,14 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
   }
   RoundOffReached reached;
   double scale = biggest(z, nz_);
+  bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
   for (;;) {
     for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
     scale = std::max(scale, biggest(z, nz_));
-    const Verdict verdict = reached.judge(change, scale);
+    const Verdict verdict =
+        at_this_point && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
     if (verdict != Verdict::go_on) return verdict == Verdict::reached;
+    at_this_point = false;                                      // not the first one
     if (reached.slow() && change > small_correction * scale) {  // v is not linear in z: the matrix of this point
       evaluate(t, y, z, psi);
       matrix = velocity_matrix_.get();

@@ -6,15 +6,17 @@
 #include <fmt/format.h>
 
 #include "expression/derivative.hpp"
+#include "formulation/auxiliary.hpp"
 #include "solve/sparse.hpp"
 
 namespace hinge {
 
 void SymbolicRows::add_unknowns(std::span<const Node> nodes, std::span<const Node> rates,
                                 ImplicitProblem::Unknown kind) {
+  AuxiliaryVariables variable(*graph);
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     x.push_back(nodes[k]);
-    rate.push_back(rates.empty() ? graph->variable(fmt::format("({})'", to_text(*graph, nodes[k]))) : rates[k]);
+    rate.push_back(rates.empty() ? variable(fmt::format("rate of {}", nodes[k])) : rates[k]);
     unknowns.push_back(kind);
   }
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,178 +15,252 @@
 
 namespace hinge {
 
-std::vector<PointPlace> points_of(const Layout& layout, std::string* other) {
-  std::vector<PointPlace> points;
-  for (const Block& b : layout.y) {
-    const int width = b.shape.empty() ? 1 : b.shape.back();
-    if (width == 2 || width == 3)
-      for (int k = 0; k < b.size(); k += width) points.push_back({b.first + k, width});
-    else if (other && other->empty())
-      *other = b.name;
-  }
-  return points;
-}
-
-void Motion::at(const double* q, std::vector<double>& xi) const {
-  std::fill(xi.begin(), xi.end(), 0.0);
-  for (const Term& t : terms) xi[static_cast<std::size_t>(t.row)] += t.factor * (t.column < 0 ? 1 : q[t.column]);
-}
-
-double Motion::momentum(const double* q, const double* p) const {
-  double sum = 0;
-  for (const Term& t : terms) sum += t.factor * (t.column < 0 ? 1 : q[t.column]) * p[t.row];
-  return sum;
-}
-
-Motion rotation(const std::vector<PointPlace>& points, const std::vector<double>& axis,
-                const std::vector<double>& point) {
-  Motion motion;
-  const auto add = [&](const PointPlace& at, int row, int column, double factor) {
-    if (factor == 0 || row >= at.width) return;
-    if (column < at.width) motion.terms.push_back({at.first + row, at.first + column, factor});
-    const double offset = point[static_cast<std::size_t>(column)];
-    if (offset != 0) motion.terms.push_back({at.first + row, -1, -factor * offset});
-  };
-  for (const PointPlace& at : points)
-    for (int k = 0; k < 3; ++k) {
-      // (axis x q)_k = axis_i q_j - axis_j q_i with (k, i, j) cyclic
-      const int i = (k + 1) % 3, j = (k + 2) % 3;
-      add(at, k, j, axis[static_cast<std::size_t>(i)]);
-      add(at, k, i, -axis[static_cast<std::size_t>(j)]);
-    }
-  return motion;
-}
-
-Motion translation(const std::vector<PointPlace>& points, const std::vector<double>& direction) {
-  Motion motion;
-  for (const PointPlace& at : points)
-    for (int k = 0; k < at.width; ++k)
-      if (const double d = direction[static_cast<std::size_t>(k)]; d != 0)
-        motion.terms.push_back({at.first + k, -1, d});
-  return motion;
-}
-
 namespace {
 
-constexpr int samples = 6;
+// Rounding of the coefficients of a polynomial; anything above breaks its symmetry.
+constexpr double rounding = 1e-13;
 
-// Numbers that look random and are always the same.
+// The motion with its terms at hand by row, xi_i = sum_k B_ik q_k + c_i.
+class AffineMotion {
+ public:
+  AffineMotion(const Motion& motion, int n) : rows_(static_cast<std::size_t>(n)) {
+    for (const Motion::Term& t : motion.terms) rows_[static_cast<std::size_t>(t.row)].push_back({t.column, t.factor});
+  }
+  struct Entry {
+    int column;  // -1 for c
+    double factor;
+  };
+  const std::vector<Entry>& row(int i) const { return rows_[static_cast<std::size_t>(i)]; }
+
+ private:
+  std::vector<std::vector<Entry>> rows_;
+};
+
+// q.A q/2 + b.q + c, of which A and b matter here.
+struct Quadratic {
+  struct Entry {
+    int i, j;
+    double value;
+  };
+  std::vector<Entry> a{};  // both triangles
+  std::vector<std::pair<int, double>> b{};
+
+  // xi.(A q + b) = 0 for all q: every coefficient of this polynomial is zero, but for the rounding of its terms.
+  bool invariant_under(const AffineMotion& motion) const {
+    struct Sum {
+      double value = 0, size = 0;
+    };
+    std::map<std::pair<int, int>, Sum> coefficient;  // of q_k q_j, of q_j (k = -1) and 1 (both)
+    const auto add = [&](int k, int j, double x) {
+      Sum& sum = coefficient[std::minmax(k, j)];
+      sum.value += x;
+      sum.size += std::abs(x);
+    };
+    for (const Entry& e : a)
+      for (const AffineMotion::Entry& m : motion.row(e.i)) add(m.column, e.j, m.factor * e.value);
+    for (const auto& [i, value] : b)
+      for (const AffineMotion::Entry& m : motion.row(i)) add(m.column, -1, m.factor * value);
+    return std::all_of(coefficient.begin(), coefficient.end(),
+                       [](const auto& c) { return std::abs(c.second.value) <= rounding * c.second.size; });
+  }
+};
+
+// The coefficients of polynomials of degree at most two: their first and second derivatives at zero.
+std::vector<Quadratic> quadratics(const ConstantMassForm& form, const std::vector<Node>& functions) {
+  const Equations& eq = form.system->equations();
+  const SparseExpressions slopes = jacobian(*eq.graph, functions, eq.y);
+  const SparseExpressions second = jacobian(*eq.graph, slopes.entries, eq.y);
+  std::vector<Node> wanted = slopes.entries;
+  wanted.insert(wanted.end(), second.entries.begin(), second.entries.end());
+  const std::vector<Node> inputs[] = {eq.y};
+  const auto tape = make_tape(*eq.graph, inputs, wanted);
+  std::vector<double> scratch = tape->make_scratch(), values(wanted.size());
+  const std::vector<double> zero(static_cast<std::size_t>(form.n), 0.0);
+  const double* const at[] = {zero.data()};
+  tape->evaluate(at, scratch.data(), values.data());
+  std::vector<Quadratic> list(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f)
+    for (int k = slopes.row_start[f]; k < slopes.row_start[f + 1]; ++k) {
+      const auto row = static_cast<std::size_t>(k);
+      const int i = slopes.column[row];
+      if (values[row] != 0) list[f].b.emplace_back(i, values[row]);
+      for (int l = second.row_start[row]; l < second.row_start[row + 1]; ++l) {
+        const auto entry = static_cast<std::size_t>(l);
+        const double value = values[slopes.entries.size() + entry];
+        if (value != 0) list[f].a.push_back({i, second.column[entry], value});
+      }
+    }
+  return list;
+}
+
+Quadratic kinetic_energy(const ConstantMassForm& form) {  // as a function of v
+  Quadratic t;
+  const Pattern& p = form.mass_pattern;
+  for (int i = 0; i < p.rows; ++i)
+    for (int k = p.row_start[static_cast<std::size_t>(i)]; k < p.row_start[static_cast<std::size_t>(i) + 1]; ++k)
+      t.a.push_back({i, p.column[static_cast<std::size_t>(k)], form.mass[static_cast<std::size_t>(k)]});
+  return t;
+}
+
+Motion linear_part(Motion motion) {
+  std::erase_if(motion.terms, [](const Motion::Term& t) { return t.column < 0; });
+  return motion;
+}
+
+// What the discrete gradients of U and all g are built on: the quadratic terms of each function in one, and the parts
+// of each of its other terms.
+struct Build {
+  struct Item {
+    std::size_t function;
+    Node term;  // factor included
+    std::size_t first_part, parts;
+    const InvariantForm::Composed* composed;  // null for quadratic terms
+  };
+  std::vector<InvariantForm> forms{};
+  std::vector<Item> items{};
+  std::vector<Node> part_nodes{};
+  std::vector<Quadratic> parts{};
+};
+
+Build built_on(const ConstantMassForm& form, const std::vector<Node>& functions, std::span<const Node> chosen) {
+  const Equations& eq = form.system->equations();
+  Graph& graph = *eq.graph;
+  Build build;
+  build.forms = invariant_forms(graph, functions, eq.y, chosen);
+  const std::vector<InvariantForm>& forms = build.forms;
+  for (std::size_t f = 0; f < forms.size(); ++f) {
+    Node sum = graph.constant(0);
+    for (const Node n : forms[f].quadratic) sum = graph.add(sum, n);
+    build.items.push_back({f, sum, build.part_nodes.size(), 1, nullptr});
+    build.part_nodes.push_back(sum);
+    for (const InvariantForm::Composed& c : forms[f].composed) {
+      build.items.push_back(
+          {f, graph.multiply(graph.constant(c.factor), c.function), build.part_nodes.size(), c.parts.size(), &c});
+      build.part_nodes.insert(build.part_nodes.end(), c.parts.begin(), c.parts.end());
+    }
+  }
+  build.parts = quadratics(form, build.part_nodes);
+  return build;
+}
+
+// Is a term a polynomial in its parts?
+bool polynomial_in_parts(const Graph& graph, const InvariantForm::Composed& term) {
+  std::set<Node> seen(term.parts.begin(), term.parts.end());
+  std::vector<Node> stack = {term.function};
+  while (!stack.empty()) {
+    const Node n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    const Graph::Entry& e = graph[n];
+    const bool sum = e.op == Op::add || e.op == Op::subtract || e.op == Op::multiply;
+    const bool single = e.op == Op::negate || (e.op == Op::divide && graph.is_constant(e.b));
+    if (e.op != Op::constant && !sum && !single) return false;
+    if (sum || single) stack.push_back(e.a);
+    if (sum) stack.push_back(e.b);
+  }
+  return true;
+}
+
+// Irregular numbers of many sizes, always the same, and the sizes of a sum and of its terms there.
+constexpr double sizes[] = {1.0, 0.1, 10.0, 1e-2, 1e2, 1e-4, 1e4, 1e-6, 1e6, 1e-8, 1e8};
+constexpr int samples = 4;  // of each size
 class Numbers {
  public:
-  double next() { return x_ = 3.9 * x_ * (1 - x_); }
+  double next() { return x_ = 3.9 * x_ * (1 - x_); }  // the logistic map
   // Positive ones in every other sample, where roots and logarithms may want them.
-  std::vector<double> point(int n, int sample) {
-    std::vector<double> q(static_cast<std::size_t>(n));
-    for (double& value : q) value = sample % 2 == 0 ? 0.2 + next() : 3 * next() - 1.5;
-    return q;
+  void point(double size, int sample, std::vector<double>& q) {
+    for (double& value : q) value = size * (sample % 2 == 0 ? 0.2 + next() : 3 * next() - 1.5);
   }
 
  private:
   double x_ = 0.37;
 };
 
-// Covectors, row by row, at sample points; each row is to be orthogonal to a motion.
-struct Covectors {
-  std::vector<int> row_start{0}, column{};
-  std::vector<double> point[samples], values[samples];
-
-  bool vanish_on(const Motion& motion, std::size_t row) const {
-    bool seen = false;
-    for (int s = 0; s < samples; ++s) {
-      std::vector<double> xi(point[s].size());
-      motion.at(point[s].data(), xi);
-      double sum = 0, size = 0;
-      for (int k = row_start[row]; k < row_start[row + 1]; ++k) {
-        const auto at = static_cast<std::size_t>(k);
-        const double term = values[s][at] * xi[static_cast<std::size_t>(column[at])];
-        sum += term;
-        size += std::abs(term);
-      }
-      if (!std::isfinite(sum)) continue;  // not defined there
-      seen = true;
-      if (std::abs(sum) > 1e-9 * size) return false;
-    }
-    return seen;
-  }
-};
-
-// Df of each function.
-Covectors gradients(const ConstantMassForm& form, const std::vector<Node>& functions) {
+// Terms of one function that are not invariant by themselves may be together: is dd f.xi(mid) zero for steps of many
+// sizes? Where all are polynomials in their parts, so is this, and then it is zero always.
+enum class Together { kept, perhaps, lost };
+Together taken_together(const ConstantMassForm& form, std::span<const Build::Item> items, const Motion& motion) {
   const Equations& eq = form.system->equations();
-  const SparseExpressions slopes = jacobian(*eq.graph, functions, eq.y);
-  const std::vector<Node> inputs[] = {eq.y};
-  const auto tape = make_tape(*eq.graph, inputs, slopes.entries);
-  std::vector<double> scratch = tape->make_scratch();
-  Covectors rows{slopes.row_start, slopes.column, {}, {}};
-  Numbers numbers;
-  for (int s = 0; s < samples; ++s) {
-    rows.point[s] = numbers.point(form.n, s);
-    rows.values[s].resize(slopes.entries.size());
-    const double* const at[] = {rows.point[s].data()};
-    tape->evaluate(at, scratch.data(), rows.values[s].data());
+  InvariantForm together;
+  bool polynomial = true;
+  for (const Build::Item& item : items) {
+    polynomial = polynomial && (!item.composed || polynomial_in_parts(*eq.graph, *item.composed));
+    if (item.composed)
+      together.composed.push_back(*item.composed);
+    else
+      together.quadratic.push_back(item.term);
   }
-  return rows;
-}
-
-// dd f of each function over a step, with its middle as the point: p1.xi(q1) - p0.xi(q0) = -h dd f.xi(mid).
-Covectors discrete_gradients_of(const ConstantMassForm& form, const std::vector<Node>& functions) {
-  const Equations& eq = form.system->equations();
+  if (together.composed.empty()) return Together::lost;
   Graph graph;
   std::vector<Node> q0, u;
   for (int k = 0; k < form.n; ++k) q0.push_back(graph.variable("q0")), u.push_back(graph.variable("u"));
   Increment step(graph, q0, u);
-  const std::vector<InvariantForm> forms = invariant_forms(*eq.graph, functions, eq.y, eq.invariants);
-  const SparseExpressions dd = discrete_gradients(*eq.graph, forms, eq.y, step);
-  Covectors rows{dd.row_start, dd.column, {}, {}};
+  const SparseExpressions dd = discrete_gradients(*eq.graph, std::span(&together, 1), eq.y, step);
   const std::vector<Node> inputs[] = {q0, u};
   const auto tape = make_tape(graph, inputs, dd.entries);
-  std::vector<double> scratch = tape->make_scratch();
+  std::vector<double> scratch = tape->make_scratch(), values(dd.entries.size()), from(q0.size()), by(q0.size()),
+                      xi(q0.size());
   Numbers numbers;
-  for (int s = 0; s < samples; ++s) {
-    const std::vector<double> from = numbers.point(form.n, s);
-    std::vector<double> by(from.size());
-    rows.point[s] = from;
-    for (std::size_t k = 0; k < by.size(); ++k) {
-      by[k] = 0.6 * (numbers.next() - 0.5);
-      rows.point[s][k] += by[k] / 2;
+  for (const double size : sizes)
+    for (int sample = 0; sample < samples; ++sample) {
+      numbers.point(size, sample, from);
+      std::vector<double> middle = from;
+      for (std::size_t k = 0; k < by.size(); ++k) {
+        by[k] = 0.6 * size * (numbers.next() - 0.5);
+        middle[k] += by[k] / 2;
+      }
+      const double* const at[] = {from.data(), by.data()};
+      tape->evaluate(at, scratch.data(), values.data());
+      motion.at(middle.data(), xi);
+      double sum = 0, terms = 0;
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        const double term = values[k] * xi[static_cast<std::size_t>(dd.column[k])];
+        sum += term;
+        terms += std::abs(term);
+      }
+      if (!polynomial && (!std::isfinite(terms) || terms < 1e-250)) continue;
+      if (!(std::abs(sum) <= (polynomial ? 10 * rounding : 1e-9) * terms)) return Together::lost;
     }
-    rows.values[s].resize(dd.entries.size());
-    const double* const at[] = {from.data(), by.data()};
-    tape->evaluate(at, scratch.data(), rows.values[s].data());
-  }
-  return rows;
+  return polynomial ? Together::kept : Together::perhaps;
 }
 
-// The linear part A of the motion leaves v.Mv/2 as it is: v.M A v = 0 for all v.
-bool mass_allows(const ConstantMassForm& form, const Motion& motion) {
-  Motion linear = motion;
-  std::erase_if(linear.terms, [](const Motion::Term& t) { return t.column < 0; });
-  std::vector<double> xi(static_cast<std::size_t>(form.n)), p(xi.size());
-  Numbers numbers;
-  for (int s = 0; s < samples; ++s) {
-    const std::vector<double> v = numbers.point(form.n, s);
-    std::fill(p.begin(), p.end(), 0.0);
-    multiply_add(form.mass_pattern, form.mass.data(), v.data(), 1.0, p.data());
-    linear.at(v.data(), xi);
-    double sum = 0, size = 0;
-    for (std::size_t k = 0; k < p.size(); ++k) {
-      sum += p[k] * xi[k];
-      size += std::abs(p[k] * xi[k]);
-    }
-    if (std::abs(sum) > 1e-9 * size) return false;
-  }
-  return true;
+std::vector<Build::Item> not_invariant(const Build& build, const AffineMotion& motion) {
+  std::vector<Build::Item> list;
+  for (const Build::Item& item : build.items)
+    for (std::size_t k = item.first_part; k < item.first_part + item.parts; ++k)
+      if (!build.parts[k].invariant_under(motion)) {
+        list.push_back(item);
+        break;
+      }
+  return list;
 }
 
-// The first term of a function that is not written in quantities invariant under the motion.
-Node first_unsuitable_term(const ConstantMassForm& form, Node function, const Motion& motion) {
+// Is xi.Df = 0 for a function that is not written in invariants? Tested with numbers of many sizes. No where the
+// function is flat, or not defined, at all of them: then nothing is known.
+bool seems_symmetric(const ConstantMassForm& form, Node function, const Motion& motion) {
   const Equations& eq = form.system->equations();
-  for (const InvariantForm::Composed& term : invariant_form(*eq.graph, function, eq.y, eq.invariants).composed) {
-    const Covectors slopes = gradients(form, term.parts);
-    for (std::size_t k = 0; k < term.parts.size(); ++k)
-      if (!slopes.vanish_on(motion, k)) return term.function;
-  }
-  return function;
+  const std::vector<Node> slopes = gradient(*eq.graph, function, eq.y);
+  const std::vector<Node> inputs[] = {eq.y};
+  const auto tape = make_tape(*eq.graph, inputs, slopes);
+  std::vector<double> scratch = tape->make_scratch(), values(slopes.size()), q(slopes.size()), xi(slopes.size());
+  Numbers numbers;
+  bool seen = false;
+  for (const double size : sizes)
+    for (int sample = 0; sample < samples; ++sample) {
+      numbers.point(size, sample, q);
+      const double* const at[] = {q.data()};
+      tape->evaluate(at, scratch.data(), values.data());
+      motion.at(q.data(), xi);
+      double sum = 0, terms = 0;
+      for (std::size_t k = 0; k < xi.size(); ++k) {
+        sum += values[k] * xi[k];
+        terms += std::abs(values[k] * xi[k]);
+      }
+      if (!std::isfinite(terms) || terms < 1e-250) continue;
+      if (std::abs(sum) > 1e-7 * terms) return false;
+      seen = true;
+    }
+  return seen;
 }
 
 struct NamedMotion {
@@ -205,41 +282,102 @@ std::vector<NamedMotion> motions_of(const Layout& layout) {
   for (int k = 0; k < (plane ? 2 : 3); ++k) {
     std::vector<double> direction(3, 0.0);
     direction[static_cast<std::size_t>(k)] = 1;
-    list.push_back(
-        {fmt::format("linear momentum along e{}", k + 1), "differences of positions", translation(points, direction)});
+    Motion shift = translation(points, direction);
+    if (!shift.terms.empty())
+      list.push_back({fmt::format("linear momentum along e{}", k + 1), "differences of positions", std::move(shift)});
   }
   return list;
 }
 
+std::vector<Node> functions_of(const ConstantMassForm& form) {
+  const Equations& eq = form.system->equations();
+  std::vector<Node> functions = {form.potential};
+  functions.insert(functions.end(), eq.g.begin(), eq.g.end());
+  return functions;
+}
+
+std::string owner_of(const ConstantMassForm& form, std::size_t function) {
+  return function == 0 ? "the potential" : "constraint " + form.system->layout().constraints[function - 1];
+}
+
 }  // namespace
 
-ConservedMomenta conserved_momenta(const ConstantMassForm& form) {
+ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadratic) {
   const std::vector<NamedMotion> motions = motions_of(form.system->layout());
   ConservedMomenta result;
   if (motions.empty()) return result;
   const Equations& eq = form.system->equations();
-  std::vector<Node> functions = {form.potential};
-  functions.insert(functions.end(), eq.g.begin(), eq.g.end());
-  const Covectors slopes = gradients(form, functions), discrete = discrete_gradients_of(form, functions);
+  Graph& graph = *eq.graph;
+  const std::vector<Node> functions = functions_of(form);
+  const Build build = built_on(form, functions, eq.invariants);
+  const Quadratic kinetic = kinetic_energy(form);
+  const bool all_quadratic = build.items.size() == functions.size();
+  std::optional<Build> recognised;  // without the invariants that the user has chosen
   for (const NamedMotion& m : motions) {
-    bool symmetric = mass_allows(form, m.motion);
-    std::size_t culprit = functions.size();
-    for (std::size_t k = 0; symmetric && k < functions.size(); ++k) {
-      symmetric = slopes.vanish_on(m.motion, k);
-      if (culprit == functions.size() && !discrete.vanish_on(m.motion, k)) culprit = k;
-    }
-    if (!symmetric) continue;
-    if (culprit == functions.size()) {
-      result.kept.push_back(m.momentum);
+    if (!kinetic.invariant_under(AffineMotion(linear_part(m.motion), form.n))) continue;
+    const AffineMotion motion(m.motion, form.n);
+    const std::vector<Build::Item> unsuitable = not_invariant(build, motion);
+    if (unsuitable.empty()) {
+      if (!only_quadratic || all_quadratic)
+        result.kept.push_back(m.momentum);
+      else
+        result.lost.push_back({m.momentum, "the general derivative is not built on invariants"});
       continue;
     }
-    const Node term = first_unsuitable_term(form, functions[culprit], m.motion);
-    const std::string owner =
-        culprit == 0 ? "the potential" : "constraint " + form.system->layout().constraints[culprit - 1];
-    result.lost.push_back({m.momentum, fmt::format("the term {} of {} is not a function of {}",
-                                                   to_text(*eq.graph, term, 60), owner, m.written_in)});
+    // The system may be symmetric all the same, and even the scheme: where what remains of each function is.
+    bool symmetric = true;
+    Together together = only_quadratic ? Together::lost : Together::kept;
+    for (std::size_t k = 0; symmetric && k < unsuitable.size();) {
+      const std::size_t first = k, f = unsuitable[k].function;
+      Node rest = graph.constant(0);
+      for (; k < unsuitable.size() && unsuitable[k].function == f; ++k) rest = graph.add(rest, unsuitable[k].term);
+      symmetric = seems_symmetric(form, rest, m.motion);
+      if (symmetric && together != Together::lost)
+        together = std::max(together, taken_together(form, std::span(unsuitable).subspan(first, k - first), m.motion));
+    }
+    if (!symmetric) continue;
+    if (together == Together::kept) result.kept.push_back(m.momentum);
+    if (together != Together::lost) continue;
+    if (!eq.invariants.empty()) {
+      if (!recognised) recognised = built_on(form, functions, {});
+      if (not_invariant(*recognised, motion).empty()) {
+        result.lost.push_back({m.momentum,
+                               "the invariants that are given do not share this symmetry; without them it "
+                               "would be kept"});
+        continue;
+      }
+    }
+    const auto composed = std::find_if(unsuitable.begin(), unsuitable.end(),
+                                       [](const Build::Item& item) { return item.composed != nullptr; });
+    const Build::Item& culprit = composed == unsuitable.end() ? unsuitable.front() : *composed;
+    result.lost.push_back(
+        {m.momentum, fmt::format("the term {} of {} is not a function of {}", to_text(graph, culprit.term, 60),
+                                 owner_of(form, culprit.function), m.written_in)});
   }
   return result;
+}
+
+std::vector<std::string> invariants_text(const ConstantMassForm& form) {
+  const Equations& eq = form.system->equations();
+  const std::vector<InvariantForm> forms = invariant_forms(*eq.graph, functions_of(form), eq.y, eq.invariants);
+  std::vector<std::string> lines;
+  std::size_t plain = 0;
+  for (std::size_t f = 0; f < forms.size(); ++f) {
+    std::string list;
+    std::set<Node> seen;
+    for (const InvariantForm::Composed& term : forms[f].composed)
+      for (const Node part : term.parts)
+        if (seen.insert(part).second) list += (list.empty() ? "" : ", ") + to_text(*eq.graph, part, 60);
+    if (list.empty())
+      ++plain;
+    else
+      lines.push_back(fmt::format("{} is built on {}", owner_of(form, f), list));
+  }
+  if (plain == forms.size())
+    lines.emplace_back("the potential and the constraints are at most quadratic");
+  else if (plain > 0)
+    lines.emplace_back("the rest is at most quadratic");
+  return lines;
 }
 
 std::vector<std::string> unused_invariants(const ConstantMassForm& form) {

@@ -74,13 +74,16 @@ MethodChoice bdf_choice(const BdfOptions& options) {
   options.validate();
   const Formulation form =
       options.form.formulation == Formulation::automatic ? Formulation::projected_invariants : options.form.formulation;
-  MethodChoice choice{bdf_info(), options.order,
-                      fmt::format("bdf, order {}, {}{}", options.order, formulation_name(form),
-                                  options.ssf ? " by the ssf iteration" : ""),
-                      [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-                        return make_fixed_bdf(std::move(system), options, solver);
-                      },
-                      options.order};
+  MethodChoice choice{
+      bdf_info(), options.order,
+      fmt::format("bdf, order {}{}{}", options.order,
+                  form == Formulation::projected_invariants ? ""  // goes without saying, and DAEs have their own
+                                                            : ", " + std::string(formulation_name(form)),
+                  options.ssf ? " by the ssf iteration" : ""),
+      [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
+        return make_fixed_bdf(std::move(system), options, solver);
+      },
+      options.order};
   choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
                                    const AdaptiveOptions& adaptive) {
     if (options.ssf) throw UnsuitableMethod("'iteration' = \"ssf\" goes with steps of given length: give step = ...");

@@ -7,6 +7,15 @@
 //   (b) Newton's increments of an unknown of index nu are measured in units of  weight / h^(nu-1);
 //   (c) at least two iterations per step, and no rate of convergence is taken over from an earlier step.
 //
+// Two more keep it from going round in circles, which the usual control of order and step does where the error of a
+// step does not shrink as its length and order promise. The multipliers of index 2 change by O(h^k) when h or k do, and
+// the error test sees this as a jump of x'; an algebraic unknown may follow the others with large factors that cancel
+// on the solution, though not in its error.
+//
+//   (d) order 2, once chosen, is kept for three steps, unless the error test refuses one of them
+//   (e) after the error test has refused a step, none is lengthened until k + 2 steps of equal length have shown
+//       whether a higher order would do better
+//
 // Newton's iteration keeps the constraints that are rows of F to a small part of the tolerance; the projection that
 // follows (where both levels are rows, unless it is switched off) to round-off. Keeps neither energy nor the symplectic
 // form.
@@ -33,10 +42,11 @@ namespace hinge {
 namespace {
 
 constexpr int most_iterations = 4, most_failures = 12;
-constexpr double slowest = 0.9;       // contraction
-constexpr double accuracy = 0.033;    // of Newton's iteration, in units of the tolerance
-constexpr double negligible = 1e-3;   // part of that accuracy
-constexpr double matrix_range = 0.6;  // c / (c of the matrix) within this and its inverse
+constexpr double slowest = 0.9;           // contraction
+constexpr double accuracy = 0.033;        // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;       // part of that accuracy
+constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
+constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class AdaptiveBdf final : public AdaptiveStepper {
@@ -80,6 +90,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
     k_ = k_used_ = 1;
     h_ = h_used_ = 0;
     growing_ = true;
+    raised_ = refused_ = 0;
     return {};
   }
 
@@ -110,7 +121,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   void predict();
   NewtonTrouble correct(double t, double h);
   NewtonTrouble iterate(double t, double h);
-  Estimates estimate() const;
+  Estimates estimate(double error) const;
   void accept(double t, double h);
   void choose_next(const Estimates& errors, double h, std::size_t k_before);
   void project(State& state);
@@ -141,8 +152,11 @@ class AdaptiveBdf final : public AdaptiveStepper {
   BdfCoefficients used_, now_;  // of the last accepted step, of the one being tried
   std::size_t k_ = 1, k_used_ = 1;
   double t_ = 0, h_ = 0, h_used_ = 0;
-  double matrix_c_ = 0;  // 0: there is no matrix
-  bool growing_ = true;  // at the start orders and steps grow from step to step
+  double matrix_c_ = 0;        // 0: there is no matrix
+  bool matrix_tired_ = false;  // it took more than two iterations last time
+  int raised_ = 0;             // steps for which the order is not lowered again
+  int refused_ = 0;            // steps for which the step is not doubled again
+  bool growing_ = true;        // at the start orders and steps grow from step to step
   std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
   mutable std::vector<double> shown_, shown_rate_, velocity_, z_rate_, psi_;
   mutable std::optional<Acceleration> acceleration_;
@@ -215,6 +229,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       first = size;
       continue;
     }
+    matrix_tired_ = m > 1;
     if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
     const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
     if (contraction > slowest) return NewtonTrouble::slow;
@@ -223,10 +238,11 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
   return NewtonTrouble::slow;
 }
 
-// With the matrix at hand where it is near enough, else with a new one.
+// With the matrix at hand where it is near enough, else with a new one; of few unknowns also where the last step took
+// more than the two iterations that every step has.
 NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   const double ratio = matrix_c_ == 0 ? 0 : now_.c / matrix_c_;
-  if (ratio >= matrix_range && ratio <= 1 / matrix_range) {
+  if (ratio >= matrix_range && ratio <= 1 / matrix_range && !(matrix_tired_ && n_ <= few_unknowns)) {
     if (iterate(t, h) == NewtonTrouble::none) return NewtonTrouble::none;
     predict();
   }
@@ -239,7 +255,7 @@ NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   return iterate(t, h);
 }
 
-AdaptiveBdf::Estimates AdaptiveBdf::estimate() const {
+AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {
   Estimates r;
   const double k = static_cast<double>(k_), own = now_.sigma[k_] * norm([&](std::size_t i) { return e_[i]; });
   r.same = (k + 1) * own;
@@ -254,7 +270,7 @@ AdaptiveBdf::Estimates AdaptiveBdf::estimate() const {
         (k - 1) * now_.sigma[k_ - 2] * norm([&](std::size_t i) { return star_[k_ - 1][i] + star_[k_][i] + e_[i]; });
     lowered = std::max(r.lower, lowest) <= r.same;
   }
-  if (lowered) {
+  if (lowered && (raised_ == 0 || error > 1)) {
     r.order = k_ - 1;
     r.chosen = lower;
   }
@@ -271,6 +287,8 @@ void AdaptiveBdf::accept(double t, double h) {
   t_ = t;
   h_used_ = h;
   k_used_ = k_;
+  if (raised_ > 0) --raised_;
+  if (refused_ > 0) --refused_;
   ++counters_.steps;
   const auto change = problem_->accepted(t_, phi_[0].data());
   if (change != ImplicitProblem::Change::none) matrix_c_ = 0;
@@ -297,12 +315,13 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
       --k_;
     } else if (higher < (k_ == 1 ? errors.same / 2 : errors.same)) {
       ++k_;
+      if (k_ == 2) raised_ = 3;
       error = higher / static_cast<double>(k_ + 1);
     }
   }
   // doubled where growth(error, k) >= 2
   const double size = 2 * error + 1e-4;
-  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? 2 * h
+  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? (refused_ > 0 ? h : 2 * h)
        : size >= 1                                     ? h * std::clamp(growth(error, k_), 0.5, 0.9)
                                                        : h;
 }
@@ -338,8 +357,8 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
       h_ = h / 4;
       continue;
     }
-    const Estimates errors = estimate();
     const double error = now_.error_factor * norm([&](std::size_t i) { return e_[i]; });
+    const Estimates errors = estimate(error);
     if (error <= 1) {
       const std::size_t k_before = k_used_;
       if (k_ < most_order_) star_[k_ + 1].swap(phi_[k_ + 1]);  // kept for choose_next, as accept overwrites it
@@ -353,6 +372,7 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
     ++refused;
     growing_ = false;
     k_ = refused < 3 ? errors.order : 1;
+    refused_ = static_cast<int>(k_) + 3;
     h_ = h * (refused == 1 ? std::clamp(0.9 * growth(errors.chosen, k_), 0.25, 0.9) : 0.25);
   }
 }

@@ -1,8 +1,9 @@
 // Condition numbers of the matrices that energy-momentum steps are solved with, in their full form:
 //
-//   rows times h          [ I    -h/2 M^-1    0      ]      unknowns q1, p1, lambda; K is half the derivative of the
-//                         [ h K   I           h Gm^T ]      forces by q1, with the penalty in it; Gm at the middle
-//                         [ G1    0           0      ]      and G1 at the end of the step
+//   rows times h          [ I    -h/2 M^-1    0      ]      unknowns q1, p1, lambda; K is the derivative by q1 of the
+//                         [ h K   I           h Gm^T ]      discrete forces, with the penalty in it: of a quadratic
+//                         [ G1    0           0      ]      U half its second derivative. Gm at the middle, G1 at the
+//                                                           end of the step
 //
 //   as printed            the first two rows divided by h
 //   multiplier times h    the last column divided by h

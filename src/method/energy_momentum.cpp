@@ -16,6 +16,7 @@
 #include "solve/linear.hpp"
 #include "solve/saddle_point.hpp"
 #include "solve/sparse.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -31,6 +32,8 @@ constexpr double rounding_at_most = 1e5;
 constexpr double surely_rounding = 1e-6;
 // mu h^2/M times this is how a penalty magnifies rounding of the constraints; from here on it matters.
 constexpr double penalty_rounding = 1e-9;
+// Newton's method needs up to this many iterations where nothing is wrong.
+constexpr int few_iterations = 10;
 // Augmentations in a row that do not bring |g| below what it was before: it is rounding.
 constexpr int without_progress = 20;
 
@@ -41,11 +44,12 @@ class EnergyMomentum final : public Stepper {
   StepResult step(State& state, double h) override;
   void reset() override {
     forget();
-    work_ = 0;
     have_momentum_ = false;
   }
   const char* discrete_energy_name() const override;
   double discrete_energy(double energy, const double* g) const override;
+  double summed_work() const override { return work_; }
+  void set_summed_work(double work) override { work_ = work; }
 
  private:
   using Q = Quantity;
@@ -59,6 +63,7 @@ class EnergyMomentum final : public Stepper {
   StepResult failure(const State& state, double h, const char* what, const Convergence& convergence) const;
   bool project(double t);
   double constraint_size() const;
+  double constraint_sum() const;
   void evaluate(double h);
 
   std::shared_ptr<const System> system_;
@@ -170,6 +175,18 @@ void EnergyMomentum::evaluate(double h) {
   ++counters_.evaluations;
 }
 
+// |g0 + g1|
+double EnergyMomentum::constraint_sum() const {
+  const double* change =
+      value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_ + m_);
+  double sum = 0;
+  for (int i = 0; i < m_; ++i) {
+    const double g = 2 * g0_[static_cast<std::size_t>(i)] + change[i];
+    sum += g * g;
+  }
+  return std::sqrt(sum);
+}
+
 // |g1|, Euclidean as the tolerance is
 double EnergyMomentum::constraint_size() const {
   const double* change =
@@ -199,11 +216,16 @@ StepResult EnergyMomentum::failure(const State& state, double h, const char* wha
     return {false, fmt::format("{}: the general derivative divides differences of energies by |dz|^2, and here their "
                                "rounding is larger than what is left to be solved; use derivative = \"equivariant\"",
                                where)};
+  if (options_.max_iterations < few_iterations && convergence.count() >= options_.max_iterations)
+    return {false, fmt::format("{} with max_iterations = {}: Newton's iteration had not come to its end; allow {} or "
+                               "more",
+                               where, options_.max_iterations, few_iterations)};
   return explain_failure(*system_, state, h, what, convergence);
 }
 
-// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0.
-// Where that is not small enough the iteration stalls; then lam_k is moved by c mu g1, whose limit has g1 = 0.
+// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0:
+// it stalls where |g0| is above the tolerance, which happens at the start or when a solution with rounding is large.
+// Once g1 has come to -g0, lam_k is moved by c mu g1 instead, whose limit has g1 = 0.
 StepResult EnergyMomentum::augment(const State& state, double h) {
   if (which_.warm_start)
     lam_k_ = state.psi;
@@ -219,7 +241,7 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
     given_ = lam_k_;  // of this solution
     const double size = constraint_size();
     if (size < which_.tolerance) return {};
-    stalled = stalled || (!which_.general && size > 0.95 * before);
+    stalled = stalled || (!which_.general && size > 0.95 * before && constraint_sum() < 0.1 * size);
     before = size;
     idle = size < least ? 0 : idle + 1;
     least = std::min(least, size);
@@ -233,9 +255,11 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
     for (std::size_t i = 0; i < lam_k_.size(); ++i)
       lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i] - (stalled ? which_.penalty * g0_[i] : 0.0));
   }
-  return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentations left |g| = {:.2e}, above the "
-                             "tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need fewer",
-                             state.t, h, which_.max_augmentations, constraint_size(), which_.tolerance)};
+  return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentation{} left |g| = {:.2e}, above "
+                             "the tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need "
+                             "fewer",
+                             state.t, h, which_.max_augmentations, which_.max_augmentations == 1 ? "" : "s",
+                             constraint_size(), which_.tolerance)};
 }
 
 // z <- z + p_z^-1 r_psi mu with 0 = g_y v at the new position in q0_: the nearest velocity in the mass metric
@@ -330,20 +354,35 @@ namespace {
 MethodInfo energy_momentum_info() {
   Preserves preserves;
   preserves.position_level = preserves.symmetric = preserves.momentum_maps = preserves.energy = true;
-  return {"energy-momentum",
-          "keeps energy and momentum maps to round-off; constant mass matrix",
-          "2",
-          "1 (2 in the middle of the step)",
-          preserves,
-          {{"constraints", "\"multiplier\", \"penalty\" or \"augmented\"", "\"multiplier\""},
-           {"penalty", "strength mu of the penalty", "1e6"},
-           {"derivative", "\"equivariant\", built on invariants, or \"general\" for comparison", "\"equivariant\""},
-           {"projection", "\"none\" or \"velocity\"", "\"none\""},
-           {"tolerance_constraint", "augmented: |g| to reach", "1e-10"},
-           {"warm_start", "augmented: begin with the multipliers of the last step", "false"},
-           {"max_augmentations", "augmented: a step that needs more fails", "200"}},
-          "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
-          "(1996) 449-467"};
+  return {
+      "energy-momentum",
+      "keeps energy and momentum maps to round-off; constant mass matrix",
+      "2",
+      "1 (2 in the middle of the step); with a penalty only while mu h^2/M is small",
+      preserves,
+      {{"constraints", "\"multiplier\", \"penalty\" or \"augmented\"", "\"multiplier\""},
+       {"penalty", "strength mu of the penalty", "1e6"},
+       {"derivative", "\"equivariant\", built on invariants, or \"general\" for comparison", "\"equivariant\""},
+       {"projection", "\"none\" or \"velocity\"", "\"none\""},
+       {"tolerance_constraint", "augmented: |g| to reach", "1e-10"},
+       {"warm_start", "augmented: begin with the multipliers of the last step", "false"},
+       {"max_augmentations", "augmented: a step that needs more fails", "200"}},
+      "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
+      "(1996) 449-467",
+      "constraints = \"multiplier\"; with a penalty H + mu |g|^2 instead of the energy, and g = O(1/mu); augmented: "
+      "energy and g to the tolerance, no time symmetry; momentum maps as `hinge check` lists them"};
+}
+
+// General derivatives have s = 0, and are those on invariants, where everything that they are made of is quadratic. A
+// penalty on constraints is not.
+ConservedMomenta momenta_of(const EnergyMomentumOptions& which, const ConstantMassForm& form) {
+  ConservedMomenta momenta = conserved_momenta(form, which.general);
+  if (which.general && form.m > 0 && which.constraints != ConstraintTreatment::multiplier) {
+    for (std::string& momentum : momenta.kept)
+      momenta.lost.push_back({std::move(momentum), "the general derivative is not built on invariants"});
+    momenta.kept.clear();
+  }
+  return momenta;
 }
 
 std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, const System& system) {
@@ -353,10 +392,14 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
     list.emplace_back(
         "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
         "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
-  if (which.general) return list;
-  for (const ConservedMomenta::Lost& lost : conserved_momenta(form).lost)
+  for (const ConservedMomenta::Lost& lost : momenta_of(which, form).lost)
     list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
                                lost.momentum, lost.because));
+  if (which.general) {
+    if (!form.system->equations().invariants.empty())
+      list.emplace_back("the invariants that are given have no effect with derivative = \"general\"");
+    return list;
+  }
   for (const std::string& name : unused_invariants(form))
     list.push_back(fmt::format(
         "the invariant {} does not occur in the potential or the constraints; write them with it, or leave it away",
@@ -365,7 +408,6 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
 }
 
 std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
-  if (which.general) return {};
   const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
   const bool free = form.m == 0;
   std::string kept, rest;
@@ -377,8 +419,13 @@ std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const S
     kept = "energy with the penalty, H + mu |g|^2";
   else
     rest = "; the energy as far as the constraints are";
-  for (const std::string& momentum : conserved_momenta(form).kept) kept += (kept.empty() ? "" : ", ") + momentum;
+  for (const std::string& momentum : momenta_of(which, form).kept) kept += (kept.empty() ? "" : ", ") + momentum;
   return {kept.empty() ? "kept exactly: nothing" + rest : "kept exactly: " + kept + rest};
+}
+
+std::vector<std::string> details_about(const EnergyMomentumOptions& which, const System& system) {
+  if (which.general) return {};
+  return invariants_text(constant_mass_form(system, "energy-momentum"));
 }
 
 MethodChoice energy_momentum_from(const Options& o) {
@@ -402,7 +449,16 @@ MethodChoice energy_momentum_from(const Options& o) {
   options.tolerance = number_option(o, "tolerance_constraint", options.tolerance);
   options.warm_start = bool_option(o, "warm_start", options.warm_start);
   options.max_augmentations = integer_option(o, "max_augmentations", options.max_augmentations);
-  return energy_momentum(options);
+  MethodChoice choice = energy_momentum(options);
+  // Options that are given but have nothing to act on.
+  for (const char* name : {"penalty", "tolerance_constraint", "warm_start", "max_augmentations"}) {
+    const bool acts = options.constraints == Treatment::augmented ||
+                      (options.constraints == Treatment::penalty && name == std::string("penalty"));
+    if (o.contains(name) && !acts)
+      choice.facts.push_back(fmt::format("'{}' has no effect with constraints = \"{}\"", name,
+                                         text_option(o, "constraints", "multiplier")));
+  }
+  return choice;
 }
 
 }  // namespace
@@ -419,6 +475,8 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
     throw InputError(fmt::format("the update factor is {}; it must be positive, and 1 converges", which.update_factor));
   MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
   const char* names[] = {"multiplier", "penalty", "augmented"};
+  choice.info.condition.clear();  // what follows is of this choice
+  if (which.constraints == ConstraintTreatment::penalty) choice.multiplier_order = 0;
   choice.description =
       fmt::format("energy-momentum, {}{}{}{}, order 2", names[static_cast<int>(which.constraints)],
                   multiplier ? "" : fmt::format(" {:g}", which.penalty), which.general ? ", general derivative" : "",
@@ -434,6 +492,7 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
   };
   choice.warnings = [which](const System& system) { return warnings_about(which, system); };
   choice.system_facts = [which](const System& system) { return facts_about(which, system); };
+  choice.details = [which](const System& system) { return details_about(which, system); };
   choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h,
                              const SolverOptions& options) {
     return iteration_matrix_condition(std::move(system), which, start, h, MatrixScaling::rows_times_h, options);

@@ -59,6 +59,7 @@ StepResult ExplicitAdaptive::start(const State& state) {
     return explain_failure(stages_.system(), state, adaptive_.first_step, "the accelerations", Convergence(0));
   const double most = adaptive_.max_step > 0 ? adaptive_.max_step : INFINITY;
   h_ = adaptive_.first_step > 0 ? std::min(adaptive_.first_step, most) : stages_.first_step(adaptive_.tolerance, most);
+  h_ = std::max(h_, 1e-12 * std::abs(state.t));  // a guess below rounding of t would not be taken at all
   control_.restart();
   stiff_steps_ = other_steps_ = 0;
   counters_.evaluations = stages_.evaluations();

@@ -48,6 +48,11 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   for (auto* v : {&x_, &rate_, &residual_, &row_scale_, &column_scale_}) v->resize(at(problem_->size()));
   for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->resize(p.entries());
   for (auto* v : {&y_star_, &z_star_, &a_, &w_, &forward_, &backward_}) v->resize(at(n_));
+  two_levels_ = options.formulation == Formulation::ggl;
+  if (system_->contact_finder())
+    contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
+                                              solver.linear_algebra);
+  if (contacts_) contacts_->use_dense(true);
   psi_.resize(at(m_));
   work_.resize(at(10 * n_));
 }
@@ -158,6 +163,14 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   Convergence convergence(0);
   const double t1 = state.t + h;
   if (!solve(t1, h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+  if (contacts_) {
+    contacts_->failure.clear();
+    if (!resolve_contacts(state, h, convergence))
+      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", convergence)
+                                        : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}",
+                                                                        state.t, h, contacts_->failure)};
+    contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
+  }
   rates(h);
   for (int k = 0; k < n_; ++k) {
     w_[at(k)] = rate_[at(n_ + k)];
@@ -198,6 +211,7 @@ MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options) {
   MethodChoice choice{generalized_alpha_info(), 2, "", {}, 2};
   choice.description =
       fmt::format("generalized-alpha, rho {:g}, {}, order 2", options.rho, formulation_name(options.formulation));
+  choice.takes_contacts = true;
   choice.info.preserves.velocity_level = options.formulation == Formulation::ggl;
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     solver.validate();

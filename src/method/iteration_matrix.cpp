@@ -1,8 +1,19 @@
 #include "method/iteration_matrix.hpp"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace hinge {
+
+namespace {
+
+double power(double h, int exponent) {
+  double p = 1;
+  for (int k = 0; k < std::abs(exponent); ++k) p *= h;
+  return exponent < 0 ? 1 / p : p;
+}
+
+}  // namespace
 
 IterationMatrix::IterationMatrix(ImplicitProblem& problem, LinearAlgebra choice) : problem_(problem), choice_(choice) {
   rebuild();
@@ -23,8 +34,8 @@ void IterationMatrix::evaluate(double t, const double* x, const double* rate) {
 void IterationMatrix::scale(double h) {
   const double size = std::abs(h);
   for (std::size_t i = 0; i < row_.size(); ++i) {
-    row_[i] = std::pow(size, problem_.row_scale()[i]);
-    column_[i] = std::pow(size, -problem_.unknowns()[i].scale);
+    row_[i] = power(size, problem_.row_scale()[i]);
+    column_[i] = power(size, -problem_.unknowns()[i].scale);
   }
 }
 

@@ -27,6 +27,7 @@ MethodEntry half_explicit_entry();
 MethodEntry generalized_alpha_entry();
 MethodEntry automatic_entry();
 MethodEntry euler_maruyama_entry();
+MethodEntry event_driven_entry();
 
 /// What the symmetric symplectic methods keep.
 inline constexpr Preserves everything{true, true, true, true, true};

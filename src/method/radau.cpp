@@ -102,7 +102,10 @@ MethodChoice radau(const RadauOptions& options) {
   choice.info = radau_info();
   choice.order = 2 * s - 1;
   choice.multiplier_order = 2 * s - 1;
-  choice.description = fmt::format("Radau IIA, {} stages, {}", s, formulation_name(options.formulation.formulation));
+  // The default formulation goes without saying: it is one of mechanical systems, and DAEs have their own.
+  choice.description = fmt::format("Radau IIA, {} stages", s);
+  if (options.formulation.formulation != Formulation::projected_invariants)
+    choice.description += fmt::format(", {}", formulation_name(options.formulation.formulation));
   choice.takes_dae = true;
   const Formulation form = options.formulation.formulation;
   choice.info.preserves = {.position_level = has_position_level(form), .velocity_level = has_velocity_level(form)};

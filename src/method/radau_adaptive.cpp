@@ -6,8 +6,9 @@
 //             every solution do not count: what they do to the others is seen there
 //   error     err = -((mu/h) F_x' + F_x)^-1 F(t0, x0, u'(t0)), mu the real eigenvalue: the defect of the polynomial u
 //             at t0, smoothed, of order h^(s+1). Where it is too large in the first step or after a refused one, once
-//             more with x0 + err in the place of x0, which cuts what very stiff parts add. Multipliers, which occur
-//             without derivative, do not count where the problem says so
+//             more with x0 + err in the place of x0, which cuts what very stiff parts add. Multipliers of mechanical
+//             systems, which occur without derivative, do not count where the problem says so; the unknowns of higher
+//             index of a DAE do
 //   Newton    stops when  theta/(1-theta) |dZ| <= max(10 eps/rtol', min(0.03, sqrt(rtol')))
 //   step      h_new = h / clip(err^(1/(s+1)) / fac, 1/8, 5), fac = min(0.9, 0.9 (2 k + 1)/(2 k + its)), k iterations at
 //             most; not longer than what two steps of equal growth of the error allow (Gustafsson), and not longer
@@ -52,7 +53,8 @@ class RadauAdaptive final : public AdaptiveStepper {
         tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
         problem_(formulate(system_, radau.formulation)),
         stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
-        report_(system_, *problem_, radau) {
+        report_(system_, *problem_, radau),
+        reported_(system_->layout().kind == SystemKind::dae) {
     const auto n = static_cast<std::size_t>(problem_->size());
     for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_, &moved_}) v->assign(n, 0.0);
     for (auto* v : {&z_, &dz_, &old_}) v->assign(n * most_stages, 0.0);
@@ -97,6 +99,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   std::unique_ptr<ImplicitProblem> problem_;
   RadauStages stages_;
   RadauReport report_;
+  bool reported_;  // are unknowns of higher index results? Multipliers of mechanical systems can be computed anew
   std::optional<ConstraintProjection> projection_;
   double relative_ = 0, absolute_ = 0, newton_limit_ = 0;  // rtol', atol', of the increments
 
@@ -265,7 +268,9 @@ double RadauAdaptive::estimate(double h) {
     ++counters_.evaluations;
     stages_.solve_real(error_.data());
     for (std::size_t k = 0; k < n; ++k)
-      if (!problem_->unknowns()[k].tested && !stages_.is_differential(k)) error_[k] = 0;
+      if (const auto& u = problem_->unknowns()[k];
+          !u.tested && !stages_.is_differential(k) && !(reported_ && u.index > 1))
+        error_[k] = 0;
     return norm(error_.data());
   };
   double size = defect(x0_.data());

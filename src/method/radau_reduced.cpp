@@ -9,6 +9,7 @@ namespace hinge {
 namespace {
 
 constexpr double dependent = 1e-12;
+constexpr int few_rows = 16;  // below, loops without a library are faster
 
 }  // namespace
 
@@ -182,7 +183,12 @@ RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape,
   complex_work_.setZero(free);
   real_a_.setZero(free);
   real_work_.setZero(free);
-  complex_.assign(static_cast<std::size_t>(most_stages / 2), Eigen::PartialPivLU<Eigen::MatrixXcd>(free));
+  if (free <= few_rows) {
+    small_complex_.resize(static_cast<std::size_t>(most_stages / 2));
+    for (SmallComplexLu& lu : small_complex_) lu.resize(free);
+  } else {
+    complex_.assign(static_cast<std::size_t>(most_stages / 2), Eigen::PartialPivLU<Eigen::MatrixXcd>(free));
+  }
 
   // where the numbers of F_x and F_x' go
   const int rows[] = {0, ny_, u, u + m_, u + 2 * m_, n_};
@@ -264,6 +270,14 @@ bool RadauReduced::factor(double h, const RadauTableau& tableau) {
     if (!regular(real_)) return false;
   }
   for (std::size_t k = 0; k < tableau.eigenvalues.size(); ++k) {
+    if (!small_complex_.empty()) {
+      SmallComplexLu& lu = small_complex_[k];
+      for (int i = 0; i < free; ++i)
+        for (int j = 0; j < free; ++j) lu(i, j) = reduced_.row(i)[j];
+      for (int i = 0; i < free; ++i) lu(i, i) += tableau.eigenvalues[k] / h;
+      if (!lu.factor()) return false;
+      continue;
+    }
     shifted(complex_matrix_, tableau.eigenvalues[k] / h);
     complex_[k].compute(complex_matrix_);
     if (!regular(complex_[k])) return false;
@@ -332,9 +346,14 @@ void RadauReduced::solve_stages(const double* f, double* dz) {
     for (std::size_t k = 0; k < tableau_->eigenvalues.size(); ++k) {
       complex_work_.setZero();
       for (int i = 0; i < S; ++i) complex_work_ += tableau_->left[k](i) * right.col(i);
-      complex_a_ = complex_[k].permutationP() * complex_work_;
-      complex_[k].matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(complex_a_);
-      complex_[k].matrixLU().triangularView<Eigen::Upper>().solveInPlace(complex_a_);
+      if (!small_complex_.empty()) {
+        complex_a_ = complex_work_;
+        small_complex_[k].solve(complex_a_.data());
+      } else {
+        complex_a_ = complex_[k].permutationP() * complex_work_;
+        complex_[k].matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(complex_a_);
+        complex_[k].matrixLU().triangularView<Eigen::Upper>().solveInPlace(complex_a_);
+      }
       for (int i = 0; i < S; ++i) {
         const Complex r = 2.0 * tableau_->right[k](i);
         a.col(i) += r.real() * complex_a_.real() - r.imag() * complex_a_.imag();

@@ -22,6 +22,7 @@
 
 #include "formulation/implicit_problem.hpp"
 #include "method/radau_tableau.hpp"
+#include "solve/small_complex_lu.hpp"
 
 namespace hinge {
 
@@ -84,6 +85,7 @@ class RadauReduced {
   const RadauTableau* tableau_ = nullptr;
   Eigen::PartialPivLU<Eigen::MatrixXd> real_;
   std::vector<Eigen::PartialPivLU<Eigen::MatrixXcd>> complex_;
+  std::vector<SmallComplexLu> small_complex_;  // in the place of complex_ where there are few rows
   Eigen::MatrixXcd complex_matrix_;
   Eigen::MatrixXd real_matrix_;
   Eigen::VectorXcd complex_a_, complex_work_;

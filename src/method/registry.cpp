@@ -7,6 +7,7 @@
 
 #include "expression/parse.hpp"
 #include "hinge/error.hpp"
+#include "method/contact_options.hpp"
 #include "method/method_entry.hpp"
 #include "method/projected.hpp"
 
@@ -48,6 +49,9 @@ const std::vector<MethodEntry>& registry() {
       radau_entry(),
       automatic_entry(),
       euler_maruyama_entry(),
+      moreau_jean_entry(),
+      paoli_schatzman_entry(),
+      event_driven_entry(),
   };
   return entries;
 }

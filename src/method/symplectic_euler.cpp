@@ -7,6 +7,7 @@
 
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
+#include "method/one_sided_euler.hpp"
 #include "method/step_failure.hpp"
 #include "method/symplectic_euler_step.hpp"
 #include "method/vectors.hpp"
@@ -396,9 +397,11 @@ MethodChoice symplectic_euler(const SymplecticEulerOptions& which) {
                       fmt::format("symplectic-euler, {}{}{}, alpha {:g}, order 1", which.natural ? "natural" : "true",
                                   which.conjugate ? " conjugate" : "", which.adjoint ? ", adjoint" : "", which.alpha),
                       [which](std::shared_ptr<const System> system, const SolverOptions& options) {
-                        return make_symplectic_euler(std::move(system), which, options);
+                        return system->contact_finder() ? make_one_sided_euler(std::move(system), which, options)
+                                                        : make_symplectic_euler(std::move(system), which, options);
                       },
                       1};
+  choice.takes_contacts = true;
   SymplecticEulerOptions other = which;
   other.adjoint = !other.adjoint;
   choice.adjoint = [other] { return symplectic_euler(other); };

@@ -60,6 +60,10 @@ RigidBodyOptions read_options(const Item& item, const std::string& name, const V
       "three principal moments, as in [0.2, 0.2, 0.1], or the rows of a matrix with 3 rows and 3 columns", read, graph);
   o.inertia = j.size() == 9 ? rows(j) : principal_moments(j[0], j[1], j[2]);
   if (item["center"]) o.center = vector(item["center"], read, graph);
+  if (item["fixed"] && item["fixed"].node->is_boolean())
+    item["fixed"].fail(
+        "this is the point in space where the body is held, as in fixed = [0, 0, 0]; leave it out for a "
+        "free body");
   if (item["fixed"]) o.fixed = vector(item["fixed"], read, graph);
   return o;
 }

@@ -18,6 +18,7 @@
 #include "model/body_section.hpp"
 #include "model/dae_section.hpp"
 #include "model/event_section.hpp"
+#include "model/multibody_section.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
@@ -346,6 +347,18 @@ void read_exact(const Item& section, const SystemSection& system, Scope& scope, 
   part("momentum", hamiltonian ? layout.z : velocity_blocks(layout), names_of(layout.y, ""), model.exact.momentum);
 }
 
+// Bodies say where they start; a method for contacts is chosen where there can be any.
+void begin_multibody_run(const Item& root, const SystemSection& system, Model& model) {
+  if (root["exact"]) root["exact"].fail("an exact solution cannot be given for bodies; compare with another run");
+  model.start = system.start;
+  if (const Item initial = root["initial"]) {
+    initial.expect_keys({"consistent"});
+    read_consistency(initial["consistent"], model);
+  }
+  if (system.whole->contact_finder()) model.method = "moreau-jean";
+  model.method_options = system.contact;
+}
+
 // Was this key, or one inside it, given on the command line?
 bool overridden(const Source& source, const std::string& key) {
   const auto inside = source.overridden.lower_bound(key + ".");
@@ -433,6 +446,16 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     else
       model.method_options[key] = read.number(item);
   }
+  // [contact] is for the methods that know contacts.
+  for (const MethodInfo& info : methods()) {
+    if (info.name != model.method) continue;
+    const auto knows = [&](const std::string& key) {
+      return std::any_of(info.options.begin(), info.options.end(),
+                         [&](const OptionInfo& option) { return option.name == key; });
+    };
+    std::erase_if(model.method_options,
+                  [&](const auto& option) { return !section[option.first] && !knows(option.first); });
+  }
   // A method chosen on the command line takes from the file's options what it knows.
   if (section.source->overridden.count("integrate.method")) {
     const Options known = inherited_options(model.method, section.source->own_method, model.method_options);
@@ -452,6 +475,9 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
     for (const std::string pattern : {"no option '{}'", "'{}'", "{}"}) {
       for (const auto& [key, value] : model.method_options) {
         if (text.find(fmt::format(fmt::runtime(pattern), key)) == std::string::npos) continue;
+        if (!section[key])  // it came from there
+          throw LocatedError(fmt::format("{}: contact.{}: {}", section.source->name,
+                                         key == "solver_tolerance" ? "tolerance" : key, text));
         const std::string near = nearest_name(key, own);
         section[key].fail(near.empty() ? text : fmt::format("unknown key, did you mean '{}'? ({})", near, text));
       }
@@ -510,14 +536,17 @@ void read_momentum_maps(const Item& table, const SystemSection& system, const Va
     part("axis", map.axis);
     part("point", map.point);
     part("direction", map.direction);
-    item.located([&] { motion_of(system.system->layout(), map); });
+    Item place = item;
+    for (const char* key : {"axis", "point", "direction"})
+      if (item.source->overridden.contains(item[key].key)) place = item[key];  // by --set
+    place.located([&] { motion_of(system.system->layout(), map); });
     model.momentum_maps.emplace_back(name, map);
   }
 }
 
 void read_output(const Item& section, const SystemSection& system, Scope& scope, Model& model) {
   if (!section) return;
-  section.expect_keys({"every", "interval", "times", "quantities", "momentum", "file"});
+  section.expect_keys({"every", "interval", "times", "quantities", "momentum", "file", "vtk"});
   const ValueReader read(scope);
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (const Item times = section["times"]) {
@@ -542,6 +571,10 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
           fmt::format("interval = {:g}; it must be a positive time, as in interval = 0.1", model.simulation.interval));
   }
   if (section["file"]) model.output_file = section["file"].expect_string("a file name");
+  if (const Item vtk = section["vtk"]) {
+    model.picture_file = vtk.expect_string("a file name, as in \"pictures/pile\"");
+    if (!model.picture_file.ends_with(".pvd")) model.picture_file += ".pvd";
+  }
   read_quantities(section["quantities"], system, read, model);
   read_momentum_maps(section["momentum"], system, read, model);
 }
@@ -558,6 +591,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   std::vector<std::string> known = {"title", "parameters", "define", "initial",
                                     "exact", "integrate",  "output", "event"};
   known.insert(known.end(), system_sections().begin(), system_sections().end());
+  known.insert(known.end(), multibody_sections().begin(), multibody_sections().end());
   root.expect_keys(known);
 
   Model model;
@@ -569,9 +603,13 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   model.end = NAN;
   model.title = root["title"] ? root["title"].expect_string("a title") : std::filesystem::path(name).stem().string();
   SystemSection section = read_system(root);
-  model.system = section.system;
-  read_initial(root["initial"], section, section.scope, model);
-  read_exact(root["exact"], section, section.scope, model);
+  model.system = section.whole;
+  if (section.system->layout().kind == SystemKind::multibody) {
+    begin_multibody_run(root, section, model);
+  } else {
+    read_initial(root["initial"], section, section.scope, model);
+    read_exact(root["exact"], section, section.scope, model);
+  }
   read_integrate(root["integrate"], section.scope, model);
   read_output(root["output"], section, section.scope, model);
   model.events = read_events(root["event"], section);
@@ -619,6 +657,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
   for (const Event& e : events) run.watch(e);
   run.compare(exact);
   run.record({output_path, title, text, settings});
+  if (!picture_file.empty() && !output_path.ends_with(".pvd")) run.record({picture_file, title});
   return run;
 }
 

@@ -75,6 +75,7 @@ void claim_name(const Item& item, const std::string& name, const Scope& scope);
 class ValueReader {
  public:
   explicit ValueReader(Scope& scope) : scope_(scope) {}
+  const Scope& scope() const { return scope_; }
 
   /// A number: a TOML number, or a string with an expression without variables.
   double number(const Item& item) const;

@@ -9,6 +9,8 @@
 
 #include "hinge/error.hpp"
 #include "model/dae_section.hpp"
+#include "model/multibody_section.hpp"
+#include "model/unilateral_section.hpp"
 
 namespace hinge {
 
@@ -272,13 +274,6 @@ Scope& adopt(const SystemBuilder& builder, const Scope& parameters, SystemSectio
   return scope;
 }
 
-void refuse_unilateral(const Item& section) {
-  if (section["unilateral"])
-    section["unilateral"].fail(
-        "unilateral constraints are not available in this version; bilateral ones go into "
-        "'constraints'");
-}
-
 // Declares coordinates of a Lagrangian or mechanical system.
 template <class Builder>
 std::vector<Declaration> read_coordinates(const Item& list, Builder& builder, Scope& scope) {
@@ -319,7 +314,6 @@ std::vector<Declaration> read_lagrangian_coordinates(const Item& section, Lagran
 void read_lagrangian(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "bodies", "kinetic", "potential", "lagrangian", "force", "constraints",
                        "unilateral", "multipliers", "reaction", "invariants"});
-  refuse_unilateral(section);
   auto builder = std::make_unique<Lagrangian>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -356,6 +350,7 @@ void read_lagrangian(const Item& section, const Item& define, const Scope& param
   if (section["reaction"])
     builder->reaction(as_vector(read_per_coordinate(section["reaction"], coordinates, read, *graph), graph));
   read_invariants(section["invariants"], read, *builder);
+  read_unilateral(section["unilateral"], read, *builder);
   out.builder = std::move(builder);
 }
 
@@ -381,7 +376,6 @@ void read_hamiltonian(const Item& section, const Item& define, const Scope& para
 
 void read_mechanical(const Item& section, const Item& define, const Scope& parameters, SystemSection& out) {
   section.expect_keys({"coordinates", "mass", "force", "constraints", "unilateral"});
-  refuse_unilateral(section);
   auto builder = std::make_unique<Mechanical>();
   const auto graph = builder->t().graph();
   Scope& scope = adopt(*builder, parameters, out);
@@ -401,6 +395,7 @@ void read_mechanical(const Item& section, const Item& define, const Scope& param
   const Item force = need(section, "force", "force = [\"-k*x\", 0]");
   builder->force(as_vector(read_per_coordinate(force, coordinates, read, *graph), graph));
   read_constraints(section, "constraints", read, *builder);
+  read_unilateral(section["unilateral"], read, *builder);
   out.builder = std::move(builder);
 }
 
@@ -472,6 +467,22 @@ void read_dae(const Item& section, const Item& define, const Scope& parameters, 
   out.builder = std::move(builder);
 }
 
+void read_multibody(const Item& root, Scope& parameters, SystemSection& out) {
+  auto scene = begin_multibody(root["multibody"], parameters);
+  Scope& scope = adopt(*scene, parameters, out);
+  const ValueReader read(scope);
+  read_scene(root, *scene, scope);
+  read_named_values(root["define"], scope, read);
+  read_connections(root, *scene, scope);
+  double overlap = 0;
+  if (const Item contact = root["contact"]) {
+    out.contact = read_contact_options(contact, read);
+    if (contact["overlap"]) overlap = read.number(contact["overlap"]);
+  }
+  root["multibody"].located([&] { out.start = scene->start(overlap); });
+  out.builder = std::move(scene);
+}
+
 // Names for output quantities: the multipliers, and in a Hamiltonian system q' = H_p.
 void complete_scope(const std::string& kind, SystemSection& out) {
   const Equations& eq = out.system->equations();
@@ -511,19 +522,21 @@ SystemSection read_system(const Item& root) {
   std::vector<std::string> present;
   for (const std::string& name : system_sections())
     if (root[name]) present.push_back(name);
+  if (present.empty() && root["body"])
+    root["body"].fail("bodies need a section [multibody], with gravity = [0, 0, -9.81] say");
   if (present.empty())
     root.fail(
-        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical], [odae] or "
-        "[dae] is needed");
+        "there is no system in this file: one of the sections [lagrangian], [hamiltonian], [mechanical], [odae], "
+        "[dae] or [multibody] is needed");
   if (present.size() > 1)
     root[present[1]].fail(
         fmt::format("there are two systems in this file, [{}] and [{}]; keep one", present[0], present[1]));
   const std::string kind = present[0];
   const Item section = root[kind];
-  if (kind == "multibody")
-    section.fail(
-        "[multibody] is not available in this version; there are [lagrangian], [hamiltonian], [mechanical], [odae] "
-        "and [dae]");
+  if (kind != "multibody")
+    for (const std::string& name : multibody_sections())
+      if (root[name])
+        root[name].fail(fmt::format("[{}] belongs to a [multibody] model; this one is a [{}]", name, kind));
   if (!section.is_table()) section.fail(fmt::format("expected a section [{}]", kind));
 
   // Parameters are numbers, worked out before there is a system; then moved into the system's own graph.
@@ -539,7 +552,11 @@ SystemSection read_system(const Item& root) {
   if (kind == "mechanical") read_mechanical(section, define, parameters, out);
   if (kind == "odae") read_odae(section, define, parameters, out);
   if (kind == "dae") read_dae(section, define, parameters, out);
-  section.located([&] { out.system = std::dynamic_pointer_cast<const SymbolicSystem>(out.builder->build()); });
+  if (kind == "multibody") read_multibody(root, parameters, out);
+  section.located([&] {
+    out.whole = out.builder->build();
+    out.system = {out.whole, symbolic_part(*out.whole)};
+  });
   complete_scope(kind, out);
   return out;
 }

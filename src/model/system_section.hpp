@@ -15,8 +15,11 @@ namespace hinge {
 struct SystemSection {
   std::unique_ptr<SystemBuilder> builder;
   std::shared_ptr<const SymbolicSystem> system;
+  std::shared_ptr<const System> whole;  ///< with the particles of a [multibody]; else the same
   std::vector<RigidBody> bodies;
-  Scope scope;  ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
+  Start start;      ///< of the bodies of a [multibody]
+  Options contact;  ///< [contact]: options of the method
+  Scope scope;      ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
 };
 
 /// Reads [parameters], the system section and [define] of the model file `root`.

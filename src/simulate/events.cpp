@@ -18,7 +18,7 @@ double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
 void EventWatch::compile(const System& system) {
   if (events_.empty()) return;
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic) throw InputError("events are expressions; this system is made of functions and has none");
   Graph& graph = *symbolic->equations().graph;
   std::vector<Node> roots;

@@ -42,17 +42,26 @@ Motion motion_of(const Layout& layout, const MomentumMap& map) {
                     "q[N][3], q[2] or q[N][2]; write this one as a quantity",
                     other));
   const bool plane = std::none_of(points.begin(), points.end(), [](const PointPlace& p) { return p.width == 3; });
+  const auto refuse_without_points = [&points](const char* what) {
+    if (std::any_of(points.begin(), points.end(), [](const PointPlace& p) { return p.shifts; })) return;
+    throw InputError(fmt::format(
+        "there is no {} here: the coordinates are directors of bodies held at a point, and momenta are those "
+        "about that point; write another one as a quantity",
+        what));
+  };
   if (!map.direction.empty()) {
     const std::vector<double> direction = vector_in_space("direction", map.direction, plane);
     refuse_zero("direction", direction);
     if (plane && direction[0] == 0 && direction[1] == 0)
       throw InputError("'direction' is normal to the plane of the coordinates; there is no momentum along it");
+    refuse_without_points("linear momentum");
     return translation(points, direction);
   }
   const std::vector<double> axis = vector_in_space("axis", map.axis, false);
   refuse_zero("axis", axis);
   if (plane && (axis[0] != 0 || axis[1] != 0))
     throw InputError("coordinates in the plane turn about its normal only; write axis = [0, 0, 1]");
+  if (!map.point.empty()) refuse_without_points("other point to turn about");
   return rotation(points, axis,
                   map.point.empty() ? std::vector<double>(3, 0.0) : vector_in_space("point", map.point, plane));
 }

@@ -106,7 +106,8 @@ std::vector<std::string> state_columns(const Layout& layout) {
 std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHeader& header) {
   const Format format = format_of(path);
   if (format == Format::unknown) {
-    throw cannot_write(path, "its ending names no format; known endings are " + known_endings());
+    throw cannot_write(
+        path, "its ending names no format; known endings are " + known_endings() + ", and .pvd for pictures of bodies");
   }
   require_recordable(path, header);
   return format == Format::csv ? open_csv_recorder(path, header) : open_hdf5_recorder(path, header);

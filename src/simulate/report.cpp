@@ -11,7 +11,6 @@ namespace hinge {
 namespace {
 
 constexpr int most_rows = 12;
-constexpr const char* condition_unknowns = "q1, p1 and multipliers";
 
 void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
                   const std::string& suffix = "") {
@@ -32,6 +31,39 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
       out << '\n';
     }
   }
+}
+
+void print_pairs(std::ostream& out, const ContactStatistics& c) {
+  out << "\nComplementarity pairs\n";
+  out << fmt::format("  {:<34} {} of {}\n", "first of the pair zero at the end", c.loaded, c.contacts);
+  out << fmt::format("  {:<34} {:.2e}\n", "largest |min(a, b)|", c.complementarity);
+}
+
+void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
+  const auto line = [&](const char* what, const std::string& value) {
+    out << fmt::format("  {:<34} {}\n", what, value);
+  };
+  out << "\nContacts\n";
+  line("in the last step",
+       fmt::format("{} nearby, {} loaded; at most {} nearby", c.contacts, c.loaded, c.most_contacts));
+  line("impacts", fmt::format("{}", c.impacts));
+  constexpr std::size_t most_shown = 6;
+  for (std::size_t k = 0; k < std::min(c.events.size(), most_shown); ++k)
+    line(k == 0 ? "events" : "", fmt::format("t = {:<12.9g} {}", c.events[k].t, c.events[k].what));
+  if (c.events.size() > most_shown) line("", fmt::format("{} more (--json has them)", c.events.size() - most_shown));
+  line("penetration", fmt::format("{:.2e}", c.penetration));
+  line("complementarity residual", fmt::format("{:.2e}   (relative, of velocities)", c.complementarity));
+  line("cone violation", fmt::format("{:.2e}   (relative)", c.cone));
+  line("momentum balance", fmt::format("{:.2e}   (relative)", c.momentum_balance));
+  line("energy lost in impacts", fmt::format("{:.6g}", c.impact_loss));
+  line("energy lost in friction", fmt::format("{:.6g}", c.friction_loss));
+  const double n = static_cast<double>(std::max(steps, 1L));
+  line("contact problems",
+       fmt::format("{:.2f} per step, {:.1f} solver iterations per step{}{}", static_cast<double>(c.solves) / n,
+                   static_cast<double>(c.solver_iterations) / n, c.solver.empty() ? "" : ", last by " + c.solver,
+                   c.unconverged > 0 ? fmt::format("; {} not to the tolerance", c.unconverged) : ""));
+  line("time", fmt::format("search {:.3g} s, assembly {:.3g} s, solver {:.3g} s", c.search_seconds, c.assembly_seconds,
+                           c.solver_seconds));
 }
 
 }  // namespace
@@ -84,6 +116,11 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:<34} {:.2e}   (at the end {:.10g})\n",
                        fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name), m.error, m.value);
 
+  if (r.contacts && r.layout.kind == SystemKind::dae)
+    print_pairs(out, *r.contacts);
+  else if (r.contacts)
+    print_contacts(out, *r.contacts, r.steps);
+
   std::string errors;
   for (std::size_t k = 0; k < r.exact_error.size(); ++k)
     if (r.exact_error[k]) errors += fmt::format("  {:<34} {:.2e}\n", r.part_names[k], *r.exact_error[k]);
@@ -91,20 +128,25 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
 
   if (r.condition)
     out << fmt::format(
-        "\nIteration matrix of the first step\n  {:<34} {:.6e}   (equations of motion times h, unknowns {})\n",
-        "condition number, 2-norm", *r.condition, condition_unknowns);
+        "\nIteration matrix of the first step\n  {:<34} {:.6e}   (equations of motion times h; unknowns "
+        "q1, p1 and, where they are unknown, multipliers)\n",
+        "condition number, 2-norm", *r.condition);
 
   out << "\nCost\n";
   if (r.tolerance.given())
     out << fmt::format("  steps from {:.3g} to {:.3g}; {} rejected by the error test, {} by Newton's iteration\n",
                        r.shortest, r.longest, r.counters.rejected, r.counters.failed);
   const double steps = static_cast<double>(std::max(r.steps, 1L));
-  out << fmt::format("  {} steps in {:.3g} s: {:.3g} steps per second\n", r.steps, r.wall_seconds,
-                     r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);
+  out << fmt::format("  {} step{} in {:.3g} s: {:.3g} steps per second\n", r.steps, r.steps == 1 ? "" : "s",
+                     r.wall_seconds, r.wall_seconds > 0 ? steps / r.wall_seconds : 0.0);
   out << fmt::format("  {:.2f} Newton iterations, {:.2f} factorisations, {:.1f} evaluations per step\n",
                      static_cast<double>(r.counters.iterations) / steps,
                      static_cast<double>(r.counters.factorisations) / steps,
                      static_cast<double>(r.counters.evaluations) / steps);
+  if (r.counters.augmentations > 0)
+    out << fmt::format("  {:.2f} augmentations per step, {:.2f} Newton iterations in each\n",
+                       static_cast<double>(r.counters.augmentations) / steps,
+                       static_cast<double>(r.counters.iterations) / static_cast<double>(r.counters.augmentations));
   if (!r.output.empty()) out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
   return out;
 }

@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "method/piecewise.hpp"
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
+#include "simulate/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 
@@ -50,7 +53,7 @@ struct Observer {
 
   void compile(const System& system) {
     if (expressions.empty()) return;
-    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    const SymbolicSystem* symbolic = symbolic_part(system);
     if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
     std::vector<Node> nodes;
     for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
@@ -94,6 +97,8 @@ struct Simulation::Impl {
   ExactSolution exact;
   Output output;
   std::unique_ptr<Recorder> recorder;
+  std::string picture_path;  // .pvd
+  std::unique_ptr<PictureSeries> pictures;
   std::vector<double> row;
   std::function<bool(double)> progress;
 
@@ -102,6 +107,7 @@ struct Simulation::Impl {
   State shown;          // between steps, for the record
   double constraint = 0, hidden = 0, energy0 = 0, energy = 0, energy_error = 0;
   double discrete_energy0 = 0, discrete_energy_error = 0;
+  double work_before = 0;  // of the stepper, where the present step began
   bool wants_condition = false;
   std::optional<double> condition;
   std::vector<std::string> start_remarks;
@@ -128,7 +134,7 @@ struct Simulation::Impl {
             "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
             "chooses its steps: explicit, radau, bdf or half-explicit",
             method.info.name));
-      adaptive = method.bind_adaptive(system, options.solver, {options.tolerance, options.step, options.max_step});
+      adaptive = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
     } else {
       if (!method.bind)
         throw UnsuitableMethod(
@@ -138,8 +144,15 @@ struct Simulation::Impl {
   }
 
   void refuse_contacts() const {
-    if (method.takes_contacts) return;
     const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+      for (const auto& gap : symbolic->equations().gaps)
+        if (!gap.reaction.empty())
+          throw UnsuitableMethod(fmt::format(
+              "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
+              "not",
+              gap.name, method.info.name));
+    if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(
           "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
@@ -183,7 +196,12 @@ struct Simulation::Impl {
     return nullptr;
   }
 
+  const ContactImpulses* contact_impulses() const {
+    return adaptive ? adaptive->contact_impulses() : stepper->contact_impulses();
+  }
+
   void open_output() {
+    if (!picture_path.empty()) pictures = std::make_unique<PictureSeries>(picture_path, system);
     if (output.path.empty()) return;
     RecordHeader header;
     const Layout& l = system->layout();
@@ -207,6 +225,10 @@ struct Simulation::Impl {
   }
 
   void write_row(const State& s) {
+    if (pictures) {
+      pictures->write(s, contact_impulses());
+      if (!recorder) ++recorded;
+    }
     if (!recorder) return;
     watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
@@ -272,6 +294,7 @@ struct Simulation::Impl {
     }
     out = before;
     stepper->reset();
+    stepper->set_summed_work(work_before);
     const bool ok = static_cast<bool>(stepper->step(out, t - before.t));
     out.t = t;
     return ok;
@@ -281,6 +304,7 @@ struct Simulation::Impl {
   // to an event and changed.
   bool notice_events() {
     if (events.empty()) return false;
+    const double work_after = stepper ? stepper->summed_work() : 0;
     const State after = state;
     State from = before;
     EventWatch::Found found;
@@ -312,6 +336,10 @@ struct Simulation::Impl {
         continue;
       }
       state = found.state;
+      if (stepper && stepper->discrete_energy_name()) {  // the step that led there, once more: others came after it
+        State again = before;
+        probe(found.state.t, again);
+      }
       record_between();
       write_row();
       if (event.action == Event::Action::stop) {
@@ -328,7 +356,10 @@ struct Simulation::Impl {
       events.restart(state, found.event);
       return false;
     }
-    if (probed && stepper) stepper->reset();
+    if (probed && stepper) {
+      stepper->reset();
+      stepper->set_summed_work(work_after);
+    }
     return false;
   }
 
@@ -336,6 +367,7 @@ struct Simulation::Impl {
   // contain t, the step is t1 - t0 as it rounds, so that constraints hold at the very time that is reported.
   void advance(double t0, double t1, double h) {
     before = state;  // same sizes: nothing is allocated
+    work_before = stepper->summed_work();
     state.t = t0;
     if (depends_on_time) h = t1 - t0;
     if (const StepResult result = stepper->step(state, h); !result) {
@@ -413,7 +445,10 @@ void Simulation::observe_momentum(const std::string& name, const MomentumMap& ma
   impl_->momenta.push_back({name, motion_of(impl_->system->layout(), map)});
 }
 
-void Simulation::watch(Event event) { impl_->events.add(std::move(event)); }
+void Simulation::watch(Event event) {
+  if (impl_->started) throw InputError("watch() comes before start()");
+  impl_->events.add(std::move(event));
+}
 
 void Simulation::observe_condition() {
   if (!impl_->method.condition)
@@ -429,7 +464,13 @@ void Simulation::compare(ExactSolution exact) {
   impl_->exact = std::move(exact);
 }
 
-void Simulation::record(Output output) { impl_->output = std::move(output); }
+void Simulation::record(Output output) {
+  if (is_picture_path(output.path)) {
+    impl_->picture_path = std::exchange(output.path, {});
+    if (!impl_->output.path.empty()) return;  // besides the rows
+  }
+  impl_->output = std::move(output);
+}
 void Simulation::on_progress(std::function<bool(double)> callback) { impl_->progress = std::move(callback); }
 
 void Simulation::start(const Start& initial) {
@@ -438,7 +479,10 @@ void Simulation::start(const Start& initial) {
   s.events.compile(*s.system);
   s.start_remarks.clear();
   s.state = consistent_start(*s.system, s.options.start, initial, &s.start_remarks);
-  if (s.stepper) s.stepper->reset();
+  if (s.stepper) {
+    s.stepper->reset();
+    s.stepper->set_summed_work(0);
+  }
   if (s.adaptive)
     if (const StepResult result = s.adaptive->start(s.state); !result) throw StepFailure(result.reason, s.state.t);
   s.steps = s.recorded = 0;
@@ -612,7 +656,7 @@ Report Simulation::report() const {
     for (std::string& remark : s.adaptive->remarks()) r.remarks.push_back(std::move(remark));
   }
   r.wall_seconds = s.wall_seconds;
-  r.output = s.output.path;
+  r.output = s.output.path.empty() ? s.picture_path : s.output.path;
   r.recorded = s.recorded;
   return r;
 }

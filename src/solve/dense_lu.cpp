@@ -69,55 +69,99 @@ template <int width, int columns>
   strips<1, 1, 4>(done, m, n, k, A, lda, B, ldb, C, ldc, packed);
 }
 
-using Product = void (*)(int, int, int, const double*, int, const double*, int, double*, int);
+// B <- L^-1 B with few rows, several columns at a time: a column is one vector, and so are the columns of L, with zeros
+// on and above the diagonal.
+template <int m, int columns>
+[[gnu::always_inline]] inline void small_columns(const double (&L)[small][8], double* B, int ldb) {
+  using Vector [[gnu::vector_size(64)]] = double;
+  Vector b[static_cast<std::size_t>(columns)] = {};
+  for (int j = 0; j < columns; ++j)
+    __builtin_memcpy(&b[j], B + static_cast<std::ptrdiff_t>(j) * ldb, sizeof(double) * m);
+  for (int k = 0; k + 1 < m; ++k) {
+    Vector l;
+    __builtin_memcpy(&l, L[k], sizeof l);
+    for (int j = 0; j < columns; ++j) b[j] -= l * b[j][k];
+  }
+  for (int j = 0; j < columns; ++j)
+    __builtin_memcpy(B + static_cast<std::ptrdiff_t>(j) * ldb, &b[j], sizeof(double) * m);
+}
+
+template <int m>
+[[gnu::always_inline]] inline void small_solve(int n, const double* L, int ldl, double* B, int ldb) {
+  alignas(64) double packed[small][8] = {};
+  for (int k = 0; k < m; ++k)
+    for (int i = k + 1; i < m; ++i) packed[k][i] = L[i + static_cast<std::ptrdiff_t>(k) * ldl];
+  int j = 0;
+  for (; j + 4 <= n; j += 4) small_columns<m, 4>(packed, B + static_cast<std::ptrdiff_t>(j) * ldb, ldb);
+  for (; j < n; ++j) small_columns<m, 1>(packed, B + static_cast<std::ptrdiff_t>(j) * ldb, ldb);
+}
+
+[[gnu::always_inline]] inline void any_small_solve(int m, int n, const double* L, int ldl, double* B, int ldb) {
+  if (m == 8) return small_solve<8>(n, L, ldl, B, ldb);
+  if (m == 6) return small_solve<6>(n, L, ldl, B, ldb);
+  if (m == 4) return small_solve<4>(n, L, ldl, B, ldb);
+  for (int j = 0; j < n; ++j) {
+    double* b = B + static_cast<std::ptrdiff_t>(j) * ldb;
+    for (int k = 0; k < m; ++k)
+      for (int i = k + 1; i < m; ++i) b[i] -= L[i + static_cast<std::ptrdiff_t>(k) * ldl] * b[k];
+  }
+}
+
+struct Kernels {
+  void (*product)(int m, int n, int k, const double* A, int lda, const double* B, int ldb, double* C, int ldc);
+  void (*small_solve)(int m, int n, const double* L, int ldl, double* B, int ldb);
+};
 
 void narrow(int m, int n, int k, const double* A, int lda, const double* B, int ldb, double* C, int ldc) {
   all_strips<2, 4>(m, n, k, A, lda, B, ldb, C, ldc);
 }
+void narrow_solve(int m, int n, const double* L, int ldl, double* B, int ldb) { any_small_solve(m, n, L, ldl, B, ldb); }
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void wide(int m, int n, int k, const double* A, int lda, const double* B, int ldb, double* C,
                                   int ldc) {
   all_strips<4, 6>(m, n, k, A, lda, B, ldb, C, ldc);
 }
+[[gnu::target("avx2")]] void wide_solve(int m, int n, const double* L, int ldl, double* B, int ldb) {
+  any_small_solve(m, n, L, ldl, B, ldb);
+}
 [[gnu::target("avx512f")]] void widest_product(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                                                double* C, int ldc) {
   all_strips<8, 8>(m, n, k, A, lda, B, ldb, C, ldc);
 }
-Product choose() {
-  if (__builtin_cpu_supports("avx512f")) return widest_product;
-  if (__builtin_cpu_supports("avx2")) return wide;
-  return narrow;
+[[gnu::target("avx512f")]] void widest_solve(int m, int n, const double* L, int ldl, double* B, int ldb) {
+  any_small_solve(m, n, L, ldl, B, ldb);
+}
+Kernels choose() {
+  if (__builtin_cpu_supports("avx512f")) return {widest_product, widest_solve};
+  if (__builtin_cpu_supports("avx2")) return {wide, wide_solve};
+  return {narrow, narrow_solve};
 }
 #else
-Product choose() { return narrow; }
+Kernels choose() { return {narrow, narrow_solve}; }
 #endif
 
-const Product product = choose();
+const Kernels kernels = choose();
+
+// About half, in whole groups of `small`.
+int halved(int m) { return std::max(small, m / 2 / small * small); }
 
 double* at(double* A, int ld, int i, int j) { return A + i + static_cast<std::ptrdiff_t>(j) * ld; }
 
 // B <- L^-1 B, L m x m with unit diagonal, B m x n.
 void solve_unit_lower(int m, int n, const double* L, int ldl, double* B, int ldb) {
-  if (m > small) {
-    const int half = m / 2 < small ? small : m / 2 / small * small;
-    solve_unit_lower(half, n, L, ldl, B, ldb);
-    subtract_product(m - half, n, half, L + half, ldl, B, ldb, B + half, ldb);
-    solve_unit_lower(m - half, n, L + half + static_cast<std::ptrdiff_t>(half) * ldl, ldl, B + half, ldb);
-    return;
-  }
-  for (int j = 0; j < n; ++j) {
-    double* b = at(B, ldb, 0, j);
-    for (int k = 0; k < m; ++k)
-      for (int i = k + 1; i < m; ++i) b[i] -= L[i + static_cast<std::ptrdiff_t>(k) * ldl] * b[k];
-  }
+  if (m <= small) return kernels.small_solve(m, n, L, ldl, B, ldb);
+  const int half = halved(m);
+  solve_unit_lower(half, n, L, ldl, B, ldb);
+  subtract_product(m - half, n, half, L + half, ldl, B, ldb, B + half, ldb);
+  solve_unit_lower(m - half, n, L + half + static_cast<std::ptrdiff_t>(half) * ldl, ldl, B + half, ldb);
 }
 
 // Factorises columns [first, last) of A below row `first`; rows up to n, exchanged among those up to p.
 bool factorise_columns(int first, int last, int n, int p, double* A, int lda, int* exchange) {
   const int columns = last - first;
   if (columns > small) {
-    const int middle = first + (columns / 2 < small ? small : columns / 2 / small * small);
+    const int middle = first + halved(columns);
     if (!factorise_columns(first, middle, n, p, A, lda, exchange)) return false;
     const int k = middle - first;
     solve_unit_lower(k, last - middle, at(A, lda, first, first), lda, at(A, lda, first, middle), lda);
@@ -149,7 +193,7 @@ bool factorise_columns(int first, int last, int n, int p, double* A, int lda, in
 
 void subtract_product(int m, int n, int k, const double* A, int lda, const double* B, int ldb, double* C, int ldc) {
   for (int l = 0; l < k; l += slab)
-    product(m, n, std::min(slab, k - l), A + static_cast<std::ptrdiff_t>(l) * lda, lda, B + l, ldb, C, ldc);
+    kernels.product(m, n, std::min(slab, k - l), A + static_cast<std::ptrdiff_t>(l) * lda, lda, B + l, ldb, C, ldc);
 }
 
 bool eliminate(int n, int p, double* A, int lda, int* exchange) {

@@ -1,12 +1,17 @@
 #include "solve/linear.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include <klu.h>
 #include <Eigen/Dense>
+
+#include "solve/compact_lu.hpp"
+#include "solve/parity.hpp"
 
 namespace hinge {
 
@@ -51,14 +56,17 @@ class Equilibrated : public LinearSolver {
 
   void solve(double* x) final {
     if (pattern_.rows == 0) return;
-    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= row_scale_[i];
-    solve_scaled(x);
-    for (std::size_t i = 0; i < column_scale_.size(); ++i) x[i] *= column_scale_[i];
+    solve_between(x, row_scale_.data(), column_scale_.data());
   }
 
  protected:
   virtual bool factor_scaled(double* values) = 0;
   virtual void solve_scaled(double* x) = 0;
+  virtual void solve_between(double* x, const double* r, const double* c) {
+    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= r[i];
+    solve_scaled(x);
+    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= c[i];
+  }
 
   const Pattern pattern_;
 
@@ -67,33 +75,16 @@ class Equilibrated : public LinearSolver {
   static bool largest_to_scale(std::vector<double>& largest) {
     for (double& x : largest) {
       if (x == 0) return false;
-      x = std::ldexp(1.0, -std::ilogb(x));
+      // 2^-ilogb(x), where the exponent field of a double can hold that
+      const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52);
+      x = exponent > 0 && exponent < 2046 ? std::bit_cast<double>(static_cast<std::uint64_t>(2046 - exponent) << 52)
+                                          : std::ldexp(1.0, -std::ilogb(x));
     }
     return true;
   }
 
   std::vector<double> scaled_, row_scale_, column_scale_;
 };
-
-// 1 for an even permutation, -1 for an odd one; `visited` is work space.
-int parity(const int* permutation, std::vector<char>& visited) {
-  std::fill(visited.begin(), visited.end(), char{0});
-  int sign = 1;
-  for (std::size_t start = 0; start < visited.size(); ++start) {
-    std::size_t length = 0;
-    for (std::size_t at = start; !visited[at]; at = static_cast<std::size_t>(permutation[at]), ++length)
-      visited[at] = 1;
-    if (length % 2 == 0 && length > 0) sign = -sign;  // a cycle of even length is an odd permutation
-  }
-  return sign;
-}
-
-// Sign of a product.
-int sign_of(const double* x, int n) {
-  int sign = 1;
-  for (int i = 0; i < n; ++i) sign = x[i] < 0 ? -sign : sign;
-  return sign;
-}
 
 class DenseLu final : public Equilibrated {
  public:
@@ -106,7 +97,7 @@ class DenseLu final : public Equilibrated {
   int determinant_sign() override {
     if (pattern_.rows == 0) return 1;
     work_ = lu_.matrixLU().diagonal();
-    return sign_of(work_.data(), pattern_.rows) * parity(lu_.permutationP().indices().data(), visited_);
+    return sign_of_product(work_.data(), pattern_.rows) * parity(lu_.permutationP().indices().data(), visited_);
   }
 
   const char* name() const override { return "dense LU"; }
@@ -136,6 +127,20 @@ class DenseLu final : public Equilibrated {
   std::vector<char> visited_;
 };
 
+class SmallSparseLu final : public Equilibrated {
+ public:
+  explicit SmallSparseLu(const Pattern& pattern) : Equilibrated(pattern), lu_(pattern) {}
+  int determinant_sign() override { return lu_.determinant_sign(); }
+  const char* name() const override { return "compact LU"; }
+
+ private:
+  bool factor_scaled(double* values) override { return lu_.factor(values, singular_ratio); }
+  void solve_scaled(double*) override {}
+  void solve_between(double* x, const double* r, const double* c) override { lu_.solve(x, r, c); }
+
+  CompactLu lu_;
+};
+
 // KLU wants compressed columns; our rows are the columns of the transpose, so A x = b is a transposed solve.
 class SparseLu final : public Equilibrated {
  public:
@@ -156,8 +161,8 @@ class SparseLu final : public Equilibrated {
 
   // P A Q = L U with the diagonal of U kept apart
   int determinant_sign() override {
-    return sign_of(static_cast<const double*>(numeric_->Udiag), pattern_.rows) * parity(numeric_->Pnum, visited_) *
-           parity(symbolic_->Q, visited_);
+    return sign_of_product(static_cast<const double*>(numeric_->Udiag), pattern_.rows) *
+           parity(numeric_->Pnum, visited_) * parity(symbolic_->Q, visited_);
   }
 
  private:
@@ -197,8 +202,19 @@ bool prefers_dense(const Pattern& p) {
   return n <= 24 || (n <= 200 && static_cast<double>(p.entries()) > 0.15 * n * n);
 }
 
+namespace {
+
+// Small, and half empty at least.
+bool prefers_compact(const Pattern& p) {
+  const double n = p.rows;
+  return n >= 3 && n <= 40 && static_cast<double>(p.entries()) <= 0.5 * n * n;
+}
+
+}  // namespace
+
 std::unique_ptr<LinearSolver> make_linear_solver(const Pattern& pattern, LinearAlgebra choice) {
   if (pattern.rows != pattern.columns) throw std::logic_error("a linear system needs a square matrix");
+  if (choice == LinearAlgebra::automatic && prefers_compact(pattern)) return std::make_unique<SmallSparseLu>(pattern);
   const bool dense = choice == LinearAlgebra::dense || (choice == LinearAlgebra::automatic && prefers_dense(pattern));
   if (dense) return std::make_unique<DenseLu>(pattern);
   return std::make_unique<SparseLu>(pattern);

@@ -34,10 +34,7 @@ template <int M>
 bool SaddleKernel::factor_point_masses_of(const double* c) {
   const int m = M > 0 ? M : m_;
   const int* column = c_pattern_.column.data();
-  for (std::size_t k = 0; k < c_.size(); ++k) {
-    c_[k] = c[k];
-    c_over_mass_[k] = c[k] * inverse_[at(column[k])];
-  }
+  for (std::size_t k = 0; k < c_over_mass_.size(); ++k) c_over_mass_[k] = c[k] * inverse_[at(column[k])];
   // C A^-1 C^T = L D L^T, with the inverse of D
   double* s = schur_.data();
   const Product* product = products_.data();
@@ -46,7 +43,7 @@ bool SaddleKernel::factor_point_masses_of(const double* c) {
     for (int j = 0; j <= i; ++j) {
       double sum = 0;
       for (const Product* const last = products_.data() + *++end; product != last; ++product)
-        sum += c_[at(product->first)] * c_over_mass_[at(product->second)];
+        sum += c[product->first] * c_over_mass_[at(product->second)];
       s[i * m + j] = sum;
     }
   if constexpr (M == 2) {  // one division instead of two that wait for each other
@@ -101,13 +98,21 @@ void SaddleKernel::solve_point_masses_of(double* x, double* multiplier) {
   }
   const Product* entry = by_row_.data();
   const int* end = by_row_start_.data();
-  for (int i = 0; i < nz_; ++i) {
+  const auto row = [&](int i) {
     double sum = x[i] * inverse_[at(i)];
     for (const Product* const last = by_row_.data() + *++end; entry != last; ++entry)
       sum -= c_over_mass_[at(entry->first)] * mu[entry->second];
-    x[i] = sum;
+    return sum;
+  };
+  // written in pairs, as they are going to be read
+  int i = 0;
+  for (; i + 2 <= nz_; i += 2) {
+    const double first = row(i), second = row(i + 1);
+    x[i] = first;
+    x[i + 1] = second;
   }
-  for (int i = 0; i < m; ++i) multiplier[i] = mu[i];
+  if (i < nz_) x[i] = row(i);
+  for (int k = 0; k < m; ++k) multiplier[k] = mu[k];
 }
 
 bool SaddleKernel::invert_diagonal(const double* a) {

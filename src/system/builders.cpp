@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -105,6 +104,10 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
     const UnilateralOptions& o = gap_options_[k];
     Equations::Gap gap{gaps_[k].node_in(*graph_), {}, o.friction, o.restitution, o.name};
     for (const Expression& s : o.slip) gap.slip.push_back(s.node_in(*graph_));
+    if (o.reaction.size() > 0) {
+      gap.multiplier = o.multiplier.node_in(*graph_);
+      for (const Expression& r : o.reaction) gap.reaction.push_back(r.node_in(*graph_));
+    }
     d.eq.gaps.push_back(std::move(gap));
   }
   resolve_contacts(d.layout, d.eq);
@@ -120,6 +123,8 @@ void SystemBuilder::constrain(const Expression& g, std::string name) {
   constraint_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", constraints_.size() - 1, g.text())
                                            : std::move(name));
 }
+
+Expression SystemBuilder::contact_multiplier(const std::string& name) { return {graph_, graph_->variable(name)}; }
 
 void SystemBuilder::unilateral(const Expression& gap, UnilateralOptions options) {
   if (options.name.empty()) options.name = fmt::format("{} ({} >= 0)", gaps_.size(), gap.text());
@@ -140,6 +145,8 @@ Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vecto
   if (name.empty()) throw InputError("a coordinate needs a name");
   for (const int extent : shape)
     if (extent < 1) throw InputError(fmt::format("'{}' is declared with size {}; sizes start at 1", name, extent));
+  for (const Block& other : blocks)
+    if (other.name == name) throw InputError(fmt::format("'{}' is declared already; choose another name", name));
   Block block{name, std::move(shape), count};
   Vector result;
   for (int k = 0; k < block.size(); ++k) {
@@ -158,15 +165,17 @@ void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Bloc
   for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
 }
 
-// Position of each of `some` in the list of all coordinates.
+// Position of each of `some` in the list of all coordinates. These were declared one after the other, so that their
+// nodes ascend.
 std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
-  std::unordered_map<Node, std::size_t> position;
-  for (std::size_t k = 0; k < all.size(); ++k) position.emplace(all[k].node_in(graph), k);
   std::vector<std::size_t> result;
   for (const Expression& x : some) {
-    const auto at = position.find(x.node_in(graph));
-    if (at == position.end()) throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
-    result.push_back(at->second);
+    const Node node = x.node_in(graph);
+    const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                     [&](const Expression& e, Node n) { return e.node_in(graph) < n; });
+    if (at == all.end() || at->node_in(graph) != node)
+      throw InputError(fmt::format("'{}' is not a coordinate", x.text()));
+    result.push_back(static_cast<std::size_t>(at - all.begin()));
   }
   return result;
 }
@@ -193,6 +202,11 @@ Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) 
   return q;
 }
 Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
+Vector Lagrangian::direction(const std::string& name) {
+  Vector d = coordinates(name, 3);
+  q_blocks_.back().direction = true;
+  return d;
+}
 Vector Lagrangian::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
 Expression Lagrangian::velocity(const Expression& q) const { return velocity(Vector{q})[0]; }
 void Lagrangian::kinetic(const Expression& energy) { kinetic_ = energy; }

@@ -65,13 +65,26 @@ void expect_size(const char* what, std::size_t actual, int wanted) {
 
 }  // namespace
 
-SymbolicSystem::SymbolicSystem(Layout layout, Equations equations)
-    : System(std::move(layout)), eq_(std::move(equations)) {
+SymbolicSystem::SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks)
+    : System(std::move(layout)), eq_(std::move(equations)), hooks_(std::move(hooks)) {
   expect_size("v", eq_.v.size(), ny());
   expect_size("p", eq_.p.size(), nz());
   expect_size("f", eq_.f.size(), nz());
   expect_size("r", eq_.r.size(), nz());
   expect_size("g", eq_.g.size(), ng());
+}
+
+const SymbolicSystem* symbolic_part(const System& system) {
+  if (const auto* whole = dynamic_cast<const SymbolicSystem*>(&system)) return whole;
+  if (const auto* partly = dynamic_cast<const PartlySymbolic*>(&system)) return &partly->symbolic();
+  return nullptr;
+}
+
+void SymbolicSystem::move(const double* y, const double* z, double h, double* out) const {
+  if (hooks_.move)
+    hooks_.move(y, z, h, out);
+  else
+    System::move(y, z, h, out);
 }
 
 const std::vector<Node>& SymbolicSystem::rate() const {
@@ -141,6 +154,11 @@ bool SymbolicSystem::depends_on_time() const {
     return std::any_of(nodes.begin(), nodes.end(), [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
   };
   return any(eq_.residual) || any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
+}
+
+// Bodies have r = -(g_y v_z)^T psi by construction; a Hamiltonian system has -g_y^T psi.
+bool SymbolicSystem::reaction_is_ideal() const {
+  return eq_.ideal && (velocity_is_z() || layout().kind == SystemKind::multibody);
 }
 
 bool SymbolicSystem::reaction_is_affine() const {

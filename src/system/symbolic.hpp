@@ -1,6 +1,7 @@
 // A System made of expressions: derivatives are found on the graph when they are first asked for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,10 +31,13 @@ struct Equations {
   // Contacts: gap >= 0, and the tangential velocities of those with friction (all the same number of rows)
   struct Gap {
     Node gap = no_node;
-    std::vector<Node> slip;
+    std::vector<Node> slip{};
     double friction = 0, restitution = 0;
-    std::string name;
+    std::string name{};
     int point = -1, point_size = 0;  // the one point that it depends on, where the tangents come from the gap
+    // a force of its own, an expression of `multiplier`; empty: gap_y^T multiplier
+    Node multiplier = no_node;
+    std::vector<Node> reaction{};
   };
   std::vector<Gap> gaps;
   // Pairs 0 <= a _|_ b >= 0 of a DAE
@@ -44,9 +48,18 @@ struct Equations {
   std::vector<Pair> pairs;
 };
 
+struct BodyTable;
+
+/// What a system has besides equations: contacts that are found by geometry, and rotations that move by exponentials.
+struct SystemHooks {
+  std::function<std::unique_ptr<ContactFinder>()> contacts{};
+  std::function<void(const double* y, const double* z, double h, double* out)> move{};
+  std::shared_ptr<const BodyTable> bodies{};
+};
+
 class SymbolicSystem final : public System {
  public:
-  SymbolicSystem(Layout layout, Equations equations);
+  SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks = {});
 
   bool has_energy() const override { return eq_.energy != no_node; }
   const Pattern& pattern(Quantity q) const override;
@@ -54,12 +67,14 @@ class SymbolicSystem final : public System {
   bool depends_on_time() const override;
   bool reaction_is_linear() const override;
   bool reaction_is_affine() const override;
-  bool reaction_is_ideal() const override { return eq_.ideal && velocity_is_z(); }
+  bool reaction_is_ideal() const override;
   bool velocity_is_z() const override { return eq_.v == eq_.z; }
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
   std::unique_ptr<ContactFinder> contact_finder() const override;
+  void move(const double* y, const double* z, double h, double* out) const override;
 
   const Equations& equations() const { return eq_; }
+  const SystemHooks& hooks() const { return hooks_; }
   /// g_t + g_y v as nodes.
   const std::vector<Node>& rate() const;
   /// A tape for other expressions of (t, y, z, psi), given as the four input blocks in this order.
@@ -74,10 +89,20 @@ class SymbolicSystem final : public System {
   Entry derive(Quantity q) const;
 
   Equations eq_;
+  SystemHooks hooks_;
   // Filled on demand; the graph grows with them. Not for concurrent use while solvers are being set up.
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
   mutable std::optional<std::vector<Node>> rate_;
 };
+
+/// A system that is made of expressions in its first coordinates and velocities, and of something else in the others.
+struct PartlySymbolic {
+  virtual ~PartlySymbolic() = default;
+  virtual const SymbolicSystem& symbolic() const = 0;
+};
+
+/// The part of a system that is made of expressions, the whole where everything is; null where nothing is.
+const SymbolicSystem* symbolic_part(const System& system);
 
 /// sum_k a_k b_k
 Node dot_product(Graph& graph, std::span<const Node> a, std::span<const Node> b);

@@ -33,6 +33,20 @@ void resolve_contacts(const Layout& layout, Equations& eq) {
         throw InputError(fmt::format("the slip velocity {} of the contact {} is not linear in the velocities",
                                      to_text(graph, s, 60), gap.name));
     }
+    if (!gap.reaction.empty()) {
+      if (gap.reaction.size() != eq.z.size())
+        throw InputError(fmt::format("the reaction of the contact {} has {} components; there are {} coordinates",
+                                     gap.name, gap.reaction.size(), eq.z.size()));
+      if (gap.friction > 0 || gap.restitution > 0 || !gap.slip.empty())
+        throw InputError(fmt::format(
+            "the contact {} has a reaction of its own, which contains its friction; leave out friction, slip and "
+            "restitution",
+            gap.name));
+      const std::vector<char> uses = dependence(graph, std::array{gap.multiplier});
+      if (std::none_of(gap.reaction.begin(), gap.reaction.end(),
+                       [&](Node n) { return uses[static_cast<std::size_t>(n)]; }))
+        throw InputError(fmt::format("the reaction of the contact {} does not contain its multiplier", gap.name));
+    }
     if (gap.friction == 0 || !gap.slip.empty()) continue;
     // The one point that the gap depends on.
     const int first = normal.column.front(), last = normal.column.back();
@@ -154,7 +168,7 @@ class SymbolicContacts final : public ContactFinder {
     out.friction.push_back(c.friction * length);
     const double scale = length > 0 ? 1 / length : 0;
     const double u[3] = {n[0] * scale, n[1] * scale, n[2] * scale};
-    double s[3] = {-u[1], u[0], 0}, w[3] = {};
+    double s[3] = {u[1], -u[0], 0}, w[3] = {};
     if (c.point_size == 3) {
       // the tangent plane's frame that turns least: no jump but at u = -e3
       const double sign = std::copysign(1.0, u[2]), a = -1 / (sign + u[2]), b = u[0] * u[1] * a;
@@ -179,6 +193,7 @@ class SymbolicContacts final : public ContactFinder {
 }  // namespace
 
 std::unique_ptr<ContactFinder> SymbolicSystem::contact_finder() const {
+  if (hooks_.contacts) return hooks_.contacts();
   if (eq_.gaps.empty()) return nullptr;
   return std::make_unique<SymbolicContacts>(*this);
 }

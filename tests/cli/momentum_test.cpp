@@ -76,8 +76,9 @@ TEST(BadInput, MomentumMapsAreLocated) {
   };
   expect("output.momentum=3", "output.momentum: expected a table");
   expect("output.momentum.L=3", "output.momentum.L: expected {");
-  expect("output.momentum.L={axis=[0,1]}", "output.momentum.L: 'axis' has 2 numbers");
+  expect("output.momentum.L={axis=[0,1]}", "output.momentum.L.axis: 'axis' has 2 numbers");
   expect("output.momentum.L={axis=[0,0,0]}", "'axis' is zero");
+  expect("output.momentum.L.axis=[0,0,0]", "--set output.momentum.L.axis: 'axis' is zero");
   expect("output.momentum.L={axes=[0,1,0]}", "did you mean 'axis'");
   expect("output.momentum.L={point=[0,1,0]}", "needs an 'axis'");
   expect("output.momentum.L={axis=[\"q[0]\",1,0]}", "output.momentum.L.axis: this is a number only for given");
@@ -92,10 +93,10 @@ TEST(BadInput, MomentumMapsAreLocated) {
 TEST(Model, InvariantsReachTheMethod) {
   const Folder folder;
   const std::string model = folder.write("m.toml", with(spherical, "constraints = [\"(dot(q,q) - 1)/2\"]\n", ""));
-  const std::string potential = "lagrangian.potential=(dot(q,q) + q[1])^3";
+  const std::string potential = "lagrangian.potential=exp(q[0]*q[2])";
   const Answer plain = hinge(folder, {"run", model, "--json", "--set", potential});
   const Answer chosen =
-      hinge(folder, {"run", model, "--json", "--set", potential, "--set", "lagrangian.invariants=[\"dot(q,q)\"]"});
+      hinge(folder, {"run", model, "--json", "--set", potential, "--set", "lagrangian.invariants=[\"q[0]\"]"});
   ASSERT_EQ(chosen.status, 0) << chosen.err;
   EXPECT_EQ(chosen.err, "");
   const double a = json::parse(plain.out)["final"]["position"]["q"][0],

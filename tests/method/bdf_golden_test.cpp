@@ -52,8 +52,9 @@ void expect_orders(const Problem& problem) {
       const auto at = static_cast<std::size_t>(k);
       errors[at] = difference(states.back(), exact);
       const Triple golden{number(table["err_p"][at]), number(table["err_v"][at]), number(table["err_lam"][at])};
-      // lambda of index-3 is positions divided by h^2: rounding of 1e-16 becomes 1e-11 and more
-      expect_errors(errors[at], golden, 1e-3, index3 ? 1e-7 : 1e-9, problem.name + " " + key);
+      // lambda of index-3 is positions divided by h^2: rounding of 1e-16 becomes 1e-11 and more. Dense and sparse LU
+      // differ by up to 7e-10 at the end of the hoop.
+      expect_errors(errors[at], golden, 1e-3, index3 ? 1e-7 : 1e-9, problem.name + " " + key, index3 ? 1e-9 : 0);
       if (k != 1) continue;
       const json& solution = table["solution_h_1_160"];
       expect_near(states.back().y, numbers(solution["p"]), 1e-11, key);

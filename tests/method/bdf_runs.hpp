@@ -77,12 +77,12 @@ inline State reference(const std::string& key) {
   return {0, goldens::numbers(r["p"]), goldens::numbers(r["v"]), goldens::numbers(r["lam"])};
 }
 
-/// Errors against golden errors: relative where these are above `floor`, below it both must be.
+/// Errors against golden errors: relative where these are above `floor`, but for `rounding`; below it both must be.
 inline void expect_errors(const Triple& errors, const Triple& golden, double relative, double floor,
-                          const std::string& what) {
+                          const std::string& what, double rounding = 0) {
   for (std::size_t i = 0; i < 3; ++i) {
     if (golden[i] > floor)
-      EXPECT_NEAR(errors[i], golden[i], relative * golden[i]) << what << " [" << i << "]";
+      EXPECT_NEAR(errors[i], golden[i], relative * golden[i] + rounding) << what << " [" << i << "]";
     else
       EXPECT_LT(errors[i], 2 * floor) << what << " [" << i << "]";
   }

@@ -127,7 +127,8 @@ TEST(Dae, IndexOneAndTwoRunAsTheyStand) {
     EXPECT_NEAR(reduced.final.y[1], 1.5967683944573744783, 2e-6);
     EXPECT_NEAR(reduced.final.y[0], -0.23969127332366393568, 2e-6);
     const Report hlr = run("hlr", with(method, "1e-8"));
-    EXPECT_LT(largest_error({hlr.final.y[0], hlr.final.y[1]}, {std::exp(1.0), std::exp(-2.0)}), 5e-5);
+    // measured 6e-9 and 1.9e-7
+    EXPECT_LT(largest_error({hlr.final.y[0], hlr.final.y[1]}, {std::exp(1.0), std::exp(-2.0)}), 5e-7);
     const Report transistor = run("transistor", with(method, "1e-7"));
     const std::vector<double> published = {-0.5562145012262709e-2, 0.3006522471903042e1, 0.2849958788608128e1,
                                            0.2926422536206241e1,   0.2704617865010554e1, 0.2761837778393145e1,
@@ -199,16 +200,6 @@ TEST(Dae, StiffProblemsOverDecadesOfTimeAndStiffness) {
     EXPECT_NEAR(r.final.y[0], goldens::number(golden["y"]), 1e-7) << epsilon;
     EXPECT_NEAR(r.final.y[1], goldens::number(golden["z"]), 1e-7) << epsilon;
   }
-}
-
-// 49 unknowns, index 2: the published values of the IVP test set.
-TEST(Dae, WaterTubeSystem) {
-  const std::vector<std::pair<std::size_t, double>> published = {
-      {0, 0.2298488296477430e-2},  {6, 0.3243571480903489e-2},  {11, 0.3403428519096511e-2},
-      {17, 0.5746220741193575e-2}, {24, 0.4311196778792902e-1}, {35, 0.3651427026675656e-1},
-      {40, 1326.8591478108},       {43, 1327.0045592387},       {48, 1329.8338971779}};
-  const Report r = run("water-tube");
-  for (const auto& [k, value] : published) EXPECT_NEAR(r.final.y[k] / value, 1, 1e-6) << k;  // measured 2.3e-7
 }
 
 // ---- noise

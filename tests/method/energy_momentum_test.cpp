@@ -22,20 +22,17 @@ TEST(EnergyMomentum, AgreesWithTheGoldenPendulum) {  // measured: q 1.8e-15, p 6
     const json& table = golden["lm_h" + std::string(text)];
     Motion run(problem, energy_momentum());
     const int steps = static_cast<int>(std::lround(1 / h));
-    double hidden = 0;
     // the error of lambda is that of round-off, eps/h^2
     const double lambda = 1e-13 / (h * h);
     const Kept kept = follow(problem, run, e2, h, 1.0, 0, [&](int k) {
       if (2 * k == steps) expect_state(run, table["t0.5"], 1e-12, 1e-10, lambda, fmt::format("h{}_half", text));
     });
     expect_state(run, table["t1"], 1e-12, 1e-10, lambda, fmt::format("h{}_end", text));
-    hidden = kept.rate;
     expect_below(kept.energy, 2e-13, fmt::format("h{}_energy", text));
     EXPECT_EQ(kept.momentum, 0);  // in the plane nothing turns about e2
     expect_below(kept.constraint, 1e-15, fmt::format("h{}_constraint", text));
     // the velocity level is missed by O(h^2), as by the other implementation
-    expect_relative(hidden, number(table["stats"]["max_hidden"]), 1e-6, fmt::format("h{}_hidden", text));
-    for (const char* t : {"t0.5", "t1"}) EXPECT_TRUE(golden["rel_position_error"][t].contains("h" + std::string(text)));
+    expect_relative(kept.rate, number(table["stats"]["max_hidden"]), 1e-6, fmt::format("h{}_hidden", text));
   }
 }
 
@@ -146,15 +143,15 @@ TEST(EnergyMomentum, AgreesWithTheGoldenCone) {  // measured: q 4.3e-13, p 3.8e-
     });
     expect_below(kept.energy, 5e-14, fmt::format("h{}_energy", text));
     expect_below(kept.momentum, 1e-14, fmt::format("h{}_momentum", text));
-    expect_below(kept.constraint, 2e-15, fmt::format("h{}_constraint", text));
+    expect_below(kept.constraint, 1e-15, fmt::format("h{}_constraint", text));
   }
 }
 
 TEST(EnergyMomentum, KeepsEverythingOnTheNoddingTop) {  // measured: 3.4e-12, 5.7e-14, 2.1e-16
   const Kept kept = follow(heavy_top(problems::nodding_top()), Method{}, e3, 1e-3, 1.0);
-  expect_below(kept.energy, 5e-11, "energy");  // of 660
+  expect_below(kept.energy, 5e-11, "energy");  // of 1269.1
   expect_below(kept.momentum, 1e-12, "momentum");
-  expect_below(kept.constraint, 2e-15, "constraint");
+  expect_below(kept.constraint, 1e-15, "constraint");
 }
 
 TEST(EnergyMomentum, MovesATopInTwelveCoordinatesAsInNine) {  // measured: 1.8e-15, lambda 1.8e-10
@@ -227,7 +224,7 @@ TEST(EnergyMomentum, RotatesWithItsInitialData) {  // measured: 2.1e-14, augment
   for (const auto& [name, method] :
        {std::pair{"multiplier", Method{}}, {"penalty", penalty(1e4)}, {"augmented", augmented(1e6)}}) {
     // where iterations end is decided by a comparison, which round-off may turn
-    const double limit = method.constraints == Treatment::augmented ? 1e-9 : 1e-12;
+    const double limit = method.constraints == Treatment::augmented ? 1e-11 : 1e-12;
     expect_below(defect(spherical_pendulum(true), e2, method, 1e-2), limit, fmt::format("pendulum_{}", name));
     expect_below(defect(spherical_pendulum(true, 50), e2, method, 1e-2), limit, fmt::format("spring_{}", name));
     expect_below(defect(heavy_top(problems::cone()), e3, method, 1e-3), limit, fmt::format("cone_{}", name));

@@ -140,8 +140,8 @@ TEST(GeneralPenalty, LocksTheMotionForLargePenalties) {  // measured: 1.2e-3, 5.
   expect_relative(off(after(penalty(1e7))), 7.4e-4, 0.01, "equivariant_1e7");
   expect_relative(off(after(penalty(1e9))), 7.4e-6, 0.01, "equivariant_1e9");
   expect_below(off(after(penalty(1e12))), 2e-7, "equivariant_1e12");  // 7.4e-9, and round-off of mu g
-  expect_between(off(after(penalty(1e7, true))), 0.1, 0.3, "general_1e7");
-  expect_between(off(after(penalty(1e8, true))), 0.1, 0.3, "general_1e8");
+  expect_between(off(after(penalty(1e7, true))), 0.171, 0.173, "general_1e7");
+  expect_between(off(after(penalty(1e8, true))), 0.177, 0.179, "general_1e8");
   // locking: the springs let through less and less, |dq| ~ mu^-1/3; measured -0.329 to -0.333
   const auto moved = [&](double mu) { return distance(after(penalty(mu, true)).y, start.y); };
   for (const double mu : {1e8, 1e9, 1e10, 1e11})
@@ -210,7 +210,7 @@ TEST(GeneralPenalty,
       } else {  // the equations have no solution nearby; in which step that shows depends on the solver
         testing::Test::RecordProperty(key + "_failed_at", general.failed);
         // measured: steps 168, 43; 46, 11; the golden ones are 174, 78; 42, 24, and 110 for 1e9, which is solved here
-        EXPECT_TRUE(general.failed > 0 || mu < 5e9) << key;
+        EXPECT_EQ(general.failed > 0, mu > 5e9) << key;
       }
     }
 }

@@ -35,6 +35,7 @@ struct Scope {
   bool reaction_of_velocity = false;  ///< also r(t, y, z, psi)
   bool conservative_only = false;     ///< separable, with an energy, and without t
   bool velocity_is_z = false;         ///< Lagrangian and mechanical systems
+  bool ideal_only = false;            ///< the reaction is -G^T psi
 };
 
 struct Subject {
@@ -166,6 +167,11 @@ std::vector<Subject> registered_methods() {
             true),
       plain("generalized-alpha", {}, {.velocity_is_z = true}, false),
       plain("generalized-alpha", {{"formulation", std::string("index-3")}}, {.velocity_is_z = true}, false),
+      plain("moreau-jean", {}, {.velocity_is_z = true, .ideal_only = true}, false),
+      plain("moreau-jean", {{"theta", 1.0}}, {.velocity_is_z = true, .ideal_only = true}, false),
+      plain("paoli-schatzman", {}, {.velocity_is_z = true, .ideal_only = true}, false),
+      plain("event-driven", {{"base", std::string("gauss-lobatto")}}, {.velocity_is_z = true, .ideal_only = true},
+            false),
   };
 }
 
@@ -194,6 +200,7 @@ bool in_scope(const Subject& subject, const System& system) {
   const bool conservative = is_separable(system) && system.has_energy() && !system.depends_on_time();
   return (!scope.conservative_only || conservative) && (!scope.separable_only || is_separable(system)) &&
          (!scope.affine_only || system.reaction_is_affine()) && (!scope.velocity_is_z || system.velocity_is_z()) &&
+         (!scope.ideal_only || system.reaction_is_ideal()) &&
          (scope.reaction_of_velocity || system.pattern(Quantity::reaction_z).empty());
 }
 

@@ -41,6 +41,8 @@ const double bx = 0.3284581115408, by = 0.9445185381786, vx = 1.423051470207, vy
 const std::vector<double> bars_y = {bx, by, 1 + bx, by, 2 + bx, by};
 const std::vector<double> bars_z = {vx, vy, vx, vy, vx, vy};
 
+const std::vector<double> simple_y = {-0.2750874625761, -0.9614192050991}, simple_z = {4.175598100952, -1.194749054560};
+
 class IvpMechanism : public testing::TestWithParam<Solved> {};
 
 TEST_P(IvpMechanism, ReachesTheReference) {
@@ -74,8 +76,12 @@ INSTANTIATE_TEST_SUITE_P(
         Solved{"pendulum.toml", "explicit", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-12, 1e-11, 1e-11, 1e-14},
         Solved{"pendulum.toml", "radau", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-10, 1e-9, 1e-9, 1e-12},
         Solved{"pendulum.toml", "bdf", "1e-12", pendulum_y, pendulum_z, pendulum_psi, 1e-9, 1e-9, 1e-9, 1e-14},
+        Solved{"simple-pendulum.toml", "explicit", "1e-12", simple_y, simple_z, {}, 2e-11, 2e-11, 1, 1e-14},
+        Solved{"simple-pendulum.toml", "radau", "1e-12", simple_y, simple_z, {}, 2e-10, 2e-10, 1, 1e-14},
+        Solved{"simple-pendulum.toml", "bdf", "1e-12", simple_y, simple_z, {}, 1e-8, 1e-8, 1, 1e-14},
         // through six positions in which the constraints are dependent: what passes them loses digits there
-        Solved{"four-bar.toml", "explicit", "1e-10", bars_y, bars_z, {}, 1e-7, 1e-7, 1, 1e-14}));
+        Solved{"four-bar.toml", "explicit", "1e-10", bars_y, bars_z, {}, 1e-7, 1e-7, 1, 1e-14},
+        Solved{"four-bar.toml", "half-explicit", "1e-12", bars_y, bars_z, {}, 5e-9, 5e-9, 1, 1e-9}));
 
 TEST(IvpTestSet, FourBarsPassTheirSingularPositionsWithFixedSteps) {
   const Model model =
@@ -111,8 +117,8 @@ TEST(IvpTestSet, EveryFileIsTestedHere) {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(HINGE_PAPERS) / "ivp"))
     if (entry.path().extension() == ".toml") found.insert(entry.path().filename());
-  EXPECT_EQ(found,
-            (std::set<std::string>{"andrews.toml", "car-axis.toml", "fekete.toml", "four-bar.toml", "pendulum.toml"}));
+  EXPECT_EQ(found, (std::set<std::string>{"andrews.toml", "car-axis.toml", "fekete.toml", "four-bar.toml",
+                                          "pendulum.toml", "simple-pendulum.toml"}));
 }
 
 }  // namespace

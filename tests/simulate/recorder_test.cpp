@@ -317,7 +317,8 @@ TEST_F(Recording, KnowsItsEndings) {
   for (const char* name : {"run.txt", "run", "csv", ".csv"}) {
     const std::string path = in_folder(name);
     EXPECT_EQ(output_error([&] { open_recorder(path, example_header()); }),
-              "cannot write '" + path + "': its ending names no format; known endings are " + known);
+              "cannot write '" + path + "': its ending names no format; known endings are " + known +
+                  ", and .pvd for pictures of bodies");
     EXPECT_THROW(read_trajectory(path), InputError);
   }
   EXPECT_NO_THROW(open_recorder(in_folder("RUN.CSV"), example_header()));

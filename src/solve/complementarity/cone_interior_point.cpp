@@ -25,9 +25,9 @@
 
 #include <Eigen/Dense>
 
+#include "solve/complementarity/body_fronts.hpp"
 #include "solve/complementarity/cone.hpp"
 #include "solve/complementarity/direct_methods.hpp"
-#include "solve/frontal_lu.hpp"
 
 namespace hinge {
 
@@ -131,7 +131,7 @@ class DirectionSystem {
       if (used(i)) w_[padded(i)] = offset[i] * scale(i);
     if (W.factored()) {
       At_ = A_.transpose();
-      prepare_fronts();
+      fronts_ = BodyFronts(A_, nc_, 3, W.bilateral());
     }
   }
 
@@ -148,13 +148,11 @@ class DirectionSystem {
   bool factor(const std::vector<Cone>& cones, double weight) {
     weight_ = weight;
     if (!in_velocities()) return factor_reactions(cones);
-    return fronts_.factor(1, [&](int e, Eigen::MatrixXd& K) {
-      const Element& element = elements_[static_cast<std::size_t>(e)];
-      if (e >= nc_) {
-        K.noalias() = weight_ * element.A.transpose() * element.A;
-        return;
-      }
-      K.noalias() = element.A.transpose() * (cones[static_cast<std::size_t>(e)].D * element.A).eval();
+    return fronts_.factor([&](int e, Matrix3d& C) {
+      if (e < nc_)
+        C = cones[static_cast<std::size_t>(e)].D;
+      else
+        C(0, 0) = weight_;
     });
   }
 
@@ -168,42 +166,6 @@ class DirectionSystem {
   VectorXd transposed(const VectorXd& b) const { return At_ * b; }
 
  private:
-  struct Element {
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic> A;
-  };
-
-  void prepare_fronts() {
-    const int columns = static_cast<int>(A_.cols());
-    // Bodies of six or three velocities, or single velocities where that does not fit.
-    int size = 1;
-    for (const int candidate : {6, 3})
-      if (columns % candidate == 0) {
-        size = candidate;
-        break;
-      }
-    std::vector<std::vector<int>> nodes;
-    for (int e = 0; e < nc_ + W_.bilateral(); ++e) {
-      const int first = e < nc_ ? 3 * e : 3 * nc_ + e - nc_, rows = e < nc_ ? 3 : 1;
-      std::vector<int> list;
-      for (int k = 0; k < rows; ++k)
-        for (SparseRows::InnerIterator entry(A_, first + k); entry; ++entry)
-          list.push_back(static_cast<int>(entry.col()) / size);
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
-      Element element;
-      element.A.setZero(rows, static_cast<Eigen::Index>(list.size()) * size);
-      for (int k = 0; k < rows; ++k)
-        for (SparseRows::InnerIterator entry(A_, first + k); entry; ++entry) {
-          const auto place =
-              std::lower_bound(list.begin(), list.end(), static_cast<int>(entry.col()) / size) - list.begin();
-          element.A(k, place * size + entry.col() % size) = entry.value();
-        }
-      elements_.push_back(std::move(element));
-      nodes.push_back(std::move(list));
-    }
-    fronts_ = FrontalLu(columns / size, size, nodes);
-  }
-
   bool factor_reactions(const std::vector<Cone>& cones) {
     Eigen::MatrixXd K = Eigen::MatrixXd::Identity(rows_, rows_);
     const Eigen::MatrixXd W(A_);
@@ -219,8 +181,7 @@ class DirectionSystem {
   double weight_ = 1;
   SparseRows A_, At_;
   VectorXd w_;
-  std::vector<Element> elements_;
-  FrontalLu fronts_;
+  BodyFronts fronts_;
   Eigen::PartialPivLU<Eigen::MatrixXd> dense_;
 };
 

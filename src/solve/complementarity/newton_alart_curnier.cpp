@@ -5,13 +5,13 @@
 //   1/lambda_max(W_TT)
 //
 // whose generalised Jacobian is A + B W with A and B block-diagonal. Convexified friction has F = r - P_K(r - rho u)
-// with the cone's own projection. The linear systems are kept sparse,
+// with the cone's own projection. Where W = A_ A_^T, a little of the identity, eps = 1e-9, is added to A, and the step
+// is found in the bodies' velocities, a small and sparse system that redundant contacts cannot make singular:
 //
-//   [ A    B A_ ] [dr]   [-F]
-//   [ -A_^T   I ] [dv] = [ 0]      W = A_ A_^T,
+//   (I + A_^T (A + eps)^-1 B A_) dv = -A_^T (A + eps)^-1 F,      dr = -(A + eps)^-1 (F + B A_ dv)
 //
-// or A + B W where W is all there is. Armijo's rule on |F|^2; where J is singular a little of the identity is added;
-// where the line search fails, sweeps of block Gauss-Seidel take over for a while.
+// Where W is all there is, (A + B W) dr = -F. Armijo's rule on |F|^2; where J is singular more of the identity is
+// added; where the line search fails, sweeps of block Gauss-Seidel take over for a while.
 //
 // Solves: everything but pyramids; to rounding in 4 to 10 iterations, where it converges. Not globally convergent: on
 // hyperstatic piles it spends its time in sweeps. Source: Alart, Curnier (1991).
@@ -21,6 +21,7 @@
 #include <Eigen/Dense>
 
 #include "solve/complementarity/block_gauss_seidel.hpp"
+#include "solve/complementarity/body_fronts.hpp"
 #include "solve/complementarity/cone.hpp"
 #include "solve/complementarity/direct_methods.hpp"
 #include "solve/linear.hpp"
@@ -81,27 +82,10 @@ void map_of_contact(int rows, bool convexified, double mu, double rho_n, double 
 class NewtonSystem {
  public:
   NewtonSystem(Delassus& W, const ContactProblem& p) : W_(W), p_(p), n_(W.rows()), d_(W.dimension()) {
-    const SparseRows& C = W.factored() ? W.A() : W.matrix();
-    const int m = W.factored() ? static_cast<int>(W.A().cols()) : 0;
-    PatternBuilder builder(n_ + m, n_ + m);
-    const int blocks = W.contacts() + W.bilateral();
-    for (int b = 0; b < blocks; ++b) {
-      const int row = first(b), rows = size(b);
-      for (int k = 0; k < rows; ++k)
-        for (int l = 0; l < rows; ++l) {
-          builder.add(row + k, row + l);  // A
-          for (SparseRows::InnerIterator entry(C, row + l); entry; ++entry)
-            builder.add(row + k, m > 0 ? n_ + static_cast<int>(entry.col()) : static_cast<int>(entry.col()));
-        }
-    }
-    if (m > 0) {
-      for (int i = 0; i < n_; ++i)
-        for (SparseRows::InnerIterator entry(C, i); entry; ++entry) builder.add(n_ + static_cast<int>(entry.col()), i);
-      for (int j = 0; j < m; ++j) builder.add(n_ + j, n_ + j);
-    }
-    pattern_ = builder.build(place_);
-    values_.resize(pattern_.entries());
-    solver_ = make_linear_solver(pattern_, LinearAlgebra::automatic);
+    if (W.factored())
+      fronts_ = BodyFronts(W.A(), W.contacts(), d_, W.bilateral());
+    else
+      prepare_reactions();
     rho_n_.resize(W.contacts());
     rho_t_.resize(W.contacts());
     for (int i = 0; i < W.contacts(); ++i) {
@@ -133,8 +117,68 @@ class NewtonSystem {
 
   // dr = -J^-1 F at the r evaluated last; `ridge` is added to A's diagonal.
   bool step(const Eigen::VectorXd& r, const Eigen::VectorXd& F, double ridge, Eigen::VectorXd& dr) {
-    const SparseRows& C = W_.factored() ? W_.A() : W_.matrix();
-    const int m = W_.factored() ? static_cast<int>(W_.A().cols()) : 0;
+    return W_.factored() ? step_in_velocities(r, F, ridge, dr) : step_in_reactions(r, F, ridge, dr);
+  }
+
+ private:
+  bool step_in_velocities(const Eigen::VectorXd& r, const Eigen::VectorXd& F, double ridge, Eigen::VectorXd& dr) {
+    const double eps = std::max(ridge, 1e-9);
+    const auto blocks = static_cast<std::size_t>(W_.contacts() + W_.bilateral());
+    inverse_.resize(blocks);
+    B_.resize(blocks);
+    Vector3d part;
+    Matrix3d A;
+    dr.resize(n_);
+    for (int b = 0; b < W_.contacts() + W_.bilateral(); ++b) {
+      const int rows = size(b);
+      Matrix3d& inverse = inverse_[static_cast<std::size_t>(b)];
+      Matrix3d& B = B_[static_cast<std::size_t>(b)];
+      if (b < W_.contacts()) {
+        contact(b, r, part, A, B);
+        for (int k = 0; k < 3; ++k) A(k, k) += k < rows ? eps : 1;
+        inverse = A.inverse();
+      } else {
+        B.setIdentity();
+        inverse.setZero();
+        const double diagonal = W_.diagonal(first(b));  // 0: nothing moves with this row
+        inverse(0, 0) = diagonal > 0 ? 1 / (eps * diagonal) : 0;
+      }
+      // (A + eps)^-1 F
+      dr.segment(first(b), rows).noalias() = inverse.topLeftCorner(rows, rows) * F.segment(first(b), rows);
+    }
+    if (!fronts_.factor(
+            [&](int e, Matrix3d& C) { C = inverse_[static_cast<std::size_t>(e)] * B_[static_cast<std::size_t>(e)]; }))
+      return false;
+    multiply_rows(W_.At(), dr, v_, 1);
+    v_ = -v_;
+    fronts_.solve(v_);
+    multiply_rows(W_.A(), v_, w_, 1);
+    for (int b = 0; b < W_.contacts() + W_.bilateral(); ++b) {
+      const int rows = size(b), row = first(b);
+      dr.segment(row, rows) =
+          -inverse_[static_cast<std::size_t>(b)].topLeftCorner(rows, rows) *
+          (F.segment(row, rows) + B_[static_cast<std::size_t>(b)].topLeftCorner(rows, rows) * w_.segment(row, rows));
+    }
+    return dr.allFinite();
+  }
+
+  void prepare_reactions() {
+    const SparseRows& C = W_.matrix();
+    PatternBuilder builder(n_, n_);
+    for (int b = 0; b < W_.contacts() + W_.bilateral(); ++b)
+      for (int k = 0; k < size(b); ++k)
+        for (int l = 0; l < size(b); ++l) {
+          builder.add(first(b) + k, first(b) + l);  // A
+          for (SparseRows::InnerIterator entry(C, first(b) + l); entry; ++entry)
+            builder.add(first(b) + k, static_cast<int>(entry.col()));
+        }
+    pattern_ = builder.build(place_);
+    values_.resize(pattern_.entries());
+    solver_ = make_linear_solver(pattern_, LinearAlgebra::automatic);
+  }
+
+  bool step_in_reactions(const Eigen::VectorXd& r, const Eigen::VectorXd& F, double ridge, Eigen::VectorXd& dr) {
+    const SparseRows& C = W_.matrix();
     std::fill(values_.begin(), values_.end(), 0.0);
     std::size_t at = 0;
     const auto put = [&](double value) { values_[static_cast<std::size_t>(place_[at++])] += value; };
@@ -149,27 +193,18 @@ class NewtonSystem {
         B.setIdentity();
         if (W_.diagonal(first(b)) == 0 && C.row(first(b)).squaredNorm() == 0) A.setIdentity();
       }
-      const int row = first(b), rows = size(b);
-      for (int k = 0; k < rows; ++k)
-        for (int l = 0; l < rows; ++l) {
+      for (int k = 0; k < size(b); ++k)
+        for (int l = 0; l < size(b); ++l) {
           put(A(k, l) + (k == l ? ridge : 0));
-          for (SparseRows::InnerIterator entry(C, row + l); entry; ++entry) put(B(k, l) * entry.value());
+          for (SparseRows::InnerIterator entry(C, first(b) + l); entry; ++entry) put(B(k, l) * entry.value());
         }
     }
-    if (m > 0) {
-      for (int i = 0; i < n_; ++i)
-        for (SparseRows::InnerIterator entry(C, i); entry; ++entry) put(-entry.value());
-      for (int j = 0; j < m; ++j) put(1);
-    }
     if (!solver_->factor(values_.data())) return false;
-    Eigen::VectorXd x = Eigen::VectorXd::Zero(n_ + m);
-    x.head(n_) = -F;
-    solver_->solve(x.data());
-    dr = x.head(n_);
+    dr = -F;
+    solver_->solve(dr.data());
     return dr.allFinite();
   }
 
- private:
   int first(int block) const {
     return block < W_.contacts() ? block * d_ : W_.contacts() * d_ + (block - W_.contacts());
   }
@@ -186,7 +221,9 @@ class NewtonSystem {
   std::vector<int> place_;
   std::vector<double> values_;
   std::unique_ptr<LinearSolver> solver_;
-  Eigen::VectorXd u_, rho_n_, rho_t_;
+  BodyFronts fronts_;
+  std::vector<Matrix3d> inverse_, B_;  // (A + eps)^-1 and B of every contact
+  Eigen::VectorXd u_, v_, w_, rho_n_, rho_t_;
 };
 
 }  // namespace

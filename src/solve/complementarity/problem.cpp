@@ -11,8 +11,10 @@ namespace hinge {
 
 namespace {
 
-void require(bool good, const std::string& message) {
-  if (!good) throw InputError("contact problem: " + message);
+// `message()` is put together only where it is needed: entries are checked one by one.
+template <class Message>
+void require(bool good, Message&& message) {
+  if (!good) throw InputError("contact problem: " + std::string(message()));
 }
 
 // Where row k belongs, in words.
@@ -26,20 +28,23 @@ std::string row_name(const ContactProblem& p, Eigen::Index k) {
 
 void require_finite(const Eigen::VectorXd& x, const char* name) {
   for (Eigen::Index k = 0; k < x.size(); ++k)
-    require(std::isfinite(x[k]),
-            fmt::format("{}[{}] is {}; check what wrote the file, every entry must be a finite number", name, k, x[k]));
+    require(std::isfinite(x[k]), [&] {
+      return fmt::format("{}[{}] is {}; check what wrote the file, every entry must be a finite number", name, k, x[k]);
+    });
 }
 
 void require_finite(const SparseRows& a, const char* name) {
   for (Eigen::Index i = 0; i < a.outerSize(); ++i)
     for (SparseRows::InnerIterator entry(a, i); entry; ++entry)
-      require(std::isfinite(entry.value()),
-              fmt::format("{}({}, {}) is {}; check what wrote the file, every entry must be a finite number", name, i,
-                          entry.col(), entry.value()));
+      require(std::isfinite(entry.value()), [&] {
+        return fmt::format("{}({}, {}) is {}; check what wrote the file, every entry must be a finite number", name, i,
+                           entry.col(), entry.value());
+      });
 }
 
 void require_size(Eigen::Index actual, Eigen::Index wanted, const char* name, const std::string& why) {
-  require(actual == wanted, fmt::format("{} has {} entries where {} are needed ({})", name, actual, wanted, why));
+  require(actual == wanted,
+          [&] { return fmt::format("{} has {} entries where {} are needed ({})", name, actual, wanted, why); });
 }
 
 std::string counted(const ContactProblem& p) {
@@ -49,28 +54,33 @@ std::string counted(const ContactProblem& p) {
 
 void validate_explicit(const ContactProblem& p) {
   const int n = p.rows();
-  require(p.W.rows() == n && p.W.cols() == n,
-          fmt::format("W is {} x {} where {} x {} is needed ({})", p.W.rows(), p.W.cols(), n, n, counted(p)));
+  require(p.W.rows() == n && p.W.cols() == n, [&] {
+    return fmt::format("W is {} x {} where {} x {} is needed ({})", p.W.rows(), p.W.cols(), n, n, counted(p));
+  });
   require_size(p.q.size(), n, "q", counted(p));
   require_finite(p.W, "W");
   require_finite(p.q, "q");
   if (p.dimension == 1 && p.bilateral == 0) return;  // any LCP
   for (int k = 0; k < n; ++k) {
     const double diagonal = p.W.coeff(k, k);
-    require(diagonal >= 0,
-            fmt::format("{}: W({}, {}) = {} is negative, so W is no Delassus matrix", row_name(p, k), k, k, diagonal));
-    require(diagonal > 0 || k >= p.contacts() * p.dimension,
-            fmt::format("{}: W({}, {}) = 0, as between two bodies that cannot move; leave this contact out",
-                        row_name(p, k), k, k));
+    require(diagonal >= 0, [&] {
+      return fmt::format("{}: W({}, {}) = {} is negative, so W is no Delassus matrix", row_name(p, k), k, k, diagonal);
+    });
+    require(diagonal > 0 || k >= p.contacts() * p.dimension, [&] {
+      return fmt::format("{}: W({}, {}) = 0, as between two bodies that cannot move; leave this contact out",
+                         row_name(p, k), k, k);
+    });
   }
 }
 
 void validate_matrix_free(const ContactProblem& p) {
   const int n = p.rows();
   const Eigen::Index m = p.M.rows();
-  require(p.M.cols() == m, fmt::format("M is {} x {}; a mass matrix is square", m, p.M.cols()));
-  require(p.H.rows() == n && p.H.cols() == m, fmt::format("H is {} x {} where {} x {} is needed ({}, {} velocities)",
-                                                          p.H.rows(), p.H.cols(), n, m, counted(p), m));
+  require(p.M.cols() == m, [&] { return fmt::format("M is {} x {}; a mass matrix is square", m, p.M.cols()); });
+  require(p.H.rows() == n && p.H.cols() == m, [&] {
+    return fmt::format("H is {} x {} where {} x {} is needed ({}, {} velocities)", p.H.rows(), p.H.cols(), n, m,
+                       counted(p), m);
+  });
   require_size(p.f.size(), m, "f", fmt::format("{} velocities", m));
   require_size(p.w.size(), n, "w", counted(p));
   require_finite(p.M, "M");
@@ -80,8 +90,9 @@ void validate_matrix_free(const ContactProblem& p) {
   const MassRoot root(p.M);  // throws where M is not symmetric positive definite
   const Eigen::VectorXd diagonal = root.delassus_diagonal(p.H);
   for (int k = 0; k < p.contacts() * p.dimension; ++k)
-    require(diagonal[k] > 0,
-            fmt::format("{}: this row of H is empty, so no body moves with it; leave the contact out", row_name(p, k)));
+    require(diagonal[k] > 0, [&] {
+      return fmt::format("{}: this row of H is empty, so no body moves with it; leave the contact out", row_name(p, k));
+    });
 }
 
 }  // namespace
@@ -127,15 +138,17 @@ ContactProblem frictional_contact(int dimension, const SparseRows& M, const Spar
 
 void validate(const ContactProblem& p) {
   require(p.dimension >= 1 && p.dimension <= 3,
-          fmt::format("dimension {}; a contact has 1, 2 or 3 rows (1: without friction)", p.dimension));
-  require(p.bilateral >= 0, fmt::format("{} bilateral rows", p.bilateral));
-  require(p.rows() > 0, "there are no contacts and no bilateral rows, so there is nothing to solve");
-  require(!(p.W.rows() > 0 && p.H.rows() > 0), "both W and H are given; give W and q, or M, H, f and w");
+          [&] { return fmt::format("dimension {}; a contact has 1, 2 or 3 rows (1: without friction)", p.dimension); });
+  require(p.bilateral >= 0, [&] { return fmt::format("{} bilateral rows", p.bilateral); });
+  require(p.rows() > 0, [&] { return "there are no contacts and no bilateral rows, so there is nothing to solve"; });
+  require(!(p.W.rows() > 0 && p.H.rows() > 0),
+          [&] { return "both W and H are given; give W and q, or M, H, f and w"; });
   require(p.facets >= 4 && p.facets % 2 == 0,
-          fmt::format("a friction pyramid of {} facets; give an even number, at least 4", p.facets));
+          [&] { return fmt::format("a friction pyramid of {} facets; give an even number, at least 4", p.facets); });
   for (Eigen::Index i = 0; i < p.mu.size(); ++i)
-    require(p.mu[i] >= 0 && std::isfinite(p.mu[i]),
-            fmt::format("mu of contact {} is {}; a friction coefficient is a finite number, 0 or larger", i, p.mu[i]));
+    require(p.mu[i] >= 0 && std::isfinite(p.mu[i]), [&] {
+      return fmt::format("mu of contact {} is {}; a friction coefficient is a finite number, 0 or larger", i, p.mu[i]);
+    });
   p.matrix_free() ? validate_matrix_free(p) : validate_explicit(p);
 }
 

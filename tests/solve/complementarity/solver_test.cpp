@@ -1,4 +1,6 @@
 // Every solver on every problem that it claims: converged by the independent residual, or an honest failure.
+#include <map>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -50,7 +52,9 @@ std::string solve_with_all(const ContactProblem& p, double tolerance, const std:
   return wrong;
 }
 
-RC_GTEST_PROP(ContactSolvers, AgreeOnTheVelocitiesOfConvexProblems, ()) {
+// Which solvers must converge is a matter of counting: every method converges on convex problems, but at rates that may
+// take longer than its limits on a few of them, and then it has to say so. Whatever converged has to agree.
+RC_GTEST_PROP(ContactSolvers, ThatConvergeAgreeOnTheVelocitiesOfConvexProblems, ()) {
   PileKind kind;
   kind.dimension = *rc::gen::inRange(1, 4);
   kind.bodies = *rc::gen::inRange(1, 6);
@@ -58,8 +62,42 @@ RC_GTEST_PROP(ContactSolvers, AgreeOnTheVelocitiesOfConvexProblems, ()) {
   kind.full_mass = *rc::gen::arbitrary<bool>();
   ContactProblem p = random_pile(*rc::gen::arbitrary<std::uint64_t>(), kind);
   p.friction = FrictionModel::convexified;
-  // These converge, but at a rate that may take longer than their limits.
-  RC_ASSERT(solve_with_all(p, 1e-8, {"jacobi", "gauss-seidel", "sor", "block-gauss-seidel", "admm"}, 1e-5) == "");
+  std::vector<std::string> all_but_auto;
+  for (const ContactSolverInfo& info : contact_solvers())
+    if (info.name != "auto") all_but_auto.push_back(info.name);
+  RC_ASSERT(solve_with_all(p, 1e-8, all_but_auto, 1e-5) == "");
+}
+
+TEST(ContactSolvers, ConvergeOnNearlyAllConvexProblems) {
+  // Least share of 60 problems that each must solve to 1e-8 within its limits; the second-order methods and auto: all.
+  const std::map<std::string, double> least = {{"auto", 1},           {"lemke", 1},
+                                               {"interior-point", 1}, {"cone-interior-point", 1},
+                                               {"newton-ac", 0.97},   {"newton-fb", 0.97},
+                                               {"apgd", 0.95},        {"spectral-gradient", 0.95},
+                                               {"admm", 0.8},         {"block-gauss-seidel", 0.9},
+                                               {"gauss-seidel", 0.8}, {"sor", 0.8},
+                                               {"jacobi", 0.5}};
+  std::map<std::string, int> tried, converged;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    PileKind kind;
+    kind.dimension = 1 + static_cast<int>(seed % 3);
+    kind.bodies = 1 + static_cast<int>(seed % 5);
+    kind.contacts = 1 + static_cast<int>(seed % 8);
+    kind.full_mass = seed % 2 == 0;
+    ContactProblem p = random_pile(seed, kind);
+    p.friction = FrictionModel::convexified;
+    for (const auto& [name, share] : least) {
+      if (!refusal(p, name).empty()) continue;
+      ContactOptions o;
+      o.seconds = 2;
+      ++tried[name];
+      if (solve_contact(p, name, o).converged()) ++converged[name];
+    }
+  }
+  for (const auto& [name, share] : least) {
+    ASSERT_GT(tried[name], 10) << name;
+    EXPECT_GE(converged[name], share * tried[name]) << name << ": " << converged[name] << " of " << tried[name];
+  }
 }
 
 RC_GTEST_PROP(ContactSolvers, ReachTheToleranceWithExactFriction, ()) {
@@ -71,7 +109,8 @@ RC_GTEST_PROP(ContactSolvers, ReachTheToleranceWithExactFriction, ()) {
   kind.bilateral = *rc::gen::inRange(0, 3);
   const ContactProblem p = random_pile(*rc::gen::arbitrary<std::uint64_t>(), kind);
   // Proven for convex problems only: with exact friction first-order methods may fail, and must say so; newton-fb too,
-  // whose merit function has other stationary points (one problem of some hundreds). lemke, newton-ac and auto must not.
+  // whose merit function has other stationary points (one problem of some hundreds). lemke, newton-ac and auto must
+  // not.
   RC_ASSERT(solve_with_all(p, 1e-7,
                            {"jacobi", "gauss-seidel", "sor", "block-gauss-seidel", "apgd", "spectral-gradient",
                             "cone-interior-point", "admm", "newton-fb"}) == "");

@@ -1,0 +1,167 @@
+// Rigid bodies after Newton and Euler: shapes, joints, springs, motors, gravity, and particles in large numbers.
+//
+//   hinge::Multibody scene;
+//   scene.gravity({0, 0, -9.81});
+//   scene.body({.name = "floor", .shapes = {hinge::plane({0, 0, 1})}, .fixed = true});
+//   scene.body({.name = "ball", .mass = 2, .shapes = {hinge::sphere(0.1)}, .position = {0, 0, 1}});
+//   hinge::Simulation run(scene, hinge::moreau_jean(), {.step = 0.001});
+//   run.start(scene.start());
+//
+// In space a body has y = (x, q), its centre of mass and a unit quaternion (w, x, y, z); z = (x', omega), omega in the
+// axes of the body, which lie in its principal directions so that all masses are diagonal:
+//
+//   x' = x',  q' = q (0, omega)/2,   m x'' = m g + F - ...,   J omega' = -omega x J omega + R^T T - ...
+//
+// with the joints 0 = g(t, y) and their reaction -(g_y v_z)^T psi. In the plane y = (x, angle) and z = y'. Quaternions
+// enter as q/|q|: their length is kept by the flow, not by a constraint.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <Eigen/Geometry>
+
+#include "hinge/body.hpp"
+#include "hinge/shape.hpp"
+#include "hinge/simulate.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// A shape and where it sits in the frame of its body.
+struct BodyShape {
+  Shape shape{};
+  Eigen::Vector3d position = Eigen::Vector3d::Zero();
+  Eigen::Quaterniond rotation = Eigen::Quaterniond::Identity();
+};
+BodyShape sphere(double radius);  ///< in the plane: a disk
+BodyShape box(const Eigen::Vector3d& size);
+BodyShape capsule(double radius, double length);
+BodyShape cylinder(double radius, double length);
+BodyShape plane(const Eigen::Vector3d& normal);
+
+struct BodyOptions {
+  std::string name = "body";
+  double mass = 0, density = 0;  ///< one of the two; nothing of a fixed body
+  /// About the centre of mass, in the frame of the body; in the plane only the last entry counts. From the shapes where
+  /// it is left out.
+  std::optional<Eigen::Matrix3d> inertia{};
+  /// Centre of mass in the frame of the body; where it is left out, that of the shapes, or the origin where the inertia
+  /// is given.
+  std::optional<Eigen::Vector3d> center{};
+  std::vector<BodyShape> shapes{};
+  Eigen::Vector3d position = Eigen::Vector3d::Zero();  ///< of the origin of the frame, at the start
+  Eigen::Quaterniond rotation = Eigen::Quaterniond::Identity();
+  Eigen::Vector3d velocity = Eigen::Vector3d::Zero();          ///< of the centre of mass
+  Eigen::Vector3d angular_velocity = Eigen::Vector3d::Zero();  ///< in space
+  bool fixed = false;                                          ///< to space; has no coordinates
+  bool collide = true;
+  double friction = 0, restitution = 0;
+};
+
+/// Spheres, or disks in the plane, in large numbers: they are no expressions.
+struct ParticleOptions {
+  std::string name = "particles";
+  std::vector<Eigen::Vector3d> positions{};
+  std::vector<double> radii{};   ///< as many
+  double density = 0, mass = 0;  ///< one of the two; mass is that of each
+  Eigen::Vector3d velocity = Eigen::Vector3d::Zero();
+  double friction = 0, restitution = 0;
+};
+
+enum class JointKind { spherical, revolute, prismatic, cylindrical, universal, fixed, rod };
+
+/// Connects body `b` to body `a`; "ground" is space. Points and axes are those of the start, in space.
+struct JointOptions {
+  std::string name{};
+  JointKind kind = JointKind::revolute;
+  std::string a = "ground", b{};
+  std::optional<Eigen::Vector3d> point{};         ///< of both bodies; b's centre of mass where it is left out
+  std::optional<Eigen::Vector3d> point_b{};       ///< where that of b is another one
+  Eigen::Vector3d axis{0, 0, 1};                  ///< revolute, prismatic, cylindrical; of a: universal
+  std::optional<Eigen::Vector3d> axis2{};         ///< universal: of b, perpendicular to axis
+  std::optional<double> length{};                 ///< rod: the distance of the points at the start where it is left out
+  std::optional<Expression> angle{}, torque{};    ///< motor of a revolute joint: prescribes one of the two
+  std::optional<Expression> position{}, force{};  ///< motor of a prismatic joint
+  double damping = 0, stiffness = 0;              ///< of the free motion; the stiffness pulls to the pose of the start
+  bool collide = false;                           ///< do the two bodies collide?
+};
+
+/// Between a point of `a` and one of `b`, given at the start in space; the centres of mass where they are left out.
+struct SpringOptions {
+  std::string name{};
+  std::string a = "ground", b{};
+  std::optional<Eigen::Vector3d> point_a{}, point_b{};
+  double stiffness = 0, damping = 0;
+  std::optional<double> length{};  ///< at rest; the distance at the start where it is left out
+};
+
+class Multibody : public SystemBuilder {
+ public:
+  explicit Multibody(int dimension = 3);
+  ~Multibody() override;
+  Multibody(Multibody&&) noexcept;
+  Multibody& operator=(Multibody&&) noexcept;
+
+  int dimension() const;
+  void gravity(const Eigen::Vector3d& g);
+  /// Each throws BodyError, whose field is the option that is wrong.
+  void body(const BodyOptions& options);
+  void particles(const ParticleOptions& options);
+  void joint(const JointOptions& options);
+  void spring(const SpringOptions& options);
+  /// A force at the centre of mass and a torque, in space; in the plane two components and one.
+  void force(const std::string& body, const Vector& force, const Vector& torque = {});
+
+  // Expressions of the motion of a body, for forces, constraints and observed quantities. Vectors of three components,
+  // or two in the plane.
+  Vector position(const std::string& body) const;  ///< of the centre of mass
+  Vector velocity(const std::string& body) const;
+  Vector rotation(const std::string& body) const;          ///< quaternion of the principal axes; in the plane the angle
+  Vector spin(const std::string& body) const;              ///< angular velocity along the principal axes
+  Vector angular_velocity(const std::string& body) const;  ///< in space; in the plane one number
+  Vector axis(const std::string& body, int k) const;       ///< of the frame of the body, in space
+  /// Of a revolute, cylindrical or prismatic joint: how far b is from its start, against a.
+  Expression joint_angle(const std::string& joint) const;
+  Expression joint_position(const std::string& joint) const;
+  std::vector<std::string> body_names() const;  ///< of bodies that move
+  std::vector<std::string> joint_names() const;
+
+  /// Where everything is at the start. Throws InputError where two bodies overlap by more than `overlap`, naming both
+  /// and the depth.
+  Start start(double overlap = 1e-6) const;
+
+ private:
+  std::shared_ptr<const System> assemble() const override;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// ---- Heaps of particles --------------------------------------------------------------------------------------
+
+/// Draws `count` radii, or a number in [0, 1) at a time; the same numbers on every machine.
+class RandomNumbers {
+ public:
+  explicit RandomNumbers(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t bits();  ///< SplitMix64
+  double uniform();      ///< in [0, 1)
+  double normal();       ///< mean 0, deviation 1
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Places spheres (disks in the plane) of these radii at random in a box without overlaps, one after the other, larger
+/// ones first. Throws InputError that says how many fit.
+std::vector<Eigen::Vector3d> place_at_random(int dimension, const std::vector<double>& radii,
+                                             const Eigen::Vector3d& low, const Eigen::Vector3d& high,
+                                             RandomNumbers& random);
+/// On a regular grid, layer upon layer along the last axis.
+std::vector<Eigen::Vector3d> place_on_grid(int dimension, const std::vector<double>& radii, const Eigen::Vector3d& low,
+                                           const Eigen::Vector3d& high);
+
+}  // namespace hinge

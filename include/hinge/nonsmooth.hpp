@@ -1,0 +1,71 @@
+// Methods for motion with contacts that open and close: time stepping, without event location.
+//
+//   Simulation run(ball, moreau_jean({.activation = 1}), {.step = 1e-3});
+#pragma once
+
+#include <string>
+
+#include "hinge/contact.hpp"
+#include "hinge/method.hpp"
+
+namespace hinge {
+
+/// How the contact problem of a step is posed and solved.
+struct ContactSolving {
+  FrictionModel friction = FrictionModel::coulomb;
+  int facets = 8;               ///< of the polyhedral cone
+  std::string solver = "auto";  ///< see contact_solvers()
+  double tolerance = 0;         ///< 0: 1e-10 for few contacts, polished to rounding, 1e-8 for many
+  int threads = 1;
+  void validate() const;
+};
+
+/// What a contact demands of a step.
+enum class GapTreatment {
+  velocity,    ///< contacts that are closed, or about to close: u_N + e u_N^- >= 0
+  linearised,  ///< g + h u_N >= 0 for all contacts nearby; no restitution
+  nonlinear,   ///< g(y1) >= 0 itself; no restitution
+};
+
+enum class ImpactLaw {
+  newton,      ///< 0 <= u_N+ + e u_N^- _|_ r_N >= 0, all contacts at once
+  poisson,     ///< two phases: compression, then e times its impulse
+  moreau,      ///< the laws of contact and friction hold for the average (u+ + e u-)/(1 + e), all components
+  sequential,  ///< one contact after the other
+};
+
+struct MoreauJeanOptions {
+  double theta = 0;  ///< 1/2 to 1; 0: 1/2 with gap velocity, else 1
+  GapTreatment gap = GapTreatment::velocity;
+  double activation = 0.5;  ///< gamma: a contact is active where g + gamma h u_N <= eps
+  ImpactLaw impact = ImpactLaw::newton;
+  bool last_first = false;  ///< sequential: the last approaching contact first
+  ContactSolving solving{};
+  double recover = 0;  ///< linearised: penetration is undone at this speed at most; 0: no limit
+  Projection projection = Projection::both;
+  /// Forces at the end of the step are solved for; explicit ones are taken in the middle, by a prediction. Automatic:
+  /// implicit up to 3000 velocities.
+  enum class Forces { automatic, implicit, explicit_ };
+  Forces forces = Forces::automatic;
+};
+/// Moreau's and Jean's time stepping for contacts and joints; order 2 (theta = 1/2) between impacts, 1 across them.
+MethodChoice moreau_jean(const MoreauJeanOptions& options = {});
+
+struct PaoliSchatzmanOptions {
+  ContactSolving solving{};
+};
+/// Paoli's and Schatzman's two-step scheme on positions; order 1 with impacts.
+MethodChoice paoli_schatzman(const PaoliSchatzmanOptions& options = {});
+
+struct EventDrivenOptions {
+  MethodChoice base{};            ///< between events; explicit_runge_kutta() where none is given
+  double base_tolerance = 1e-12;  ///< of a base that chooses its steps, where the run has steps of given length
+  double v_stop = 1e-6;           ///< an impact that rebounds more slowly closes the contact
+  ImpactLaw impact = ImpactLaw::newton;
+  bool last_first = false;  ///< sequential: the last approaching contact first
+  ContactSolving solving{};
+};
+/// Any method for smooth motion between events, which are located to round-off; for few contacts.
+MethodChoice event_driven(const EventDrivenOptions& options = {});
+
+}  // namespace hinge

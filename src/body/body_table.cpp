@@ -1,0 +1,60 @@
+#include "body/body_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hinge {
+
+bool BodyTable::can_collide() const {
+  constexpr std::size_t many = 2000;  // among so many there will be a pair
+  if (colliders.size() > many) return true;
+  for (std::size_t i = 0; i < colliders.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      const Collider &a = colliders[i], &b = colliders[k];
+      if (a.body == b.body || !(a.group & b.collides_with) || !(b.group & a.collides_with)) continue;
+      const std::pair<int, int> pair = std::minmax(a.body, b.body);
+      if (std::find(ignored.begin(), ignored.end(), pair) == ignored.end()) return true;
+    }
+  return false;
+}
+
+double BodyTable::fastest(const double* z) const {
+  double most = 0;
+  const int turns = dimension == 2 ? 1 : 3;
+  for (std::size_t b = 0; b < places.size(); ++b) {
+    double v = 0, w = 0;
+    for (int k = 0; k < dimension; ++k) v += z[places[b].v + k] * z[places[b].v + k];
+    for (int k = 0; k < turns; ++k) w += z[places[b].spin + k] * z[places[b].spin + k];
+    most = std::max(most, std::sqrt(v) + std::sqrt(w) * reach[b]);
+  }
+  return most;
+}
+
+BodyPose BodyTable::pose(const double* y, std::size_t body) const {
+  const BodyPlace& p = places[body];
+  const double *x = y + p.x, *r = y + p.rotation;
+  if (dimension == 2) return {{x[0], x[1], 0}, Eigen::Quaterniond(std::cos(r[0] / 2), 0, 0, std::sin(r[0] / 2))};
+  const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+  return {{x[0], x[1], x[2]}, Eigen::Quaterniond(r[0] * scale, r[1] * scale, r[2] * scale, r[3] * scale)};
+}
+
+void BodyTable::move(const double* y, const double* z, double h, double* out) const {
+  for (const BodyPlace& p : places) {
+    for (int k = 0; k < dimension; ++k) out[p.x + k] = y[p.x + k] + h * z[p.v + k];
+    if (dimension == 2) {
+      out[p.rotation] = y[p.rotation] + h * z[p.spin];
+      continue;
+    }
+    const double *q = y + p.rotation, *w = z + p.spin;
+    const double speed = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), half = h * speed / 2;
+    // sin(half)/speed, also where the speed is nearly zero
+    const double c = std::cos(half), s = std::abs(half) < 1e-4 ? h / 2 * (1 - half * half / 6) : std::sin(half) / speed;
+    const double a = s * w[0], b = s * w[1], d = s * w[2];
+    const double r[4] = {q[0] * c - q[1] * a - q[2] * b - q[3] * d, q[1] * c + q[0] * a + q[2] * d - q[3] * b,
+                         q[2] * c + q[0] * b + q[3] * a - q[1] * d, q[3] * c + q[0] * d + q[1] * b - q[2] * a};
+    const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+    for (int k = 0; k < 4; ++k) out[p.rotation + k] = r[k] * scale;
+  }
+}
+
+}  // namespace hinge

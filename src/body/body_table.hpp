@@ -1,0 +1,44 @@
+// Bodies as numbers: where each one's pose and velocity stand in y and z, and the shapes that it carries.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hinge/shape.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// In the plane the rotation is one angle, and the spin one rate.
+struct BodyPlace {
+  int x = 0, rotation = 0;  ///< in y
+  int v = 0, spin = 0;      ///< in z
+};
+
+struct BodyTable {
+  int dimension = 3;
+  std::vector<BodyPlace> places;  ///< of all bodies that move
+  std::vector<Collider> colliders;
+  std::vector<Collider> ghosts;              ///< shapes that touch nothing
+  std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies
+  double length = 1;                         ///< that gaps compare with
+  std::vector<double> reach;                 ///< of each body: how far rotation can move its surface, per angle
+
+  /// Is there any pair of shapes that could ever touch?
+  bool can_collide() const;
+  /// Rotations by their exponential: q (cos(|w|h/2), sin(|w|h/2) w/|w|), kept at length one.
+  void move(const double* y, const double* z, double h, double* out) const;
+  /// No surface moves faster than this towards another that rests.
+  double fastest(const double* z) const;
+  BodyPose pose(const double* y, std::size_t body) const;
+};
+
+/// The bodies of a system; null where it has none.
+const BodyTable* bodies_of(const System& system);
+
+/// Contacts between shapes: rows N = normal, T1, T2 of the velocity of a's point against b's, over the z of the bodies.
+std::unique_ptr<ContactFinder> find_body_contacts(std::shared_ptr<const BodyTable> table);
+
+}  // namespace hinge

@@ -1,0 +1,297 @@
+// From bodies, joints and particles to a System:
+//
+//   p = (m x', J omega),  f = (m g + F, R^T T - omega x J omega),  r = -(g_y v_z)^T psi
+//   energy = sum m/2 |x'|^2 + omega.J omega/2 - m g.x + potential of springs
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "body/multibody_parts.hpp"
+#include "body/multibody_system.hpp"
+#include "hinge/error.hpp"
+#include "system/builders.hpp"
+
+namespace hinge {
+
+using Eigen::Vector3d;
+
+namespace {
+
+double size_of(const Shape& shape) {
+  switch (shape.kind) {
+    case Shape::Kind::sphere: return shape.radius;
+    case Shape::Kind::box: return shape.size.maxCoeff();
+    case Shape::Kind::capsule:
+    case Shape::Kind::cylinder: return shape.radius + shape.length;
+    case Shape::Kind::mesh: {
+      double size = 0;
+      for (const Vector3d& v : shape.vertices) size = std::max(size, v.cwiseAbs().maxCoeff());
+      return size;
+    }
+    case Shape::Kind::plane: break;
+  }
+  return 0;
+}
+
+// m x'' and J omega' of one body
+void append_equations(const PlacedBody& body, const Vector3d& gravity, bool plane, std::vector<Expression>& p,
+                      std::vector<Expression>& f, Expression& energy) {
+  const Frame& frame = body.frame;
+  const std::size_t d = plane ? 2 : 3;
+  for (std::size_t k = 0; k < d; ++k) {
+    const double g = gravity(static_cast<Eigen::Index>(k));
+    p.push_back(body.mass * frame.x_rate[k]);
+    f.push_back(body.mass * g + body.force[k]);
+    energy += 0.5 * body.mass * frame.x_rate[k] * frame.x_rate[k] - body.mass * g * frame.x[k];
+  }
+  if (plane) {
+    const Expression& w = body.z_spin[0];
+    p.push_back(body.moments(2) * w);
+    f.push_back(body.torque[2]);
+    energy += 0.5 * body.moments(2) * w * w;
+    return;
+  }
+  const Vector& w = body.z_spin;
+  const Vector3d& j = body.moments;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::size_t k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+    const auto at = [&](std::size_t i) { return j(static_cast<Eigen::Index>(i)); };
+    p.push_back(at(k) * w[k]);
+    f.push_back(dot(frame.axes[k], body.torque) + (at(k1) - at(k2)) * w[k1] * w[k2]);
+    energy += 0.5 * at(k) * w[k] * w[k];
+  }
+}
+
+}  // namespace
+
+BodyTable Multibody::Parts::table() const {
+  BodyTable table;
+  table.dimension = dimension;
+  double length = 0;
+  // Fixed bodies are all one body to the collision room; those with joints have a group of their own, which the bodies
+  // on these joints leave out.
+  std::vector<std::uint32_t> groups(bodies.size(), 1u), leaves(bodies.size(), 0u);
+  std::uint32_t next = 2;
+  const auto index = [&](const std::string& name) {
+    for (std::size_t k = 0; k < bodies.size(); ++k)
+      if (bodies[k].options.name == name) return static_cast<int>(k);
+    return -1;
+  };
+  for (const PlacedJoint& joint : joints) {
+    if (joint.options.collide) continue;
+    const int a = index(joint.options.a), b = index(joint.options.b);
+    if (a < 0 || b < 0) continue;  // the ground has no shapes
+    const PlacedBody &first = bodies[static_cast<std::size_t>(a)], &second = bodies[static_cast<std::size_t>(b)];
+    if (first.number >= 0 && second.number >= 0) {
+      table.ignored.push_back(std::minmax(first.number, second.number));
+      continue;
+    }
+    const auto still = static_cast<std::size_t>(first.number < 0 ? a : b),
+               moves = static_cast<std::size_t>(a + b) - still;
+    if (groups[still] == 1u && next != 0) {
+      groups[still] = next;
+      next <<= 1;
+    }
+    if (groups[still] != 1u) leaves[moves] |= groups[still];
+  }
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    const PlacedBody& body = bodies[k];
+    if (body.number >= 0) table.places.push_back(body.place);
+    for (const BodyShape& s : body.options.shapes) {
+      Collider c;
+      c.body = body.number;
+      c.shape = s.shape;
+      const Eigen::Quaterniond turn = body.number >= 0 && !body.principal.isIdentity(0)
+                                          ? Eigen::Quaterniond(Eigen::Matrix3d(body.principal.transpose()))
+                                          : Eigen::Quaterniond::Identity();
+      c.position = turn * (s.position - body.center);
+      c.rotation = turn * s.rotation.normalized();
+      if (body.number < 0) {
+        c.position = body.x + body.q * c.position;
+        c.rotation = body.q * c.rotation;
+      }
+      c.friction = body.options.friction;
+      c.restitution = body.options.restitution;
+      c.group = groups[k];
+      c.collides_with = ~leaves[k];
+      c.name = body.options.name;
+      length = std::max(length, size_of(c.shape) + (body.number >= 0 ? c.position.norm() : 0));
+      (body.options.collide ? table.colliders : table.ghosts).push_back(std::move(c));
+    }
+    if (body.number >= 0) length = std::max(length, body.x.cwiseAbs().maxCoeff());
+  }
+  int first_y = ny, first_z = nz;
+  for (const PlacedParticles& heap : heaps) {
+    const int n = static_cast<int>(heap.mass.size()), d = dimension;
+    for (int k = 0; k < n; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      table.places.push_back({first_y + k * d, first_y + n * d + k * (d == 2 ? 1 : 4), first_z + k * d,
+                              first_z + n * d + k * (d == 2 ? 1 : 3)});
+      Collider c;
+      c.body = static_cast<int>(table.places.size()) - 1;
+      c.shape.kind = Shape::Kind::sphere;
+      c.shape.radius = heap.options.radii[at];
+      c.friction = heap.options.friction;
+      c.restitution = heap.options.restitution;
+      c.name = fmt::format("{}[{}]", heap.options.name, k);
+      length = std::max({length, c.shape.radius, heap.options.positions[at].cwiseAbs().maxCoeff()});
+      table.colliders.push_back(std::move(c));
+    }
+    first_y += n * (d == 2 ? 3 : 7);
+    first_z += n * (d == 2 ? 3 : 6);
+  }
+  table.length = length > 0 ? length : 1;
+  table.reach.assign(table.places.size(), 0.0);
+  for (const Collider& c : table.colliders)
+    if (c.body >= 0) {
+      // a sphere about the centre of mass turns in itself
+      const double own = c.shape.kind == Shape::Kind::sphere  ? 0
+                         : c.shape.kind == Shape::Kind::plane ? length
+                                                              : 2 * size_of(c.shape);
+      double& reach = table.reach[static_cast<std::size_t>(c.body)];
+      reach = std::max(reach, c.position.norm() + own);
+    }
+  return table;
+}
+
+std::shared_ptr<const System> Multibody::assemble() const {
+  const Parts& s = *parts_;
+  if (s.ny == 0 && s.heaps.empty())
+    throw InputError("nothing moves here: there is no body without fixed = true, and there are no particles");
+  if (!gaps_.empty())
+    throw InputError(
+        "contacts of bodies come from their shapes; gaps as expressions belong to Lagrangian and "
+        "mechanical systems");
+  Graph& graph = *graph_;
+  const bool plane = s.dimension == 2;
+  Layout layout;
+  layout.kind = SystemKind::multibody;
+  layout.y = s.y_blocks;
+  layout.z = s.z_blocks;
+  layout.ny = s.ny;
+  layout.nz = s.nz;
+  layout.constraints = constraint_names_;
+  Equations eq;
+  eq.graph = graph_;
+  eq.t = t_.node_in(graph);
+  eq.y = nodes_of(s.y, graph);
+  eq.z = nodes_of(s.z, graph);
+  eq.g = nodes_of(constraints_, graph);
+  refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  std::vector<Expression> v, p, f;
+  Expression energy = s.potential;
+  for (const PlacedBody& body : s.bodies) {
+    if (body.number < 0) continue;
+    for (std::size_t k = 0; k < (plane ? 2u : 3u); ++k) v.push_back(body.frame.x_rate[k]);
+    const Vector turn = plane ? body.z_spin : quaternion_rate(body.y_rotation, body.z_spin);
+    v.insert(v.end(), turn.begin(), turn.end());
+    append_equations(body, s.gravity, plane, p, f, energy);
+  }
+  eq.v = nodes_of(v, graph);
+  eq.p = nodes_of(p, graph);
+  eq.f = nodes_of(f, graph);
+  eq.energy = energy.node_in(graph);
+  eq.applied_force = s.applied_force;
+  eq.psi = declare_multipliers(graph, eq.g.size(), layout);
+  const std::vector<Node> rate = time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+  eq.r = ideal_reaction(graph, rate, eq.psi, eq.z);
+  eq.ideal = true;
+
+  const auto table = std::make_shared<const BodyTable>(s.table());
+  SystemHooks hooks;
+  hooks.bodies = table;
+  if (s.heaps.empty()) {
+    hooks.contacts = [table]() -> std::unique_ptr<ContactFinder> {
+      return table->can_collide() ? find_body_contacts(table) : nullptr;
+    };
+    hooks.move = [table](const double* y, const double* z, double h, double* out) { table->move(y, z, h, out); };
+    return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));
+  }
+  Layout whole = layout;
+  auto bodies = std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));
+  ParticleData data;
+  data.gravity = s.gravity;
+  data.dimension = s.dimension;
+  for (const PlacedParticles& heap : s.heaps) {
+    const int n = static_cast<int>(heap.mass.size());
+    const std::string& name = heap.options.name;
+    const auto add = [&](std::vector<Block>& blocks, int& count, const std::string& what, std::vector<int> shape) {
+      blocks.push_back({what, std::move(shape), count});
+      count += blocks.back().size();
+    };
+    add(whole.y, whole.ny, name, {n, s.dimension});
+    if (plane)
+      add(whole.y, whole.ny, name + "_angle", {n});
+    else
+      add(whole.y, whole.ny, name + "_rotation", {n, 4});
+    add(whole.z, whole.nz, name + "'", {n, s.dimension});
+    if (plane)
+      add(whole.z, whole.nz, name + "_angle'", {n});
+    else
+      add(whole.z, whole.nz, name + "_spin", {n, 3});
+    data.mass.insert(data.mass.end(), heap.mass.begin(), heap.mass.end());
+    data.moment.insert(data.moment.end(), heap.moment.begin(), heap.moment.end());
+  }
+  data.places.assign(table->places.end() - static_cast<std::ptrdiff_t>(data.mass.size()), table->places.end());
+  return std::make_shared<MultibodySystem>(std::move(whole), std::move(bodies), std::move(data), table);
+}
+
+Start Multibody::start(double overlap) const {
+  const Parts& s = *parts_;
+  Start start;
+  auto &y = start.position, &z = start.velocity;
+  const bool plane = s.dimension == 2;
+  for (const PlacedBody& b : s.bodies) {
+    if (b.number < 0) continue;
+    const auto d = plane ? 2 : 3;
+    y.insert(y.end(), b.x.data(), b.x.data() + d);
+    z.insert(z.end(), b.options.velocity.data(), b.options.velocity.data() + d);
+    if (plane) {
+      y.push_back(2 * std::atan2(b.q.z(), b.q.w()));
+      z.push_back(b.options.angular_velocity(2));
+    } else {
+      y.insert(y.end(), {b.q.w(), b.q.x(), b.q.y(), b.q.z()});
+      const Vector3d spin = b.q.conjugate() * b.options.angular_velocity;
+      z.insert(z.end(), spin.data(), spin.data() + 3);
+    }
+  }
+  for (const PlacedParticles& heap : s.heaps) {
+    const auto d = plane ? 2 : 3;
+    for (const Vector3d& x : heap.options.positions) {
+      y.insert(y.end(), x.data(), x.data() + d);
+      z.insert(z.end(), heap.options.velocity.data(), heap.options.velocity.data() + d);
+    }
+    for (std::size_t k = 0; k < heap.mass.size(); ++k) {
+      if (plane) {
+        y.push_back(0);
+        z.push_back(0);
+      } else {
+        y.insert(y.end(), {1, 0, 0, 0});
+        z.insert(z.end(), {0, 0, 0});
+      }
+    }
+  }
+  const auto table = std::make_shared<const BodyTable>(s.table());
+  if (!table->can_collide()) return start;
+  const auto finder = find_body_contacts(table);
+  ContactList list;
+  finder->find(0, y.data(), 0, list);
+  const double allowed = std::max(overlap, 1e-6 * table->length);
+  int deepest = -1, count = 0;
+  for (int i = 0; i < list.count; ++i) {
+    if (list.gap[static_cast<std::size_t>(i)] >= -allowed) continue;
+    ++count;
+    if (deepest < 0 || list.gap[static_cast<std::size_t>(i)] < list.gap[static_cast<std::size_t>(deepest)]) deepest = i;
+  }
+  if (deepest >= 0)
+    throw InputError(fmt::format(
+        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, or let one of "
+        "them "
+        "pass through the others with collide = false",
+        finder->name(list.key[static_cast<std::size_t>(deepest)]), -list.gap[static_cast<std::size_t>(deepest)],
+        count > 1 ? fmt::format(" ({} contact points overlap in all)", count) : ""));
+  return start;
+}
+
+}  // namespace hinge

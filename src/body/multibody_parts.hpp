@@ -1,0 +1,92 @@
+// What a Multibody holds while it is put together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "body/body_table.hpp"
+#include "body/frame.hpp"
+#include "hinge/multibody.hpp"
+
+namespace hinge {
+
+/// A named body. Its axes are the principal ones: `principal` has them as columns in the frame of the user.
+struct PlacedBody {
+  BodyOptions options;
+  double mass = 0;
+  Eigen::Vector3d moments = Eigen::Vector3d::Zero();  ///< principal; in the plane the last one
+  Eigen::Vector3d center = Eigen::Vector3d::Zero();   ///< of mass, in the frame of the user
+  Eigen::Matrix3d principal = Eigen::Matrix3d::Identity();
+  // At the start: centre of mass, rotation of the principal axes
+  Eigen::Vector3d x = Eigen::Vector3d::Zero();
+  Eigen::Quaterniond q = Eigen::Quaterniond::Identity();
+  int number = -1;  ///< among those that move
+  BodyPlace place{};
+  Frame frame{};
+  Vector y_rotation{}, z_spin{};
+  Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};  ///< in space
+
+  /// A point and a direction of the start, along the principal axes.
+  Eigen::Vector3d local_point(const Eigen::Vector3d& p) const { return q.conjugate() * (p - x); }
+  Eigen::Vector3d local_direction(const Eigen::Vector3d& d) const { return q.conjugate() * d; }
+};
+
+/// Mass, moments, centre and axes from the options. Throws BodyError.
+PlacedBody place_body(const BodyOptions& options, int dimension);
+
+struct PlacedParticles {
+  ParticleOptions options;
+  std::vector<double> mass, moment;  ///< of each
+};
+PlacedParticles place_particles(const ParticleOptions& options, int dimension);
+
+struct PlacedJoint {
+  JointOptions options;
+  std::optional<Expression> angle{}, position{};
+};
+
+struct Multibody::Parts {
+  int dimension = 3;
+  Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
+  std::vector<PlacedBody> bodies;
+  std::vector<PlacedParticles> heaps;
+  std::vector<PlacedJoint> joints;
+  std::vector<std::string> spring_names;
+  std::vector<std::pair<int, int>> ignored;  ///< bodies that a joint connects, by their place in the list
+  Expression potential = 0.0;                ///< of springs
+  bool applied_force = false;
+  // coordinates
+  std::vector<Block> y_blocks, z_blocks;
+  int ny = 0, nz = 0;
+  std::vector<Expression> y, z;
+
+  /// Throws BodyError about `field`, with the nearest name.
+  std::size_t find(const std::string& name, const char* field) const;
+  /// The body, or the ground where its name is that.
+  PlacedBody& at(const std::string& name, const char* field);
+  /// F at the point r of the body, by components along its axes.
+  void apply(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force);
+  void apply_torque(PlacedBody& body, const Vector& torque);
+  BodyTable table() const;
+
+  PlacedBody ground{};
+};
+
+/// The equations of a joint between two bodies: pairs of a residual and what it says.
+struct JointRow {
+  Expression g;
+  const char* what;
+};
+struct JointEquations {
+  std::vector<JointRow> rows;
+  std::optional<Expression> angle{}, angle_rate{}, position{}, position_rate{};
+  Vector axis{};                ///< of the free rotation or translation, in space, fixed in a
+  Vector point_a{}, point_b{};  ///< in space
+};
+JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);
+const char* joint_name(JointKind kind);
+/// Where the two points of a joint or spring are at the start.
+Eigen::Vector3d start_point(const std::optional<Eigen::Vector3d>& first, const std::optional<Eigen::Vector3d>& second,
+                            const PlacedBody& own, const PlacedBody& other, const char* what);
+
+}  // namespace hinge

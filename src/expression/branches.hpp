@@ -1,0 +1,53 @@
+// Expressions with kinks and jumps, taken apart into smooth pieces.
+//
+// Every comparison, min, max, abs and sign has a root function: a - b, or its operand. On one side of its roots the
+// operation is one smooth expression, on the other side another one:
+//
+//   a < b: 1 or 0      min(a, b), max(a, b): a or b      abs(a): a or -a      sign(a): 1 or -1
+//
+// A choice of sides for all of them, frozen into the expressions, gives functions that are smooth wherever the others
+// are, also beyond the roots.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "expression/graph.hpp"
+
+namespace hinge {
+
+class Branches {
+ public:
+  /// Of the functions and all they are made of. Comparisons for equality are no branches.
+  Branches(Graph& graph, std::span<const Node> functions);
+
+  std::size_t size() const { return roots_.size(); }
+  /// The root functions as they stand, branches within them included.
+  const std::vector<Node>& roots() const { return roots_; }
+
+  /// For each root function: is it on its upper side, that is: is it positive, or zero?
+  using Sides = std::vector<char>;
+  struct Frozen {
+    std::vector<Node> functions;
+    std::vector<Node> roots;          ///< root functions, frozen themselves,
+    std::vector<std::size_t> active;  ///< of the branches that these functions depend on
+  };
+  Frozen freeze(std::span<const Node> functions, const Sides& sides) const;
+  /// Which functions on which sides a root at zero belongs to: -1 where the operation takes the lower side there.
+  const std::vector<signed char>& at_zero() const { return at_zero_; }
+
+ private:
+  struct Branch {
+    Node node;
+    std::size_t root;
+    bool reversed;  // its own root function is minus that one
+  };
+  const Branch* find(Node node) const;
+
+  Graph& graph_;
+  std::vector<Branch> branches_;  // by node
+  std::vector<Node> roots_;
+  std::vector<signed char> at_zero_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,162 @@
+#include "formulation/contact_mode.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "expression/derivative.hpp"
+#include "hinge/expression.hpp"
+
+namespace hinge {
+
+namespace {
+
+// Tangential velocities of a point, from the gradient n of its gap: the same frame as the contact finder's.
+std::vector<Expression> point_slip(const std::vector<Expression>& n, const std::vector<Expression>& v) {
+  if (n.size() == 2) {
+    const Expression length = hypot(n[0], n[1]);
+    return {(n[1] * v[0] - n[0] * v[1]) / length};
+  }
+  const Expression length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  const Expression u[3] = {n[0] / length, n[1] / length, n[2] / length};
+  const Expression side = choose(u[2] >= 0.0, 1.0, -1.0), a = -1.0 / (side + u[2]), b = u[0] * u[1] * a;
+  return {(1.0 + side * u[0] * u[0] * a) * v[0] + side * b * v[1] - side * u[0] * v[2],
+          b * v[0] + (side + u[1] * u[1] * a) * v[1] - u[1] * v[2]};
+}
+
+}  // namespace
+
+ContactMotion::ContactMotion(std::shared_ptr<const SymbolicSystem> system) : base_(std::move(system)) {
+  const Equations& eq = base_->equations();
+  Graph& graph = *eq.graph;
+  std::vector<Node> outputs;
+  for (const Equations::Gap& g : eq.gaps) {
+    Contact c{g.gap, graph.constant(g.friction), gradient(graph, g.gap, eq.y), g.slip, {}, g.multiplier, g.reaction};
+    if (g.friction == 0) c.slip.clear();
+    if (g.point >= 0) {
+      std::vector<Expression> n, v;
+      for (int k = g.point; k < g.point + g.point_size; ++k) {
+        n.emplace_back(eq.graph, c.normal[static_cast<std::size_t>(k)]);
+        v.emplace_back(eq.graph, eq.z[static_cast<std::size_t>(k)]);
+      }
+      for (const Expression& s : point_slip(n, v)) c.slip.push_back(s.node_in(graph));
+      Expression square = 0.0;
+      for (const Expression& x : n) square += x * x;
+      c.friction = (g.friction * sqrt(square)).node_in(graph);
+    }
+    for (const Node s : c.slip) c.rows.push_back(gradient(graph, s, eq.z));
+    std::vector<Node> rates = time_derivative(graph, std::array{c.gap}, eq.t, eq.y, eq.v);
+    rates.insert(rates.end(), c.slip.begin(), c.slip.end());
+    const std::vector<Node> curvature = time_derivative(graph, rates, eq.t, eq.y, eq.v);
+    outputs.insert(outputs.end(), {c.gap, c.friction});
+    outputs.insert(outputs.end(), rates.begin(), rates.end());
+    outputs.insert(outputs.end(), curvature.begin(), curvature.end());
+    contacts_.push_back(std::move(c));
+  }
+  tape_ = base_->tape(outputs);
+  scratch_ = tape_->make_scratch();
+  out_.resize(outputs.size());
+  values_.resize(contacts_.size());
+}
+
+const std::string& ContactMotion::name(int contact) const {
+  return base_->equations().gaps[static_cast<std::size_t>(contact)].name;
+}
+
+const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) {
+  const double* const inputs[] = {&state.t, state.y.data(), state.z.data(), nullptr};
+  tape_->evaluate(inputs, scratch_.data(), out_.data());
+  const double* out = out_.data();
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    Values& v = values_[i];
+    v.gap = *out++;
+    v.friction = *out++;
+    const std::size_t rows = 1 + contacts_[i].slip.size();
+    for (std::size_t k = 0; k < rows; ++k) v.rate[k] = *out++;
+    for (std::size_t k = 0; k < rows; ++k) v.curvature[k] = *out++;
+  }
+  return values_;
+}
+
+ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) {
+  Mode result;
+  result.places.resize(contacts_.size());
+  Equations eq = base_->equations();
+  Layout layout = base_->layout();
+  Graph& graph = *eq.graph;
+  eq.gaps.clear();
+  layout.kind = SystemKind::odae;
+  int sticking = 0;
+  const auto new_multiplier = [&] {
+    eq.psi.push_back(graph.variable(fmt::format("contact multiplier {}", eq.psi.size())));
+    return static_cast<int>(eq.psi.size()) - 1;
+  };
+  const auto add_force = [&](const std::vector<Node>& row, Node factor) {
+    for (std::size_t j = 0; j < eq.r.size(); ++j)
+      if (!graph.is_constant(row[j], 0)) eq.r[j] = graph.add(eq.r[j], graph.multiply(factor, row[j]));
+  };
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    if (modes[i] == ContactMode::open) continue;
+    const Contact& c = contacts_[i];
+    // -gap as the constraint, so that -g_y^T psi pushes with psi = lambda
+    eq.g.push_back(graph.negate(c.gap));
+    layout.constraints.push_back("contact " + base_->equations().gaps[i].name);
+    if (c.multiplier != no_node) {
+      result.places[i].normal = static_cast<int>(eq.psi.size());
+      eq.psi.push_back(c.multiplier);
+      for (std::size_t j = 0; j < eq.r.size(); ++j) eq.r[j] = graph.add(eq.r[j], c.reaction[j]);
+      eq.ideal = false;
+      continue;
+    }
+    result.places[i].normal = new_multiplier();
+    const Node psi = eq.psi.back();
+    add_force(c.normal, psi);
+    if (modes[i] == ContactMode::closed) continue;
+    eq.ideal = false;
+    if (modes[i] == ContactMode::stick) {
+      for (std::size_t k = 0; k < c.slip.size(); ++k) {
+        const Node s = graph.variable(fmt::format("displacement {} {}", i, k));
+        eq.y.push_back(s);
+        eq.v.push_back(c.slip[k]);
+        eq.g.push_back(s);
+        layout.constraints.push_back("sticking of " + base_->equations().gaps[i].name);
+        result.places[i].tangential[k] = new_multiplier();
+        add_force(c.rows[k], graph.negate(eq.psi.back()));
+        ++sticking;
+      }
+      continue;
+    }
+    // - mu lambda (direction of slip)
+    Node force = graph.multiply(c.friction, psi);
+    if (modes[i] != ContactMode::backward) force = graph.negate(force);
+    if (modes[i] != ContactMode::slide) {
+      add_force(c.rows[0], force);
+      continue;
+    }
+    Expression square = 0.0;
+    for (const Node s : c.slip) square += Expression(eq.graph, s) * Expression(eq.graph, s);
+    const Expression scaled = Expression(eq.graph, force) / sqrt(square);
+    for (std::size_t k = 0; k < c.slip.size(); ++k)
+      add_force(c.rows[k], (scaled * Expression(eq.graph, c.slip[k])).node_in(graph));
+  }
+  if (sticking > 0) layout.y.push_back({"contact_displacement", {sticking}, layout.ny});
+  layout.ny += sticking;
+  layout.npsi = static_cast<int>(eq.psi.size());
+  layout.psi = {{"psi", {layout.npsi}, 0}};
+  result.system = std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+  return result;
+}
+
+const ContactMotion::Mode& ContactMotion::mode(const std::vector<ContactMode>& modes) {
+  const auto found = modes_.find(modes);
+  return found != modes_.end() ? found->second : modes_.emplace(modes, build(modes)).first->second;
+}
+
+const std::shared_ptr<const SymbolicSystem>& ContactMotion::system(const std::vector<ContactMode>& modes) {
+  return mode(modes).system;
+}
+const std::vector<ContactMotion::Places>& ContactMotion::places(const std::vector<ContactMode>& modes) {
+  return mode(modes).places;
+}
+
+}  // namespace hinge

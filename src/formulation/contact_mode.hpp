@@ -1,0 +1,77 @@
+// Smooth motion between the events of contacts: while every contact keeps its mode, the contacts are constraints and
+// forces of an ordinary system of the problem class.
+//
+//   open               nothing
+//   closed             gap = 0, reaction gap_y^T lambda
+//   forward, backward  gap = 0, and the force -+ mu lambda slip_z^T against the slip velocity, whose sign is known
+//   slide              the same with two slip velocities: -mu lambda (slip/|slip|)^T slip_z
+//   stick              gap = 0, and slip = 0. That is a constraint on velocities; it becomes one on positions with the
+//                      displacements s, s' = slip, as further unknowns: s = 0, reaction slip_z^T lambda_T
+//
+// lambda = psi of the mode's system, not negative. A contact with a reaction of its own has that instead of gap_y^T
+// lambda. Systems are kept by their modes: a ball that bounces twice needs two.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+enum class ContactMode : char { open, closed, stick, forward, backward, slide };
+
+class ContactMotion {
+ public:
+  /// For systems whose velocities are z.
+  explicit ContactMotion(std::shared_ptr<const SymbolicSystem> system);
+
+  int contacts() const { return static_cast<int>(contacts_.size()); }
+  /// Slip velocities of a contact: 0, 1 or 2.
+  int tangents(int contact) const { return static_cast<int>(contacts_[static_cast<std::size_t>(contact)].slip.size()); }
+  const std::string& name(int contact) const;
+
+  /// All contacts at one point of the motion.
+  struct Values {
+    double gap = 0;
+    double friction = 0;       ///< mu, times the length of the gap's gradient where the contact is one of a point
+    double rate[3] = {};       ///< gap', slip velocities
+    double curvature[3] = {};  ///< of these: d/dt rate = rate_z z' + curvature
+  };
+  const std::vector<Values>& at(const State& state);
+
+  /// The motion in these modes. Positions are y and then the displacements of sticking contacts.
+  const std::shared_ptr<const SymbolicSystem>& system(const std::vector<ContactMode>& modes);
+  /// Places in its psi: of the normal multiplier of each contact, and of the tangential ones; -1 where there are none.
+  struct Places {
+    int normal = -1, tangential[2] = {-1, -1};
+  };
+  const std::vector<Places>& places(const std::vector<ContactMode>& modes);
+
+ private:
+  struct Contact {
+    Node gap, friction;
+    std::vector<Node> normal;             // gap_y
+    std::vector<Node> slip;               // tangential velocities
+    std::vector<std::vector<Node>> rows;  // slip_z
+    Node multiplier;                      // of a reaction of its own, where there is one
+    std::vector<Node> reaction;           //
+  };
+  struct Mode {
+    std::shared_ptr<const SymbolicSystem> system;
+    std::vector<Places> places;
+  };
+  const Mode& mode(const std::vector<ContactMode>& modes);
+  Mode build(const std::vector<ContactMode>& modes);
+
+  std::shared_ptr<const SymbolicSystem> base_;
+  std::vector<Contact> contacts_;
+  std::unique_ptr<Evaluator> tape_;
+  std::vector<double> scratch_, out_;
+  std::vector<Values> values_;
+  std::map<std::vector<ContactMode>, Mode> modes_;
+};
+
+}  // namespace hinge

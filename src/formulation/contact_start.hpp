@@ -1,0 +1,15 @@
+// A start without penetration: the nearest position, in the mass metric, with  gap >= 0  for every contact,
+//
+//   M w = H^T r + G^T s,   0 <= gap + H w  _|_  r >= 0,   g + G w = 0,   y <- y (+) w,   repeated.
+#pragma once
+
+#include "hinge/simulate.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+/// `state` itself where no contact penetrates; what is less than the rounding of typed values is moved out silently.
+/// Throws InconsistentStart with names and gaps where one does and `mode` is check, or where there is no way out.
+State start_without_penetration(const System& system, Consistency mode, State state);
+
+}  // namespace hinge

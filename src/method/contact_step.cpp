@@ -1,0 +1,432 @@
+#include "method/contact_step.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int few_rows = 200;     // of contacts, solved densely
+constexpr int most_dense = 3000;  // for impact laws that need W
+constexpr double useless = 1e-2;  // a relative residual above this is no solution
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+void ContactSolving::validate() const {
+  const auto list = contact_solvers();
+  if (std::none_of(list.begin(), list.end(), [&](const ContactSolverInfo& s) { return s.name == solver; })) {
+    std::string names;
+    for (const ContactSolverInfo& s : list) names += (names.empty() ? "" : ", ") + s.name;
+    throw InputError(fmt::format("there is no contact solver '{}'; there are {}", solver, names));
+  }
+  if (!(tolerance >= 0 && tolerance < 1))
+    throw InputError(fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8", tolerance));
+  if (facets < 4 || facets % 2 != 0)
+    throw InputError(fmt::format("'facets' is {}; a friction pyramid has an even number of edges, at least 4", facets));
+  if (threads < 1 || threads > 1024)
+    throw InputError(fmt::format("'threads' is {}; give a number from 1 to 1024", threads));
+}
+
+ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& matrix, const ContactSolving& options,
+                         LinearAlgebra choice)
+    : system_(std::move(system)),
+      finder_(system_->contact_finder()),
+      options_(options),
+      matrix_(matrix),
+      joints_(system_->pattern(Quantity::constraint_rate_z)),
+      kernel_(matrix_, joints_, false, choice),
+      nz_(system_->nz()),
+      m_(system_->ng()) {
+  if (finder_) d_ = finder_->dimension();
+  S_.resize(matrix_.entries());
+  C_.resize(joints_.entries());
+  x_.resize(at(nz_ + m_));
+  work_.resize(at(nz_));
+  joint_impulse.resize(at(m_));
+}
+
+void ContactStep::find(double t, const double* y, double band, bool end_of_step) {
+  active.clear();
+  if (!finder_) return;
+  const Stopwatch watch(statistics.search_seconds);
+  ContactList& list = impulses_.contacts;
+  finder_->find(t, y, band, list);
+  if (end_of_step)
+    for (const double gap : list.gap) statistics.penetration = std::max(statistics.penetration, -gap);
+  statistics.contacts = list.count;
+  statistics.most_contacts = std::max(statistics.most_contacts, list.count);
+}
+
+void ContactStep::velocities(const double* z, double* u) const {
+  const ContactList& l = list();
+  for (const int i : active) {
+    for (int row = 0; row < d_; ++row) u[row] = l.drift[at(i * d_ + row)];
+    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+      for (int row = 0; row < d_; ++row) u[row] += l.H[at(k * d_ + row)] * z[l.column[at(k)]];
+    u += d_;
+  }
+}
+
+void ContactStep::add_reaction(const double* r, double factor, double* z) const {
+  const ContactList& l = list();
+  for (const int i : active) {
+    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+      for (int row = 0; row < d_; ++row) z[l.column[at(k)]] += factor * l.H[at(k * d_ + row)] * r[row];
+    r += d_;
+  }
+}
+
+bool ContactStep::factor(const double* S, const double* C) {
+  const Stopwatch watch(statistics.assembly_seconds);
+  std::copy_n(S, S_.size(), S_.data());
+  std::copy_n(C, C_.size(), C_.data());
+  few_ = rows() <= few_rows || (always_dense_ && rows() <= most_dense);
+  if (!few_) return true;
+  return kernel_.factor(S, nullptr, C) && make_delassus();
+}
+
+// X = [S C^T; C 0]^-1 [H^T; 0],  W = H X
+bool ContactStep::make_delassus() {
+  const int n = rows();
+  const ContactList& l = list();
+  X_.setZero(nz_ + m_, n);
+  W_.resize(n, n);
+  for (std::size_t a = 0; a < active.size(); ++a) {
+    const int i = active[a];
+    for (int row = 0; row < d_; ++row) {
+      double* column = X_.col(static_cast<int>(a) * d_ + row).data();
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) column[l.column[at(k)]] = l.H[at(k * d_ + row)];
+      kernel_.solve(column);
+    }
+  }
+  for (int j = 0; j < n; ++j) {
+    const double* column = X_.col(j).data();
+    for (std::size_t a = 0; a < active.size(); ++a) {
+      const int i = active[a];
+      for (int row = 0; row < d_; ++row) {
+        double sum = 0;
+        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+          sum += l.H[at(k * d_ + row)] * column[l.column[at(k)]];
+        W_(static_cast<int>(a) * d_ + row, j) = sum;
+      }
+    }
+  }
+  if (n > 0 && !W_.allFinite()) return false;
+  // rows that nothing moves: empty ones, and normals that joints hold already
+  idle_.assign(active.size() * static_cast<unsigned>(d_), 0);
+  const double largest = n > 0 ? W_.diagonal().maxCoeff() : 0;
+  for (int a = 0; a < n; a += d_)
+    for (int row = 0; row < d_; ++row) {
+      const double scale = row == 0 ? largest : W_(a, a);
+      if (W_(a + row, a + row) > 1e-13 * scale) continue;
+      idle_[at(a + row)] = 1;
+      W_.row(a + row).setZero();
+      W_.col(a + row).setZero();
+      X_.col(a + row).setZero();
+      W_(a + row, a + row) = scale > 0 ? scale : 1;
+    }
+  return true;
+}
+
+ContactProblem ContactStep::dense_problem(const Eigen::VectorXd& q) const {
+  ContactProblem p;
+  p.dimension = d_;
+  p.friction = options_.friction;
+  p.facets = options_.facets;
+  p.W = W_.sparseView(1, 0);
+  p.W.makeCompressed();
+  p.q = q;
+  p.mu.resize(static_cast<Eigen::Index>(active.size()));
+  for (int k = 0; k < p.mu.size(); ++k) p.mu[k] = d_ > 1 ? friction(k) : 0;
+  return p;
+}
+
+void ContactStep::subtract_drift(double* u) const {
+  for (const int i : active)
+    for (int row = 0; row < d_; ++row) *u++ -= list().drift[at(i * d_ + row)];
+}
+
+bool ContactStep::solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
+                                 Eigen::VectorXd& out) {
+  const double largest = W.diagonal().maxCoeff();
+  std::vector<char> off(active.size() * static_cast<unsigned>(dimension), 0);
+  for (int k = 0; k < q.size(); ++k) {
+    const int first = k - k % dimension;
+    const double scale = k == first ? largest : W(first, first);
+    off[at(k)] = (!asleep.empty() && asleep[at(k / dimension)]) || !(W(k, k) > 1e-13 * scale);
+    if (!off[at(k)]) continue;
+    W.row(k).setZero();
+    W.col(k).setZero();
+    W(k, k) = scale > 0 ? scale : 1;
+    q[k] = 0;
+  }
+  ContactProblem p = dimension == 1 ? linear_complementarity(W, q) : dense_problem(q);
+  if (dimension > 1) {
+    p.W = W.sparseView(1, 0);
+    p.W.makeCompressed();
+  }
+  if (!solve_problem(p, false)) return false;
+  out = reaction_;
+  for (int k = 0; k < q.size(); ++k)
+    if (off[at(k)]) out[k] = 0;
+  return true;
+}
+
+bool ContactStep::solve(const double* right, const double* c, const double* w, double* v) {
+  failure.clear();
+  contact_impulse.assign(at(rows()), 0.0);
+  return few_ ? solve_few(right, c, w, v) : solve_many(right, c, w, v);
+}
+
+bool ContactStep::solve_few(const double* right, const double* c, const double* w, double* v) {
+  std::copy_n(right, nz_, x_.data());
+  for (int k = 0; k < m_; ++k) x_[at(nz_ + k)] = -c[k];
+  kernel_.solve(x_.data());
+  const int n = rows();
+  if (n > 0) {
+    Eigen::VectorXd q(n);
+    velocities(x_.data(), q.data());
+    const ContactList& l = list();
+    for (int k = 0; k < n; ++k) q[k] += w[k] - l.drift[at(active[at(k / d_)] * d_ + k % d_)];
+    for (int k = 0; k < n; ++k)
+      if (idle_[at(k)]) q[k] = 0;
+    if (!q.allFinite()) return false;
+    if (!solve_problem(dense_problem(q))) return false;
+    for (int k = 0; k < n; ++k) {
+      contact_impulse[at(k)] = idle_[at(k)] ? 0.0 : reaction_[k];
+      axpy(contact_impulse[at(k)], X_.col(k).data(), nz_ + m_, x_.data());
+    }
+  }
+  std::copy_n(x_.data(), nz_, v);
+  for (int k = 0; k < m_; ++k) joint_impulse[at(k)] = -x_[at(nz_ + k)];
+  return true;
+}
+
+bool ContactStep::solve_many(const double* right, const double* c, const double* w, double* v) {
+  ContactProblem p;
+  {
+    const Stopwatch watch(statistics.assembly_seconds);
+    const ContactList& l = list();
+    const int nc = static_cast<int>(active.size()), n = rows() + m_;
+    p.dimension = d_;
+    p.bilateral = m_;
+    p.friction = options_.friction;
+    p.facets = options_.facets;
+    p.mu.resize(nc);
+    // columns of their own for empty rows
+    std::vector<int> extra(at(rows()), -1);
+    int extras = 0;
+    std::size_t entries = C_.size();
+    for (int a = 0; a < nc; ++a) {
+      p.mu[a] = d_ > 1 ? friction(a) : 0;
+      const int i = active[at(a)];
+      entries += at((l.first[at(i) + 1] - l.first[at(i)]) * d_);
+      for (int row = 0; row < d_; ++row) {
+        bool empty = true;
+        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) empty = empty && l.H[at(k * d_ + row)] == 0;
+        if (empty) extra[at(a * d_ + row)] = nz_ + extras++;
+      }
+    }
+    p.H.resize(n, nz_ + extras);
+    p.H.reserve(static_cast<Eigen::Index>(entries + at(extras)));
+    for (int a = 0; a < nc; ++a) {
+      const int i = active[at(a)];
+      for (int row = 0; row < d_; ++row) {
+        p.H.startVec(a * d_ + row);
+        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+          if (const double value = l.H[at(k * d_ + row)]; value != 0)
+            p.H.insertBack(a * d_ + row, l.column[at(k)]) = value;
+        if (const int column = extra[at(a * d_ + row)]; column >= 0) p.H.insertBack(a * d_ + row, column) = 1;
+      }
+    }
+    for (int j = 0; j < m_; ++j) {
+      p.H.startVec(rows() + j);
+      for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)
+        p.H.insertBack(rows() + j, joints_.column[at(k)]) = C_[at(k)];
+    }
+    p.H.finalize();
+    p.M.resize(nz_ + extras, nz_ + extras);
+    p.M.reserve(static_cast<Eigen::Index>(S_.size() + at(extras)));
+    double heaviest = 0;
+    for (int i = 0; i < nz_; ++i) {
+      p.M.startVec(i);
+      for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k) {
+        if (S_[at(k)] == 0 && matrix_.column[at(k)] != i) continue;
+        p.M.insertBack(i, matrix_.column[at(k)]) = S_[at(k)];
+        heaviest = std::max(heaviest, S_[at(k)]);
+      }
+    }
+    for (int k = 0; k < extras; ++k) {
+      p.M.startVec(nz_ + k);
+      p.M.insertBack(nz_ + k, nz_ + k) = heaviest;
+    }
+    p.M.finalize();
+    p.f = Eigen::VectorXd::Zero(nz_ + extras);
+    std::copy_n(right, nz_, p.f.data());
+    p.w.resize(n);
+    std::copy_n(w, rows(), p.w.data());
+    std::copy_n(c, m_, p.w.data() + rows());
+    if (!p.f.allFinite() || !p.w.allFinite()) return false;
+  }
+  if (!solve_problem(p)) return false;
+  const Eigen::VectorXd z = body_velocity(p, reaction_);
+  std::copy_n(z.data(), nz_, v);
+  std::copy_n(reaction_.data(), rows(), contact_impulse.data());
+  std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
+  return true;
+}
+
+// The one place where a solver is called.
+bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
+  const Stopwatch watch(statistics.solver_seconds);
+  ContactOptions o;
+  o.threads = options_.threads;
+  const bool polish = options_.tolerance == 0 && options_.solver == "auto" && few_;
+  o.tolerance = options_.tolerance > 0 ? options_.tolerance : few_ ? 1e-10 : 1e-8;
+  // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
+  if (warm && !(few_ && problem.dimension == 1)) warm_start(o.start);
+  if (o.start.size() != problem.rows()) o.start.resize(0);
+  ContactResult result = solve_contact(problem, options_.solver, o);
+  ++statistics.solves;
+  statistics.solver_iterations += result.iterations;
+  if (polish && problem.dimension > 1 && result.converged() && result.residual.ours > 1e-13 &&
+      refusal(problem, "newton-ac").empty()) {
+    ContactOptions finer = o;
+    finer.tolerance = 1e-13;
+    finer.iterations = 4;
+    finer.start = result.r;
+    ContactResult better = solve_contact(problem, "newton-ac", finer);
+    statistics.solver_iterations += better.iterations;
+    if (better.residual.ours < result.residual.ours) {
+      better.solver = result.solver;
+      result = std::move(better);
+      if (result.residual.ours <= o.tolerance) result.status = ContactStatus::converged;
+    }
+  }
+  statistics.solver = result.solver;
+  if (!result.converged()) ++statistics.unconverged;
+  statistics.complementarity = std::max(statistics.complementarity, result.residual.ours);
+  const double largest = result.r.head(problem.contacts() * problem.dimension).lpNorm<Eigen::Infinity>();
+  if (problem.dimension > 1 && largest > 0 && problem.friction != FrictionModel::polyhedral)
+    statistics.cone = std::max(statistics.cone, result.residual.cone / largest);
+  reaction_ = std::move(result.r);
+  velocity_ = std::move(result.u);
+  if (!result.converged() && !(result.residual.ours <= useless)) {
+    failure = fmt::format("the contact problem with {} contacts is not solved: {}", problem.contacts(), result.message);
+    return false;
+  }
+  return true;
+}
+
+// By keys, in turned tangents, longer or shorter with the step. Not after an impact, whose impulse is not that of a
+// force.
+void ContactStep::warm_start(Eigen::VectorXd& start) {
+  const ContactList& l = list();
+  const int n = rows();
+  if (last_keys_.empty() || n == 0) return;
+  start.setZero(n + (few_ ? 0 : m_));
+  const double scale = last_h_ != 0 && h_ != 0 ? h_ / last_h_ : 1;
+  std::size_t old = 0;
+  for (std::size_t a = 0; a < active.size(); ++a) {
+    const std::size_t i = at(active[a]);
+    while (old < last_keys_.size() && last_keys_[old] < l.key[i]) ++old;
+    if (old == last_keys_.size()) break;
+    if (last_keys_[old] != l.key[i] || last_struck_[old]) continue;
+    const double* from = last_impulse_.data() + old * at(d_);
+    double* to = start.data() + a * at(d_);
+    to[0] = scale * from[0];
+    if (d_ == 3 && l.frame.size() == 9 * at(l.count) && last_frame_.size() == 9 * last_keys_.size()) {
+      const double *before = last_frame_.data() + 9 * old, *now = l.frame.data() + 9 * i;
+      for (int row = 1; row < 3; ++row) {
+        to[row] = 0;
+        for (int k = 0; k < 3; ++k)
+          to[row] += scale * now[3 * row + k] * (from[1] * before[3 + k] + from[2] * before[6 + k]);
+      }
+    } else {
+      for (int row = 1; row < d_; ++row) to[row] = scale * from[row];
+    }
+  }
+}
+
+void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
+  const int n = rows();
+  gaps_.resize(at(2 * n));
+  double *u0 = gaps_.data(), *u1 = u0 + n;
+  velocities(z0, u0);
+  velocities(z1, u1);
+  for (int k = 0; k < n; ++k)
+    (k % d_ == 0 ? statistics.impact_loss : statistics.friction_loss) -= impulse[k] * (u0[k] + u1[k]) / 2;
+}
+
+void ContactStep::count_balance(double defect, double scale) {
+  if (scale > 0) statistics.momentum_balance = std::max(statistics.momentum_balance, defect / scale);
+}
+
+void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
+  if (!finder_) return;
+  const ContactList& l = list();
+  // who struck: compared with the impulse of the last step
+  std::vector<char> struck(active.size(), 0);
+  std::size_t old = 0;
+  statistics.loaded = 0;
+  double largest = 0;
+  for (std::size_t a = 0; a < active.size(); ++a) largest = std::max(largest, total[a * at(d_)]);
+  for (std::size_t a = 0; a < active.size(); ++a) {
+    const double now = total[a * at(d_)];
+    if (now > 1e-14 * largest) ++statistics.loaded;
+    while (old < last_keys_.size() && last_keys_[old] < l.key[at(active[a])]) ++old;
+    const bool known = old < last_keys_.size() && last_keys_[old] == l.key[at(active[a])];
+    const double last = known ? last_impulse_[old * at(d_)] : 0;
+    struck[a] = now > 0 && now > 10 * last;
+    if (struck[a] && before[a * at(d_)] < 0) ++statistics.impacts;
+  }
+  last_keys_.clear();
+  last_frame_.clear();
+  for (const int i : active) {
+    last_keys_.push_back(l.key[at(i)]);
+    if (l.frame.size() == 9 * at(l.count))
+      last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
+  }
+  last_impulse_.assign(total, total + rows());
+  last_struck_ = std::move(struck);
+  last_h_ = h_ = h;
+  impulses_.impulse.assign(at(l.count * d_), 0.0);
+  for (std::size_t a = 0; a < active.size(); ++a)
+    std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));
+  impulses_.step = h;
+  if (l.count > 0 && l.count <= 2000) {
+    gaps_.resize(at(l.count));
+    finder_->gaps(t1, y1, l, gaps_.data());
+    for (int i = 0; i < l.count; ++i) statistics.penetration = std::max(statistics.penetration, -gaps_[at(i)]);
+  }
+}
+
+void ContactStep::reset() {
+  last_keys_.clear();
+  last_impulse_.clear();
+  last_frame_.clear();
+  last_struck_.clear();
+}
+
+}  // namespace hinge

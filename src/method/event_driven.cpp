@@ -1,0 +1,707 @@
+#include "method/event_driven.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/contact_options.hpp"
+#include "method/method_entry.hpp"
+#include "method/vectors.hpp"
+#include "solve/sparse.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+constexpr int looks = 8;  // at the roots, within a step
+constexpr std::size_t most_notes = 10000;
+constexpr int most_crowded = 200;  // events without time between them
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
+  auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
+  if (!symbolic || !system->velocity_is_z())
+    throw UnsuitableMethod(
+        "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
+        "with shapes use moreau-jean");
+  if (system->ng() > 0 && !system->reaction_is_ideal())
+    throw UnsuitableMethod("event-driven treats ideal joints only, whose reaction is -G^T psi");
+  return symbolic;
+}
+
+}  // namespace
+
+EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDrivenOptions& options,
+                         const SolverOptions& solver, const AdaptiveOptions& adaptive)
+    : system_(suitable(system)),
+      options_(options),
+      solver_(solver),
+      adaptive_(adaptive),
+      base_method_(options.base),
+      motion_(system_),
+      contacts_(system_, system_->pattern(Q::momentum_z), options.solving, solver.linear_algebra) {
+  contacts_.use_dense(true);
+  here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature});
+  modes_.assign(at(motion_.contacts()), ContactMode::open);
+}
+
+EventDriven::Base& EventDriven::base() {
+  const auto found = bases_.find(modes_);
+  if (found != bases_.end()) return found->second;
+  Base b;
+  b.system = motion_.system(modes_);
+  if (base_method_.bind_adaptive && adaptive_.tolerance.given())
+    b.adaptive = base_method_.bind_adaptive(b.system, solver_, adaptive_);
+  else
+    b.stepper = base_method_.bind(b.system, solver_);
+  b.acceleration = std::make_unique<Acceleration>(b.system, solver_.linear_algebra);
+  if (b.system->ng() > system_->ng())
+    b.projection = std::make_unique<ConstraintProjection>(b.system, Projection::both, solver_.linear_algebra);
+  b.velocity.resize(at(b.system->ny()));
+  b.rate.resize(at(b.system->nz()));
+  return bases_.emplace(modes_, std::move(b)).first->second;
+}
+
+void EventDriven::count(Counters& counters) const {
+  Counters sum;
+  sum.steps = counters.steps;
+  for (const auto& [modes, b] : bases_) {
+    const Counters& c = b.adaptive ? b.adaptive->counters() : b.stepper->counters();
+    sum.iterations += c.iterations;
+    sum.evaluations += c.evaluations;
+    sum.factorisations += c.factorisations;
+    sum.rejected += c.rejected;
+    sum.failed += c.failed;
+  }
+  counters = sum;
+}
+
+// A run that looks for events of its own repeats steps: what is known already is not noted again.
+bool EventDriven::note(double t, const std::string& what) {
+  auto& events = contacts_.statistics.events;
+  for (std::size_t k = events.size(); k-- > 0 && events.size() - k < 100;)
+    if (events[k].what == what && std::abs(events[k].t - t) <= 1e-10 * std::max(1.0, std::abs(t))) return false;
+  if (events.size() < most_notes) events.push_back({t, what});
+  return true;
+}
+
+void EventDriven::to_mode(const State& state, State& s) {
+  const SymbolicSystem& system = *motion_.system(modes_);
+  s.t = state.t;
+  s.y.assign(at(system.ny()), 0.0);
+  std::copy(state.y.begin(), state.y.end(), s.y.begin());
+  s.z = state.z;
+  s.psi.assign(at(system.npsi()), 1.0);  // a reaction of one's own may not be defined at zero
+  std::copy(state.psi.begin(), state.psi.end(), s.psi.begin());
+}
+
+void EventDriven::to_user(const State& s, State& state) const {
+  state.t = s.t;
+  std::copy_n(s.y.begin(), state.y.size(), state.y.begin());
+  std::copy_n(s.z.begin(), state.z.size(), state.z.begin());
+  std::copy_n(s.psi.begin(), state.psi.size(), state.psi.begin());
+}
+
+bool EventDriven::multipliers(State& s) {
+  Base& b = base();
+  return b.acceleration->compute(s.t, s.y.data(), s.z.data(), s.psi.data(), b.velocity.data(), b.rate.data());
+}
+
+void EventDriven::make_roots() {
+  roots_.clear();
+  for (int i = 0; i < motion_.contacts(); ++i) {
+    const ContactMode mode = modes_[at(i)];
+    if (mode == ContactMode::open) {
+      roots_.push_back({i, Root::Kind::gap});
+      continue;
+    }
+    roots_.push_back({i, Root::Kind::reaction});
+    if (mode == ContactMode::stick) roots_.push_back({i, Root::Kind::cone});
+    if (mode == ContactMode::forward || mode == ContactMode::backward || mode == ContactMode::slide)
+      roots_.push_back({i, Root::Kind::slip});
+  }
+}
+
+void EventDriven::evaluate_roots(State& s, std::vector<double>& out) {
+  to_user(s, user_);
+  const auto& contact = motion_.at(user_);
+  const auto& places = motion_.places(modes_);
+  const bool closed = std::any_of(modes_.begin(), modes_.end(), [](ContactMode m) { return m != ContactMode::open; });
+  if (closed) multipliers(s);
+  out.resize(roots_.size());
+  for (std::size_t k = 0; k < roots_.size(); ++k) {
+    const auto i = at(roots_[k].contact);
+    const double reaction = places[i].normal < 0 ? 0.0 : s.psi[at(places[i].normal)];
+    switch (roots_[k].kind) {
+      case Root::Kind::gap: out[k] = contact[i].gap; break;
+      case Root::Kind::reaction: out[k] = reaction; break;
+      case Root::Kind::cone: {
+        double t = 0;
+        for (const int place : places[i].tangential)
+          if (place >= 0) t = std::hypot(t, s.psi[at(place)]);
+        out[k] = contact[i].friction * reaction - t;
+        break;
+      }
+      case Root::Kind::slip:
+        out[k] = modes_[i] == ContactMode::forward ? contact[i].rate[1]
+                 : modes_[i] == ContactMode::backward
+                     ? -contact[i].rate[1]
+                     : std::hypot(contact[i].rate[1], contact[i].rate[2]) - options_.v_stop;
+        break;
+    }
+  }
+}
+
+// What a root falls through at its event: zero; or, where it began at zero and has not been clearly positive since,
+// something clearly negative.
+double EventDriven::level(const Root& root) const {
+  return root.armed || root.rising ? 0.0 : -1e-9 * std::max(root.scale, 1e-3);
+}
+
+// The first root that has fallen through its level between two looks; -1 where none has.
+int EventDriven::first_event(const std::vector<double>& before, const std::vector<double>& after) const {
+  int first = -1;
+  double earliest = HUGE_VAL;
+  for (std::size_t k = 0; k < roots_.size(); ++k) {
+    const double zero = level(roots_[k]);
+    if (!(after[k] < zero)) continue;
+    const double fraction = before[k] > zero ? (before[k] - zero) / (before[k] - after[k]) : 0.0;
+    if (fraction < earliest) {
+      earliest = fraction;
+      first = static_cast<int>(k);
+    }
+  }
+  return first;
+}
+
+StepResult EventDriven::restart(State& state) {
+  to_mode(state, mode_state_);
+  make_roots();
+  Base& b = base();
+  // what an event leaves of velocities that its mode forbids, and of gaps
+  if (b.projection &&
+      !b.projection->project(state.t, mode_state_.y.data(), mode_state_.z.data(), mode_state_.psi.data()))
+    return {false, "the positions or velocities at an event could not be put onto the closed contacts"};
+  to_user(mode_state_, state);
+  if (!multipliers(mode_state_))
+    return {false,
+            "the closed contacts depend on each other, or on the joints, so that their reactions are not determined; "
+            "use moreau-jean, which shares them out, or leave out a contact"};
+  if (b.adaptive) {
+    if (StepResult started = b.adaptive->start(mode_state_); !started) return started;
+  } else {
+    b.stepper->reset();
+  }
+  user_ = state;
+  evaluate_roots(mode_state_, values_);
+  for (std::size_t k = 0; k < roots_.size(); ++k) {
+    roots_[k].scale = std::abs(values_[k]);
+    roots_[k].armed = values_[k] > 1e-9;
+    roots_[k].rising = roots_[k].kind == Root::Kind::gap &&
+                       motion_.at(user_)[at(roots_[k].contact)].rate[0] > 1e-12 * std::max(speed_, 1e-300);
+  }
+  begun_ = true;
+  return {};
+}
+
+// Impacts at contacts that are closed and approach. Changes the velocities; true where there was one.
+bool EventDriven::strike(State& state, bool& failed) {
+  failed = false;
+  const int d = contacts_.dimension(), nz = system_->nz();
+  u_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), u_.data());
+  for (const double x : state.z) speed_ = std::max(speed_, std::abs(x));
+  const double rounding = 1e-12 * std::max(speed_, 1e-300);
+  std::vector<int> approaching;
+  for (int i = 0; i < static_cast<int>(contacts_.active.size()); ++i)
+    if (u_[at(i * d)] < -rounding) approaching.push_back(i);
+  if (approaching.empty()) return false;
+  here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  if (!contacts_.factor((*here_)[Q::momentum_z], (*here_)[Q::constraint_rate_z])) {
+    failed = true;
+    return false;
+  }
+  z_ = state.z;
+  std::vector<double> impulse;
+  bool solved = true;
+  const auto newton = [&](const std::vector<double>& restitution) {
+    right_.assign(at(nz), 0.0);
+    multiply_add(system_->pattern(Q::momentum_z), (*here_)[Q::momentum_z], state.z.data(), 1, right_.data());
+    c_.assign(at(system_->ng()), 0.0);
+    multiply_add(system_->pattern(Q::constraint_rate_z), (*here_)[Q::constraint_rate_z], state.z.data(), -1, c_.data());
+    w_.assign(at(contacts_.rows()), 0.0);
+    const ContactList& l = contacts_.list();
+    for (std::size_t i = 0; i < contacts_.active.size(); ++i) {
+      for (int k = 0; k < d; ++k) w_[i * at(d) + at(k)] = l.drift[at(contacts_.active[i] * d + k)];
+      w_[i * at(d)] += restitution[i] * std::min(0.0, u_[i * at(d)]);
+    }
+    solved = contacts_.solve(right_.data(), c_.data(), w_.data(), z_.data());
+    impulse = contacts_.contact_impulse;
+  };
+  std::vector<double> e;
+  for (const int i : contacts_.active) e.push_back(contacts_.list().restitution[at(i)]);
+  if (options_.impact == ImpactLaw::poisson)
+    solved = contacts_.poisson(z_.data(), impulse);
+  else if (options_.impact == ImpactLaw::sequential)
+    solved = contacts_.sequential(options_.last_first, z_.data(), impulse);
+  else
+    newton(e);
+  if (!solved) {
+    failed = true;
+    return false;
+  }
+  // Zeno's rule: what rebounds slowly and is pressed back closes now
+  std::vector<double> after(u_.size());
+  contacts_.velocities(z_.data(), after.data());
+  bool closes = false;
+  std::vector<double> none = e;
+  State trial = state;
+  trial.z = z_;
+  for (const int i : approaching) {
+    const double up = after[at(i * d)];
+    const int contact = static_cast<int>(contacts_.list().key[at(contacts_.active[at(i)])]);
+    if (!(up > 0 && up < options_.v_stop && e[at(i)] > 0 && e[at(i)] < 1)) continue;
+    // the acceleration of the gap while it is open
+    Modes modes = modes_;
+    modes[at(contact)] = ContactMode::open;
+    std::swap(modes, modes_);
+    State open;
+    to_mode(trial, open);
+    Base& b = base();
+    const bool known = multipliers(open);
+    double press = 0;
+    if (known) {
+      const auto& values = motion_.at(trial);
+      press = -values[at(contact)].curvature[0];
+      const ContactList& l = contacts_.list();
+      const auto c = at(contacts_.active[at(i)]);
+      for (int k = l.first[c]; k < l.first[c + 1]; ++k) press -= l.H[at(k) * at(d)] * b.rate[at(l.column[at(k)])];
+    }
+    std::swap(modes, modes_);
+    if (!(press > 0)) continue;
+    closes = true;
+    none[at(i)] = 0;
+    note(state.t + 2 * up / (press * (1 - e[at(i)])),
+         fmt::format("impacts of {} have accumulated", motion_.name(contact)));
+  }
+  bool fresh = true;
+  for (const int i : approaching) {
+    const int contact = static_cast<int>(contacts_.list().key[at(contacts_.active[at(i)])]);
+    fresh = note(state.t, fmt::format("impact of {}", motion_.name(contact)));
+    contacts_.statistics.impacts += fresh ? 1 : 0;
+  }
+  if (closes) newton(none);
+  if (!solved) {
+    failed = true;
+    return false;
+  }
+  if (fresh) contacts_.count_energy(impulse.data(), state.z.data(), z_.data());
+  std::copy(z_.begin(), z_.end(), state.z.begin());
+  return true;
+}
+
+// The modes that follow, from the contact problem of a very short step.
+bool EventDriven::decide(const State& state, const std::vector<int>& opened, Modes& modes) {
+  const int d = contacts_.dimension(), nz = system_->nz();
+  modes.assign(at(motion_.contacts()), ContactMode::open);
+  const auto& value = motion_.at(state);
+  const double rounding = 1e-10 * std::max(speed_, 1e-6);
+  const ContactList& l = contacts_.list();
+  std::vector<int> closed;
+  for (int i = 0; i < l.count; ++i) {
+    const int contact = static_cast<int>(l.key[at(i)]);
+    const bool forced = std::find(opened.begin(), opened.end(), contact) != opened.end();
+    if (!forced && value[at(contact)].rate[0] <= rounding) closed.push_back(i);
+  }
+  contacts_.active = closed;
+  if (closed.empty()) return true;
+  here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  const Pattern &mass = system_->pattern(Q::momentum_z), &joints = system_->pattern(Q::constraint_rate_z);
+  if (!contacts_.factor((*here_)[Q::momentum_z], (*here_)[Q::constraint_rate_z])) return false;
+  // short beside everything that moves, long beside rounding
+  double force = 0, momentum = 0;
+  right_.assign(at(nz), 0.0);
+  multiply_add(mass, (*here_)[Q::momentum_z], state.z.data(), 1, right_.data());
+  for (int k = 0; k < nz; ++k) {
+    force = std::max(force, std::abs((*here_)[Q::acceleration_force][k]));
+    momentum = std::max(momentum, std::abs(right_[at(k)]));
+  }
+  const double h = 1e-6 * (force > 0 && momentum > 0 ? std::clamp(momentum / force, 1e-3, 1e3) : 1.0);
+  axpy(h, (*here_)[Q::acceleration_force], nz, right_.data());
+  c_.assign(at(system_->ng()), 0.0);
+  multiply_add(joints, (*here_)[Q::constraint_rate_z], state.z.data(), -1, c_.data());
+  axpy(h, (*here_)[Q::constraint_curvature], system_->ng(), c_.data());
+  u_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), u_.data());
+  w_.assign(at(contacts_.rows()), 0.0);
+  const auto sliding = [&](int contact) {
+    const auto& v = value[at(contact)];
+    return std::hypot(v.rate[1], v.rate[2]) > (motion_.tangents(contact) == 2 ? options_.v_stop : rounding);
+  };
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    const int contact = static_cast<int>(l.key[at(closed[i])]);
+    for (int k = 0; k < d; ++k) {
+      const auto row = i * at(d) + at(k);
+      const bool zero = k == 0 || (k <= motion_.tangents(contact) && !sliding(contact));
+      w_[row] = l.drift[at(closed[i] * d + k)] + h * value[at(contact)].curvature[k] - (zero ? u_[row] : 0.0);
+    }
+  }
+  z_.resize(at(nz));
+  if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_.data())) return false;
+  double most = 0;
+  for (std::size_t i = 0; i < closed.size(); ++i) most = std::max(most, contacts_.contact_impulse[i * at(d)]);
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    const int contact = static_cast<int>(l.key[at(closed[i])]);
+    const double* r = contacts_.contact_impulse.data() + i * at(d);
+    if (!(r[0] > 1e-9 * most)) continue;
+    ContactMode& mode = modes[at(contact)];
+    mode = ContactMode::closed;
+    const int tangents = motion_.tangents(contact);
+    if (tangents == 0) continue;
+    const double size = tangents == 1 ? std::abs(r[1]) : std::hypot(r[1], r[2]);
+    if (tangents == 2) {
+      mode = sliding(contact) ? ContactMode::slide : ContactMode::stick;
+    } else if (sliding(contact)) {
+      mode = value[at(contact)].rate[1] > 0 ? ContactMode::forward : ContactMode::backward;
+    } else if (size < value[at(contact)].friction * r[0] * (1 - 1e-8)) {
+      mode = ContactMode::stick;
+    } else {
+      mode = r[1] < 0 ? ContactMode::forward : ContactMode::backward;
+    }
+  }
+  return true;
+}
+
+StepResult EventDriven::choose_modes(State& state, const std::vector<int>& opened) {
+  if (motion_.contacts() == 0) return restart(state);
+  const Modes old = modes_;
+  double size = contacts_.finder().length_scale();
+  for (const double x : state.y) size = std::max(size, std::abs(x));
+  contacts_.find(state.t, state.y.data(), 1e-9 * size);
+  contacts_.active.clear();
+  for (int i = 0; i < contacts_.list().count; ++i) contacts_.active.push_back(i);
+  bool failed = false;
+  for (int repeat = 0; repeat < 50 && strike(state, failed); ++repeat) {
+  }
+  Modes modes;
+  if (failed || !decide(state, opened, modes))
+    return {false, fmt::format("the contact problem of the event at t = {:g} has no solution: {}", state.t,
+                               contacts_.failure.empty() ? "its matrix is singular" : contacts_.failure)};
+  modes_ = modes;
+  static const char* const words[] = {"opens", "closes", "sticks", "slips forward", "slips backward", "slides"};
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    if (modes[i] != old[i])
+      note(state.t, fmt::format("{} {}", motion_.name(static_cast<int>(i)), words[static_cast<int>(modes[i])]));
+  contacts_.statistics.contacts =
+      static_cast<int>(std::count_if(modes.begin(), modes.end(), [](ContactMode m) { return m != ContactMode::open; }));
+  contacts_.statistics.loaded = contacts_.statistics.contacts;
+  contacts_.statistics.most_contacts = std::max(contacts_.statistics.most_contacts, contacts_.statistics.contacts);
+  return restart(state);
+}
+
+StepResult EventDriven::begin(State& state) {
+  user_ = state;
+  modes_.assign(modes_.size(), ContactMode::open);
+  crowded_ = 0;
+  last_event_ = -HUGE_VAL;
+  return choose_modes(state, {});
+}
+
+// From a state to a time within the same mode, without disturbing the stepper that goes on from there.
+StepResult EventDriven::propagate(Base& b, const State& from, double t, State& to) {
+  to = from;
+  if (t <= from.t) return {};
+  if (b.adaptive) {
+    if (!b.second) b.second = base_method_.bind_adaptive(b.system, solver_, adaptive_);
+    if (StepResult r = b.second->start(to); !r) return r;
+    while (to.t < t)
+      if (StepResult r = b.second->advance(to, t); !r) return r;
+    return {};
+  }
+  b.stepper->reset();
+  StepResult r = b.stepper->step(to, t - from.t);
+  b.stepper->reset();
+  to.t = t;
+  return r;
+}
+
+// The state where a root falls through zero, somewhere in (t_before, t_after] after `from`: first on the interpolation,
+// then on the motion itself.
+StepResult EventDriven::locate(const State& from, double t_before, double t_after, int root, State& out) {
+  const auto k = at(root);
+  const double zero = level(roots_[k]);
+  Base& b = base();
+  State s = mode_state_;
+  const auto value = [&](double t) {
+    if (b.adaptive) {
+      b.adaptive->interpolate(t, s);
+      s.t = t;
+    } else {
+      propagate(b, from, t, s);
+    }
+    evaluate_roots(s, values_);
+    return values_[k] - zero;
+  };
+  double low = t_before, high = t_after;
+  if (roots_[k].rising && low == from.t) {  // from the top of the flight on
+    const auto falls = [&](double t) {
+      value(t);
+      to_user(s, user_);
+      return motion_.at(user_)[at(roots_[k].contact)].rate[0] < 0;
+    };
+    double up = low, down = high;
+    while (down - up > 1e-3 * (high - up) && down - up > 1e-15 * std::abs(down)) {
+      const double middle = 0.5 * (up + down);
+      (falls(middle) ? down : up) = middle;
+    }
+    low = up > from.t ? up : down;
+  }
+  double f_low = value(low), f_high = value(high);
+  if (f_low > 0)
+    for (int count = 0; count < 200 && high - low > 1e-16 * std::abs(high); ++count) {  // Illinois
+      double t = high - f_high * (high - low) / (f_high - f_low);
+      if (!(t > low && t < high)) t = 0.5 * (low + high);
+      if (t == low || t == high) break;
+      const double f = value(t);
+      if (f == 0) {
+        low = high = t;
+      } else if (f > 0) {
+        low = t;
+        f_low = f;
+        if (count > 0) f_high *= 0.5;
+      } else {
+        high = t;
+        f_high = f;
+        if (count > 1) f_low *= 0.5;
+      }
+    }
+  else
+    high = low;
+  double t = high;
+  for (int correction = 0; correction < 4; ++correction) {
+    if (StepResult r = propagate(b, from, t, out); !r) return r;
+    if (roots_[k].kind != Root::Kind::gap) return {};
+    to_user(out, user_);
+    const auto& v = motion_.at(user_)[at(roots_[k].contact)];
+    if (v.rate[0] == 0) return {};
+    const double change = -(v.gap - zero) / v.rate[0];
+    if (!(std::abs(change) > 2e-16 * std::abs(t)) || std::abs(change) > 0.1 * (t_after - from.t)) return {};
+    t = std::clamp(t + change, from.t, t_after);
+  }
+  return {};
+}
+
+StepResult EventDriven::advance(State& state, double limit) {
+  const double start = state.t;
+  for (;;) {
+    Base& b = base();
+    before_ = mode_state_;
+    step_modes_ = modes_;
+    step_ended_by_event_ = false;
+    StepResult result =
+        b.adaptive ? b.adaptive->advance(mode_state_, limit) : b.stepper->step(mode_state_, limit - mode_state_.t);
+    if (!result) {
+      mode_state_ = before_;
+      return result;
+    }
+    if (!b.adaptive) mode_state_.t = limit;
+    // look for the first event
+    const double t0 = before_.t, t1 = mode_state_.t;
+    State from = before_;
+    evaluate_roots(from, start_values_);
+    int event = -1;
+    double t_low = t0, t_high = t0;
+    const int count = b.adaptive ? looks : 1;
+    for (int k = 1; k <= count && event < 0; ++k) {
+      t_low = t_high;
+      t_high = k == count ? t1 : t0 + (t1 - t0) * k / count;
+      if (k == count) {
+        probe_ = mode_state_;
+      } else {
+        probe_ = mode_state_;
+        b.adaptive->interpolate(t_high, probe_);
+        probe_.t = t_high;
+      }
+      evaluate_roots(probe_, end_values_);
+      event = first_event(start_values_, end_values_);
+      if (event >= 0) break;
+      for (std::size_t i = 0; i < roots_.size(); ++i) {
+        roots_[i].scale = std::max(roots_[i].scale, std::abs(end_values_[i]));
+        roots_[i].armed = roots_[i].armed || end_values_[i] > 1e-9 * std::max(roots_[i].scale, 1e-3);
+        if (roots_[i].kind == Root::Kind::gap && end_values_[i] < 0)
+          contacts_.statistics.penetration = std::max(contacts_.statistics.penetration, -end_values_[i]);
+      }
+      start_values_ = end_values_;
+    }
+    if (event < 0) {
+      to_user(mode_state_, state);
+      return {};
+    }
+    State there;
+    if (StepResult r = locate(before_, t_low, t_high, event, there); !r) {
+      mode_state_ = before_;
+      return r;
+    }
+    step_ended_by_event_ = true;
+    to_user(there, state);
+    const Root root = roots_[at(event)];
+    crowded_ = state.t - last_event_ <= 1e-13 * std::max(1.0, std::abs(state.t)) ? crowded_ + 1 : 0;
+    last_event_ = state.t;
+    if (crowded_ > most_crowded)
+      return {false, fmt::format("events accumulate at t = {:g} ({} is the last): no time passes between them; use "
+                                 "moreau-jean, whose steps do not stop at events, or a larger v_stop",
+                                 state.t, motion_.name(root.contact))};
+    std::vector<int> opened;
+    if (root.kind == Root::Kind::reaction) opened.push_back(root.contact);
+    if (StepResult r = choose_modes(state, opened); !r) return r;
+    if (state.t > start) return {};
+  }
+}
+
+void EventDriven::interpolate(double t, State& state) {
+  const auto found = bases_.find(step_modes_);
+  if (found == bases_.end() || t <= before_.t) {
+    to_user(before_, state);
+  } else if (found->second.adaptive && !step_ended_by_event_) {
+    probe_ = before_;
+    found->second.adaptive->interpolate(t, probe_);
+    to_user(probe_, state);
+  } else if (propagate(found->second, before_, t, probe_)) {
+    to_user(probe_, state);
+  }
+  state.t = t;
+}
+
+namespace {
+
+class EventDrivenAdaptive final : public AdaptiveStepper {
+ public:
+  EventDrivenAdaptive(std::shared_ptr<const System> system, const EventDrivenOptions& options,
+                      const SolverOptions& solver, const AdaptiveOptions& adaptive)
+      : motion_(std::move(system), options, solver, adaptive) {}
+  StepResult start(const State& state) override {
+    motion_.forget();
+    expected_ = state;
+    return {};
+  }
+  StepResult advance(State& state, double limit) override {
+    if (!motion_.begun() || state.t != expected_.t || state.y != expected_.y || state.z != expected_.z)
+      if (StepResult begun = motion_.begin(state); !begun) return begun;
+    ++counters_.steps;
+    StepResult result = motion_.advance(state, limit);
+    motion_.count(counters_);
+    expected_ = state;
+    return result;
+  }
+  void interpolate(double t, State& state) const override { motion_.interpolate(t, state); }
+  const ContactStatistics* contact_statistics() const override { return &motion_.statistics(); }
+
+ private:
+  mutable EventDriven motion_;  // interpolation needs its work space
+  State expected_;
+};
+
+// Steps of given length are those of the record; the base method chooses its own between, or takes them as they are.
+class EventDrivenFixed final : public Stepper {
+ public:
+  EventDrivenFixed(std::shared_ptr<const System> system, const EventDrivenOptions& options, const SolverOptions& solver,
+                   const AdaptiveOptions& adaptive)
+      : motion_(std::move(system), options, solver, adaptive) {}
+  StepResult step(State& state, double h) override {
+    if (h < 0) return {false, "event-driven steps forward only: impacts cannot be undone"};
+    const State start = state;
+    const double end = state.t + h;
+    // times of a run are multiples of the step; the motion's own may differ by rounding
+    const bool continued = motion_.begun() && std::abs(state.t - expected_.t) <= 1e-9 * h && state.y == expected_.y &&
+                           state.z == expected_.z;
+    if (!continued)
+      if (StepResult begun = motion_.begin(state); !begun) return begun;
+    ++counters_.steps;
+    if (continued) state.t = expected_.t;
+    while (state.t < end)
+      if (StepResult result = motion_.advance(state, end); !result) {
+        state = start;
+        motion_.forget();
+        return result;
+      }
+    motion_.count(counters_);
+    multipliers_ = state.psi;
+    expected_ = state;
+    return {};
+  }
+  void reset() override { motion_.forget(); }
+  const ContactStatistics* contact_statistics() const override { return &motion_.statistics(); }
+
+ private:
+  EventDriven motion_;
+  State expected_;
+};
+
+MethodInfo event_driven_info() {
+  MethodInfo info{"event-driven",
+                  "smooth motion by any method between the events of contacts, which are located to round-off",
+                  "of the base method",
+                  "of the base method",
+                  {.position_level = true, .velocity_level = true},
+                  {{"base", "the method between events, by name", "\"explicit\""},
+                   {"base_tolerance", "of a base method that chooses its steps, where the run has a step", "1e-12"},
+                   {"v_stop", "an impact that rebounds more slowly closes the contact (Zeno's rule)", "1e-6"},
+                   {"impact", "\"newton\", \"poisson\" or \"sequential\"", "\"newton\""},
+                   {"sequence", "of sequential impacts: \"first\" or \"last\" approaching contact first", "\"first\""}},
+                  "F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, Wiley 1996; V. Acary, B. "
+                  "Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, Springer 2008"};
+  return info;
+}
+
+}  // namespace
+
+MethodChoice event_driven(const EventDrivenOptions& given) {
+  EventDrivenOptions options = given;
+  if (!options.base.bind && !options.base.bind_adaptive) options.base = explicit_runge_kutta();
+  if (!(options.v_stop > 0) || !std::isfinite(options.v_stop))
+    throw InputError(fmt::format("'v_stop' is {}; it is a small positive speed, 1e-6 say", options.v_stop));
+  if (options.impact == ImpactLaw::moreau)
+    throw InputError("event-driven knows the impact laws \"newton\", \"poisson\" and \"sequential\"");
+  if (options.base.info.name == "event-driven" || options.base.takes_contacts)
+    throw InputError(
+        fmt::format("'base' is {}, which treats contacts itself; give a method for smooth motion, such as "
+                    "explicit, radau or gauss-lobatto",
+                    options.base.info.name));
+  options.solving.validate();
+  MethodChoice choice{event_driven_info(), options.base.order, "", {}, options.base.multiplier_order};
+  choice.description = fmt::format("event-driven, {} between events", options.base.description);
+  choice.takes_contacts = true;
+  choice.info.preserves.position_level = options.base.info.preserves.position_level;
+  choice.info.preserves.velocity_level = options.base.info.preserves.velocity_level;
+  const Tolerance tolerance{options.base_tolerance, options.base_tolerance};
+  tolerance.validate();
+  choice.bind = [options, tolerance](std::shared_ptr<const System> system, const SolverOptions& solver) {
+    const AdaptiveOptions adaptive{options.base.bind_adaptive ? tolerance : Tolerance{}};
+    return std::make_unique<EventDrivenFixed>(std::move(system), options, solver, adaptive);
+  };
+  if (options.base.bind_adaptive)
+    choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
+                                     const AdaptiveOptions& adaptive) {
+      return std::make_unique<EventDrivenAdaptive>(std::move(system), options, solver, adaptive);
+    };
+  return choice;
+}
+
+MethodEntry event_driven_entry() {
+  return {event_driven_info(), [](const Options& o) {
+            EventDrivenOptions options;
+            options.base = make_method(text_option(o, "base", "explicit"), {});
+            options.base_tolerance = number_option(o, "base_tolerance", options.base_tolerance);
+            options.v_stop = number_option(o, "v_stop", options.v_stop);
+            options.impact = choice_option<ImpactLaw>(o, "impact", {"newton", "poisson", "moreau", "sequential"});
+            options.last_first = choice_option<int>(o, "sequence", {"first", "last"}) == 1;
+            return event_driven(options);
+          }};
+}
+
+}  // namespace hinge

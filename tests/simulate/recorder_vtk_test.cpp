@@ -1,0 +1,103 @@
+// Claims about pictures: every frame is listed, and its files hold the bodies where they are.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "hinge/hinge.hpp"
+
+namespace hinge {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<unsigned char> decoded(const std::string& text) {
+  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<unsigned char> bytes;
+  unsigned int group = 0, bits = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    group = group << 6 | static_cast<unsigned int>(letters.find(c));
+    bits += 6;
+    if (bits >= 8) bytes.push_back(static_cast<unsigned char>(group >> (bits -= 8) & 255u));
+  }
+  return bytes;
+}
+
+// The numbers of an array in a .vtp file.
+std::vector<double> array_of(const std::string& file, const std::string& name) {
+  const auto at = file.find("Name=\"" + name + "\"");
+  EXPECT_NE(at, std::string::npos) << name;
+  const auto begin = file.find('>', at) + 1, end = file.find('<', begin);
+  const std::vector<unsigned char> bytes = decoded(file.substr(begin, end - begin));
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  EXPECT_EQ(size, bytes.size() - sizeof size) << name;
+  std::vector<double> values(size / sizeof(double));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data() + sizeof size, size);
+  return values;
+}
+
+TEST(Pictures, HoldTheBodiesOfEveryFrame) {
+  const auto folder = std::filesystem::temp_directory_path() / "hinge_pictures_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  Multibody scene;
+  scene.gravity({0, 0, -10});
+  scene.body({.name = "floor", .shapes = {plane({0, 0, 1})}, .fixed = true});
+  scene.body({.name = "brick", .mass = 1, .shapes = {box({1, 1, 1})}, .position = {0, 0, 0.5}, .friction = 0.5});
+  scene.particles({.name = "grains",
+                   .positions = {{3, 0, 5}, {4, 0, 6}},
+                   .radii = {0.1, 0.2},
+                   .density = 10,
+                   .velocity = {1, 0, 0}});
+  Simulation run(scene.build(), moreau_jean(), {.step = 0.01, .every = 5});
+  run.record({(folder / "scene.pvd").string(), "scene"});
+  run.start(scene.start());
+  run.until(0.1);
+  run.finish();
+  EXPECT_EQ(run.report().recorded, 3);
+  const std::string index = text_of(folder / "scene.pvd");
+  for (const char* part : {"timestep=\"0\"", "timestep=\"0.05\"", "timestep=\"0.1\"", "scene_000002_contacts.vtp"})
+    EXPECT_NE(index.find(part), std::string::npos) << part;
+  const std::string points = text_of(folder / "scene_000002_points.vtp");
+  const std::vector<double> x = array_of(points, "Points"), radius = array_of(points, "radius"),
+                            v = array_of(points, "velocity");
+  ASSERT_EQ(x.size(), 6u);
+  EXPECT_EQ(radius, (std::vector<double>{0.1, 0.2}));
+  EXPECT_NEAR(x[3], 4.1, 1e-14);
+  EXPECT_NEAR(x[5], 6 - 0.05, 1e-13);
+  EXPECT_NEAR(v[5], -1, 1e-13);
+  const std::string surfaces = text_of(folder / "scene_000002_surfaces.vtp");
+  EXPECT_EQ(array_of(surfaces, "Points").size(), 3u * (4 + 8));
+  EXPECT_NE(surfaces.find("NumberOfPolys=\"7\""), std::string::npos);
+  // the floor carries the brick
+  const std::string contacts = text_of(folder / "scene_000002_contacts.vtp");
+  EXPECT_NE(contacts.find("NumberOfVerts=\"4\""), std::string::npos) << contacts.substr(0, 400);
+  const auto cells = contacts.find("<CellData>");
+  const std::vector<double> force = array_of(contacts.substr(cells), "normal_force");
+  double sum = 0;
+  for (std::size_t k = 0; k < 4; ++k) sum += force.at(k);
+  EXPECT_NEAR(sum, 10, 1e-9);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Pictures, AreOfBodiesOnly) {
+  Lagrangian pendulum;
+  const Expression a = pendulum.coordinate("a"), v = pendulum.velocity(a);
+  pendulum.kinetic(0.5 * v * v);
+  Simulation run(pendulum, gauss_lobatto(2), {.step = 0.1});
+  run.record({"pendulum.pvd", ""});
+  EXPECT_THROW(run.start({.position = {0}}), InputError);
+  EXPECT_FALSE(std::filesystem::exists("pendulum.pvd"));
+}
+
+}  // namespace
+}  // namespace hinge
