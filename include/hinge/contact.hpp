@@ -73,7 +73,8 @@ Eigen::VectorXd body_velocity(const ContactProblem& problem, const Eigen::Vector
 
 /// Which number is compared with the tolerance. They differ by orders of magnitude.
 enum class ResidualScaling {
-  ours,      ///< largest |F_i|/rho_i over the contacts, rho_i = d/trace(W_ii), relative to the largest |q|: velocities
+  ours,  ///< largest |F_i|/rho_i over the contacts, rho_i = d/trace(W_ii), relative to the largest |q|: velocities;
+         ///< with what rounding may hide. LCPs with a smaller diagonal than semidefinite ones: docs/theory/contact.md
   siconos,   ///< |F|_2 with rho = 1, relative to the largest of |q|, |r|, |u|
   fclib,     ///< |F|_2 with rho = 1, over 1 + sqrt(|q|); bilateral rows apart, over 1 + |s|
   absolute,  ///< |F|_2 with rho = 1
@@ -83,12 +84,18 @@ enum class ResidualScaling {
 /// law is violated.
 struct ContactResidual {
   double ours = 0, siconos = 0, fclib = 0, absolute = 0;
-  double penetration = 0;  ///< largest max(0, -u_N)
+  double penetration = 0;  ///< largest max(0, -u_N); of convexified friction max(0, mu |u_T| - u_N), its dual cone
   double cone = 0;         ///< largest max(0, |r_T| - mu r_N)
   double signorini = 0;    ///< largest |r_N u_N| (convexified: |r.u|)
   double dissipation = 0;  ///< largest |r_T.u_T + mu r_N |u_T|| (0 where the friction is not exact)
   double bilateral = 0;    ///< largest |u| of a bilateral row
+  double noise = 0;        ///< what rounding may hide in u: eps times the largest sum_j |W_ij| |r_j|; part of `ours`
+  double velocity = 0;     ///< (the larger of penetration and bilateral + noise) relative to the largest |q|
   double by(ResidualScaling scaling) const;
+  /// What solvers are judged by: `by`, with the noise where that number does not have it; and by `siconos`, which is
+  /// small for every r that is large enough, at least sqrt(tolerance) times `velocity`, so that problems without a
+  /// solution are not called solved.
+  double judged(ResidualScaling scaling, double tolerance) const;
 };
 
 /// Computed from the problem and r alone; no solver has a hand in it.
@@ -108,7 +115,7 @@ struct ContactOptions {
 };
 
 enum class ContactStatus {
-  converged,        ///< the residual, recomputed from the problem, is at or below the tolerance
+  converged,        ///< the residual as judged, recomputed from the problem, is at or below the tolerance
   iteration_limit,  ///< r is the best found
   stalled,          ///< no progress any more; r is the best found
   failed,           ///< the solver's own reason is in the message; r is the best found
@@ -154,6 +161,7 @@ struct ContactFile {
   Eigen::VectorXd solution;  ///< r of the file's solution group; empty where there is none
   Eigen::VectorXd guess;     ///< r of its first guess
   std::string description;
+  std::string remarks;  ///< what the file has that was passed over, such as a solution of the wrong size
 };
 
 /// Reads FCLIB's HDF5 layout: groups fclib_local or fclib_global, or a group lcp. Throws InputError.

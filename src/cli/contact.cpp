@@ -86,9 +86,11 @@ const char* words(ContactStatus status) {
   return "failed";
 }
 
-Json to_json(const ContactResult& r, const ContactOptions& o, bool history) {
+// `name` is what was asked for; behind `auto` another solver may have found r.
+Json to_json(const std::string& name, const ContactResult& r, const ContactOptions& o, bool history) {
   Json j;
-  j["solver"] = r.solver;
+  j["solver"] = name;
+  if (name != r.solver) j["found_by"] = r.solver;
   j["status"] = words(r.status);
   j["iterations"] = r.iterations;
   j["residual"] = r.residual.by(o.scaling);
@@ -140,8 +142,12 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
   if (a.guess) {
     if (file.guess.size() == 0)
       throw InputError(fmt::format("'{}' has no guess to start from; leave --guess out", a.file));
+    if (!file.guess.allFinite())
+      throw InputError(
+          fmt::format("the guess in '{}' has entries that are not finite numbers; leave --guess out", a.file));
     o.start = file.guess;
   }
+  if (!file.remarks.empty()) std::cerr << "hinge: " << a.file << ": " << file.remarks << '\n';
   const std::vector<std::string> names = solvers_of(a.solver);
   const bool all = names.size() > 1;
   if (const std::string why = all ? "" : refusal(p, names[0]); !why.empty())
@@ -167,7 +173,7 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
       }
     ContactResult r = solve_contact(p, name, o);
     if (a.json)
-      list.push_back(to_json(r, o, a.history));
+      list.push_back(to_json(name, r, o, a.history));
     else if (!a.quiet)
       print_row(name, r, o);
     if (!a.json && a.history && !a.quiet)
@@ -215,6 +221,8 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
 // Performance profile: for each solver the share of problems that it solves within tau times the fastest one's time.
 int solve_folder(const ContactArguments& a, const ContactOptions& o) {
   if (!a.out.empty()) throw InputError("--out is for one problem, and a folder was given");
+  if (a.guess) throw InputError("--guess is for one problem, and a folder was given");
+  if (a.history) throw InputError("--history is for one problem, and a folder was given");
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(a.file)) {
     const std::string ending = entry.path().extension().string();
@@ -225,6 +233,20 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
   const std::vector<std::string> names = solvers_of(a.solver);
   std::map<std::string, std::vector<double>> seconds;  // infinity: not solved, or refused
   Json problems = Json::array();
+  std::vector<std::string> unreadable;
+  const std::size_t files = paths.size();
+  std::erase_if(paths, [&](const std::string& path) {
+    try {
+      read(path, a);
+      return false;
+    } catch (const InputError& e) {
+      std::cerr << "hinge: passed over: " << e.what() << '\n';
+      unreadable.push_back(path);
+      return true;
+    }
+  });
+  if (paths.empty())
+    throw InputError(fmt::format("none of the {} files of '{}' is a contact problem that can be read", files, a.file));
   for (const std::string& path : paths) {
     const ContactFile file = read(path, a);
     if (!a.json && !a.quiet) fmt::print("{} ({} contacts)\n", file.problem.title, file.problem.contacts());
@@ -237,9 +259,7 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
       }
       const ContactResult r = solve_contact(file.problem, name, o);
       if (r.converged()) seconds[name].back() = r.seconds;
-      Json j = to_json(r, o, false);
-      j["solver"] = name;
-      results.push_back(j);
+      results.push_back(to_json(name, r, o, false));
       if (!a.json && !a.quiet) {
         fmt::print("  ");
         print_row(name, r, o);
@@ -272,10 +292,18 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
     profile[name] = shares;
   }
   if (a.json)
-    std::cout << Json{{"tolerance", o.tolerance}, {"scaling", a.scaling}, {"problems", problems}, {"profile", profile}}
+    std::cout << Json{{"tolerance", o.tolerance},
+                      {"scaling", a.scaling},
+                      {"problems", problems},
+                      {"profile", profile},
+                      {"unreadable", unreadable}}
                      .dump(2)
               << '\n';
-  return done;
+  for (const auto& [name, times] : seconds)
+    for (const double time : times)
+      if (std::isfinite(time)) return done;
+  std::cerr << fmt::format("hinge: no problem of '{}' was solved to {:.1e}\n", a.file, o.tolerance);
+  return numerics_failed;
 }
 
 }  // namespace

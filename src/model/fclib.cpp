@@ -46,14 +46,16 @@ class Reader {
   VectorXd numbers(const std::string& name) const {
     const Handle data = open(name);
     VectorXd x(count(data, name));
-    check_(H5Dread(data.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()), "read numbers");
+    if (x.size() > 0 && H5Dread(data.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
+      throw fault(fmt::format("'{}' cannot be read as numbers", name));
     return x;
   }
 
   std::vector<int> integers(const std::string& name) const {
     const Handle data = open(name);
     std::vector<int> x(static_cast<std::size_t>(count(data, name)));
-    check_(H5Dread(data.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()), "read whole numbers");
+    if (!x.empty() && H5Dread(data.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
+      throw fault(fmt::format("'{}' cannot be read as whole numbers", name));
     return x;
   }
 
@@ -123,12 +125,14 @@ class Reader {
  private:
   Handle open(const std::string& name) const {
     if (!has(name)) throw fault(fmt::format("there is no '{}' in it", name));
-    return check_(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose, "open a part of it");
+    const hid_t data = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
+    if (data < 0) throw fault(fmt::format("'{}' should be numbers or a text, and is something else (a group?)", name));
+    return check_(data, H5Dclose, "open a part of it");
   }
   Index count(const Handle& data, const std::string& name) const {
     const Handle space = check_(H5Dget_space(data.get()), H5Sclose, "read its shape");
     const hssize_t n = H5Sget_simple_extent_npoints(space.get());
-    if (n < 0 || n > (hssize_t{1} << 31)) throw fault(fmt::format("'{}' is too long", name));
+    if (n < 0 || n > (hssize_t{1} << 28)) throw fault(fmt::format("'{}' is too long", name));
     return static_cast<Index>(n);
   }
 
@@ -194,14 +198,19 @@ void read_global(const Reader& in, ContactProblem& p) {
   p.w = joined(p.w, in.numbers("fclib_global/vectors/b"));
 }
 
-// r, and l of bilateral rows behind it.
-VectorXd read_reactions(const Reader& in, const std::string& group, const ContactProblem& p) {
+// r, and l of bilateral rows behind it. The problem does not need them: what does not fit is passed over with a remark.
+VectorXd read_reactions(const Reader& in, const std::string& group, const ContactProblem& p, std::string& remarks) {
   if (!in.has(group + "/r")) return {};
-  VectorXd r = in.numbers(group + "/r");
-  if (p.bilateral > 0) r = joined(r, in.has(group + "/l") ? in.numbers(group + "/l") : VectorXd::Zero(p.bilateral));
-  if (r.size() != p.rows())
-    throw in.fault(fmt::format("'{}/r' has {} entries where {} are needed", group, r.size(), p.rows()));
-  return r;
+  try {
+    VectorXd r = in.numbers(group + "/r");
+    if (p.bilateral > 0) r = joined(r, in.has(group + "/l") ? in.numbers(group + "/l") : VectorXd::Zero(p.bilateral));
+    if (r.size() == p.rows()) return r;
+    remarks += fmt::format("{}'{}/r' has {} entries where {} are needed and is passed over",
+                           remarks.empty() ? "" : "; ", group, r.size(), p.rows());
+  } catch (const InputError& e) {
+    remarks += fmt::format("{}{}", remarks.empty() ? "" : "; ", e.what());
+  }
+  return {};
 }
 
 class Writer {
@@ -216,15 +225,16 @@ class Writer {
     check_(H5Pset_obj_track_times(create_.get(), false), "set up the file");
   }
   void numbers(const std::string& name, const VectorXd& x) const {
-    put(name, H5T_NATIVE_DOUBLE, static_cast<hsize_t>(x.size()), x.data());
+    put(name, H5T_NATIVE_DOUBLE, room(static_cast<hsize_t>(x.size())), x.data());
   }
   void integers(const std::string& name, const std::vector<int>& x) const {
-    put(name, H5T_NATIVE_INT, x.size(), x.data());
+    put(name, H5T_NATIVE_INT, room(x.size()), x.data());
   }
   void text(const std::string& name, const std::string& value) const {
     const Handle type = check_(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
     check_(H5Tset_size(type.get(), value.size() + 1), "make a string type");
-    put(name, type.get(), 0, value.c_str());
+    const Handle space = check_(H5Screate(H5S_SCALAR), H5Sclose, "make room");
+    put(name, type.get(), space, value.c_str());
   }
   void matrix(const std::string& name, SparseRows a) const {
     a.makeCompressed();
@@ -241,12 +251,13 @@ class Writer {
   void close() { check_(file_.close(), "close the file"); }
 
  private:
-  void put(const std::string& name, hid_t type, hsize_t n, const void* data) const {
-    const Handle space = n == 0 ? check_(H5Screate(H5S_SCALAR), H5Sclose, "make room")
-                                : check_(H5Screate_simple(1, &n, nullptr), H5Sclose, "make room");
+  Handle room(hsize_t n) const { return check_(H5Screate_simple(1, &n, nullptr), H5Sclose, "make room"); }
+  // Nothing is written where there is nothing: `data` of an empty vector may be no address.
+  void put(const std::string& name, hid_t type, const Handle& space, const void* data) const {
     const Handle set =
         check_(H5Dcreate2(file_.get(), name.c_str(), type, space.get(), links_.get(), create_.get(), H5P_DEFAULT),
                H5Dclose, "create a part of it");
+    if (H5Sget_simple_extent_npoints(space.get()) == 0) return;
     check_(H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write a part of it");
   }
 
@@ -282,8 +293,8 @@ ContactFile read_contact_file(const std::string& path) {
   } catch (const InputError& e) {
     throw in.fault(e.what());
   }
-  file.solution = read_reactions(in, "solution", p);
-  file.guess = read_reactions(in, "guesses/1", p);
+  file.solution = read_reactions(in, "solution", p, file.remarks);
+  file.guess = read_reactions(in, "guesses/1", p, file.remarks);
   return file;
 }
 

@@ -74,6 +74,31 @@ TEST_F(ContactCommand, ProfilesAFolder) {
   EXPECT_EQ(j["profile"]["lemke"].back()["share"], 0.5);  // refuses round cones
 }
 
+TEST_F(ContactCommand, AFolderWithOneBadFileIsProfiledAllTheSame) {
+  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  folder.write("b.hdf5", "hello");
+  const Answer a = run({folder.file("."), "--tolerance", "1e-6", "--json"});
+  EXPECT_EQ(a.status, 0) << a.err;
+  EXPECT_NE(a.err.find("b.hdf5"), std::string::npos) << a.err;
+  const json j = json::parse(a.out);
+  EXPECT_EQ(j["problems"].size(), 1u);
+  EXPECT_EQ(j["unreadable"].size(), 1u);
+  // Nothing solved is a failure, as for one file.
+  const Answer none = run({folder.file("."), "--solver", "jacobi", "--iterations", "1"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_NE(none.err.find("no problem"), std::string::npos) << none.err;
+}
+
+TEST_F(ContactCommand, AllSolversHaveTheirOwnNamesInJson) {
+  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  const Answer a = run({folder.file("a.hdf5"), "--solver", "all", "--tolerance", "1e-6", "--json"});
+  ASSERT_EQ(a.status, 0) << a.err;
+  const json j = json::parse(a.out);
+  const auto infos = contact_solvers();
+  ASSERT_EQ(j["solvers"].size(), infos.size());
+  for (std::size_t k = 0; k < infos.size(); ++k) EXPECT_EQ(j["solvers"][k]["solver"], infos[k].name);
+}
+
 TEST_F(ContactCommand, NamesWhatIsWrong) {
   refuses({}, {"which file?"});
   refuses({"none.hdf5"}, {"none.hdf5", "No such file"});
@@ -83,7 +108,11 @@ TEST_F(ContactCommand, NamesWhatIsWrong) {
   refuses({spheres, "--scaling", "siconoss"}, {"--scaling siconoss", "did you mean 'siconos'?"});
   refuses({spheres, "--tolerance", "0"}, {"tolerance 0", "positive"});
   refuses({spheres, "--friction", "polyhedral", "--facets", "5"}, {"5 facets", "even"});
+  refuses({spheres, "--facets", "5"}, {"5 facets", "even"});
   refuses({spheres, "--threads", "0"}, {"0 threads"});
+  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  refuses({folder.file("."), "--guess"}, {"--guess", "folder"});
+  refuses({folder.file("."), "--history"}, {"--history", "folder"});
   refuses({folder.file("..") + "/nowhere"}, {"nowhere"});
 }
 

@@ -39,6 +39,24 @@ TEST(Fclib, WritesAndReadsLocalGlobalAndLcpProblems) {
   expect_round_trip(testing::random_pile(2, kind));
 }
 
+TEST(Fclib, EmptyPartsComeBackEmpty) {
+  ContactProblem p;  // bilateral rows only
+  p.bilateral = 2;
+  p.W = SparseRows((2 * Eigen::MatrixXd::Identity(2, 2)).sparseView(1, 0));
+  p.q = Eigen::Vector2d(1, -1);
+  expect_round_trip(p);
+  expect_round_trip(linear_complementarity(SparseRows(3, 3), Eigen::Vector3d(1, 2, 3)));  // M = 0
+  testing::PileKind kind;
+  kind.bilateral = 1;
+  ContactProblem apart = testing::written_out(testing::random_pile(1, kind));  // V = 0
+  Eigen::MatrixXd W(apart.W);
+  const Eigen::Index last = W.rows() - 1;
+  W.row(last).head(last).setZero();
+  W.col(last).head(last).setZero();
+  apart.W = SparseRows(W.sparseView(1, 0));
+  expect_round_trip(apart);
+}
+
 TEST(Fclib, ReadsTheFilesOfOthers) {
   if (!hdf5_available()) GTEST_SKIP() << "this build has no HDF5";
   const std::string folder = HINGE_EXAMPLES "/contact/";

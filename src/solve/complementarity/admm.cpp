@@ -3,8 +3,8 @@
 //   r = (W + rho I)^-1 (rho (z - y) - q - s)
 //   z = P_K(1.6 r - 0.6 z + y),   y += 1.6 r - 0.6 z_old - z,   s = mu rho |y_T| n, since -rho y estimates u + s
 //
-// rho = sqrt(lambda_min lambda_max) to begin with; doubled or halved (and W + rho I factorised anew) when the primal
-// and the dual residual differ by a factor of ten.
+// rho = sqrt(lambda_min lambda_max) to begin with (lambda_max/100 at least); doubled or halved (and W + rho I
+// factorised anew) when the primal and the dual residual differ by a factor of ten.
 //
 // Solves: everything but pyramids with symmetric W; bilateral rows too (their z is r). Robust, some digits; slow where
 // W is badly conditioned. Source: Boyd et al. (2011); Acary, Bremond, Huber (2018) for friction.
@@ -62,6 +62,23 @@ class Shifted {
   double rho_ = 1;
 };
 
+// Inverse iteration with (W + shift I)^-1; 0 where W is singular to eight digits.
+double smallest_eigenvalue(Shifted& system, Eigen::Index n, double largest) {
+  const double shift = 1e-8 * largest;
+  if (!system.factor(shift)) return 0;
+  Eigen::VectorXd x(n), y;
+  for (Eigen::Index k = 0; k < n; ++k) x[k] = 1 + static_cast<double>((k * 7919) % 101) / 101;
+  double value = 0;
+  for (int k = 0; k < 10; ++k) {
+    x /= x.norm();
+    system.solve(x, y);
+    value = x.dot(y);
+    x.swap(y);
+  }
+  const double least = value > 0 ? 1 / value - shift : 0;
+  return least > shift ? least : 0;
+}
+
 }  // namespace
 
 void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
@@ -70,12 +87,14 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
   if (judge.done(0, z)) return;
   Shifted system(W);
   const double largest = f.largest_eigenvalue(20);
-  double rho = std::max(largest * 1e-2, 1e-6 * largest);
+  if (!(largest > 0)) return judge.stop(ContactStatus::failed, "W has no positive eigenvalue");
+  double rho = std::max(std::sqrt(smallest_eigenvalue(system, W.rows(), largest) * largest), 1e-2 * largest);
+  judge.factorisations += 2;
+  if (judge.out_of_time()) return;
   if (!system.factor(rho)) return judge.stop(ContactStatus::failed, "W + rho I is not positive definite");
-  ++judge.factorisations;
   const Eigen::Index n = W.rows();
   Eigen::VectorXd y = Eigen::VectorXd::Zero(n), r = z, old = z, u;
-  const bool exact = p.friction == FrictionModel::coulomb && p.dimension > 1;
+  const bool exact = p.friction != FrictionModel::convexified && p.dimension > 1;
   Eigen::VectorXd s = Eigen::VectorXd::Zero(n);
   const int limit = judge.limit(20000);
   int check = 1;
@@ -95,8 +114,8 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
     if (k < check && k < limit) continue;
     check = k + std::max(1, k / 40);
     if (judge.done(k, z)) return;
-    // Primal |r - z|, dual rho |z - z_old|.
-    const double primal = (r - z).norm(), dual = (z - old).norm();
+    // Primal |r - z| relative to reactions, dual rho |z - z_old| relative to velocities rho |y|.
+    const double primal = (r - z).norm() / std::max(r.norm(), z.norm()), dual = (z - old).norm() / y.norm();
     const double ratio = primal > 0 && dual > 0 ? primal / dual : 1;
     if (k >= 10 && (ratio > 10 || ratio < 0.1)) {
       const double factor = ratio > 10 ? 2 : 0.5;

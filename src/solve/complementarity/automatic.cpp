@@ -1,17 +1,19 @@
 // `auto` tries solvers one after the other, each from the best r so far, until one converges:
 //
 //   LCP          up to 200 rows lemke; symmetric interior-point; then newton-fb, block-gauss-seidel
-//   2D friction  up to 50 contacts lemke; then as round cones
+//   2D friction  as round cones; up to 50 contacts lemke after the first sweeps
 //   pyramids     lemke, then newton-fb
-//   round cones  a few hundred sweeps of block-gauss-seidel, which are enough where contacts are few or the tolerance
-//   is
-//                wide; cone-interior-point (symmetric W); newton-ac; block-gauss-seidel to its limit; admm
+//   round cones  sweeps of block-gauss-seidel while these promise the tolerance, which they do where contacts are few
+//                or the tolerance is wide; cone-interior-point (symmetric W); newton-ac; block-gauss-seidel to its
+//                limit; admm
 //
 // Solvers that refuse the problem are passed over. Converged is what the residual says, nothing else.
 #include "solve/complementarity/automatic.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "solve/complementarity/block_gauss_seidel.hpp"
 #include "solve/complementarity/pyramid.hpp"
@@ -32,13 +34,14 @@ namespace {
 // Sweeps that settle easy problems. Goes on while the rate of the last forty promises the tolerance within the limit,
 // which costs about what two or three factorisations do.
 void sweep_a_while(Delassus& W, Judge& judge, Eigen::VectorXd& r) {
-  constexpr int limit = 1500, look = 20;
+  constexpr int look = 20;
+  const int limit = std::min(1500, judge.limit(1500));
   BlockGaussSeidel block(W, judge.problem(), judge.options().threads);
   block.set(r);
   double before = HUGE_VAL, last = HUGE_VAL;
   for (int k = 1; k <= limit; ++k) {
     judge.contact_updates += block.sweep();
-    if (k % look != 0) continue;
+    if (k % look != 0 && k != limit) continue;
     block.get(r);
     if (judge.done(k, r)) return;
     if (k >= 5 * look) {
@@ -48,6 +51,10 @@ void sweep_a_while(Delassus& W, Judge& judge, Eigen::VectorXd& r) {
     before = last;
     last = judge.last();
   }
+}
+
+std::string all_iterations(const std::string& tried) {
+  return "the iterations are used up" + (tried.empty() ? std::string() : "; tried " + tried);
 }
 
 }  // namespace
@@ -65,14 +72,26 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   std::string tried;
   for (const std::string& name : names) {
     if (refuses(name)) continue;
-    if (judge.options().seconds > 0 && judge.seconds() > judge.options().seconds) break;
+    judge.next_stage();
+    if (judge.limit(1) == 0) return judge.stop(ContactStatus::iteration_limit, all_iterations(tried));
+    if (judge.out_of_time()) return;
     tried += (tried.empty() ? "" : ", ") + name;
     const double before = judge.best_residual();
-    judge.next_stage();
     for (const SolverEntry& s : registered_contact_solvers())
       if (s.info.name == name) s.solve(W, judge, judge.best());
     if (judge.best_residual() < before) judge.used = name;
     if (judge.converged()) return;
+    if (judge.out_of_time()) {
+      const std::string during =
+          fmt::format("{:.3g} seconds were up during {}; tried {}", judge.options().seconds, name, tried);
+      return judge.stop(ContactStatus::iteration_limit, during);
+    }
+  }
+  if (tried.empty()) {
+    std::string reasons;
+    for (const std::string& name : names)
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", name, refusal(p, name));
+    return judge.stop(ContactStatus::failed, "no solver treats it: " + reasons);
   }
   judge.stop(ContactStatus::failed,
              "tried " + tried + "; the problem may have no solution, or asks for more digits than it has");

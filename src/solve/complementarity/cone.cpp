@@ -26,7 +26,7 @@ Vector3 edge(double mu, int facets, int j) {
 // The nearest point of a polyhedral cone lies inside, on a face, on an edge or in the apex; every face and edge is
 // tried, because there are few.
 void project_on_pyramid(double mu, int facets, double* x) {
-  const Vector3 p{x[0], x[1], x[2]};
+  Vector3 p{x[0], x[1], x[2]};
   bool inside = p[0] >= 0;
   for (int j = 0; inside && j < facets; ++j) {
     // Outward normal of the face between edges j and j+1: tangential part along the middle of the two.
@@ -34,6 +34,10 @@ void project_on_pyramid(double mu, int facets, double* x) {
     inside = p[1] * std::cos(middle) + p[2] * std::sin(middle) <= mu * p[0] * std::cos(std::numbers::pi / facets);
   }
   if (inside) return;
+  // Distances are compared by their squares, which have to stay in range.
+  const double unit = std::max({std::abs(x[0]), std::abs(x[1]), std::abs(x[2])});
+  if (!(unit > 0) || !std::isfinite(unit)) return;
+  for (double& part : p) part /= unit;
   Vector3 best{0, 0, 0};
   double least = dot(p, p);
   const auto consider = [&](const Vector3& candidate) {
@@ -49,13 +53,13 @@ void project_on_pyramid(double mu, int facets, double* x) {
     const double s = (pa * bb - pb * ab) / det, t = (pb * aa - pa * ab) / det;
     if (s >= 0 && t >= 0) consider({s + t, s * a[1] + t * b[1], s * a[2] + t * b[2]});
   }
-  std::copy(best.begin(), best.end(), x);
+  for (std::size_t k = 0; k < 3; ++k) x[k] = unit * best[k];
 }
 
 double de_saxce_shift(const ContactProblem& p, double mu, const double* u) {
   if (p.friction == FrictionModel::convexified || p.dimension == 1) return 0;
   if (p.dimension == 2) return mu * std::abs(u[1]);
-  if (p.friction == FrictionModel::coulomb) return mu * std::sqrt(u[1] * u[1] + u[2] * u[2]);
+  if (p.friction == FrictionModel::coulomb) return mu * length(u[1], u[2]);
   double most = 0;
   for (int j = 0; j < p.facets; ++j) {
     const Vector3 d = edge(1, p.facets, j);

@@ -7,6 +7,18 @@
 
 namespace hinge {
 
+/// sqrt(a^2 + b^2), also where the squares leave the range of doubles.
+inline double length(double a, double b) {
+  const double square = a * a + b * b;
+  if (square > 1e-290 && square < 1e290) return std::sqrt(square);
+  return std::hypot(a, b);
+}
+inline double length(double a, double b, double c) {
+  const double square = a * a + b * b + c * c;
+  if (square > 1e-290 && square < 1e290) return std::sqrt(square);
+  return std::hypot(a, b, c);
+}
+
 /// K_mu = {|x_T| <= mu x_N}. In this order, which is right for mu = 0 too:
 ///   mu t <= -n: 0;   t <= mu n: x;   else s = (n + mu t)/(1 + mu^2), (s, mu s x_T/t),  with n = x_N, t = |x_T|.
 template <int rows>
@@ -16,7 +28,7 @@ inline void project_on_cone(double mu, double* x) {
     return;
   } else {
     const double n = x[0];
-    const double t = rows == 2 ? std::abs(x[1]) : std::sqrt(x[1] * x[1] + x[rows - 1] * x[rows - 1]);
+    const double t = rows == 2 ? std::abs(x[1]) : length(x[1], x[rows - 1]);
     if (mu * t <= -n) {
       for (int k = 0; k < rows; ++k) x[k] = 0;
     } else if (t > mu * n) {

@@ -190,12 +190,13 @@ class ConeInteriorPoint {
   ConeInteriorPoint(Delassus& W, Judge& judge)
       : W_(W), judge_(judge), nc_(W.contacts()), cones_(start(W, judge.problem())), system_(W, cones_) {
     const ContactProblem& p = judge.problem();
-    exact_ = p.friction == FrictionModel::coulomb && p.dimension > 1;
+    exact_ = p.friction != FrictionModel::convexified && p.dimension > 1;
     bilateral_ = VectorXd::Zero(W.bilateral());
     dbilateral_ = bilateral_;
     double least = HUGE_VAL;
-    for (int k = nc_ * W.dimension(); k < W.rows(); ++k) least = std::min(least, W.diagonal(k));
-    if (W.bilateral() > 0) weight_ = 1e6 / std::max(least, 1e-12);
+    for (int k = nc_ * W.dimension(); k < W.rows(); ++k)
+      if (W.diagonal(k) > 0) least = std::min(least, W.diagonal(k));
+    if (std::isfinite(least)) weight_ = 1e6 / std::max(least, 1e-12);
     if (system_.in_velocities()) v_ = W.v_free();
   }
 
@@ -209,6 +210,7 @@ class ConeInteriorPoint {
         differentiate(c);
       }
       compute_residuals();
+      if (judge_.out_of_time()) return;
       ++judge_.factorisations;
       if (!system_.factor(cones_, weight_)) return judge_.stop(ContactStatus::failed, "its linear system is singular");
       // predictor: towards x o y = 0
@@ -231,9 +233,11 @@ class ConeInteriorPoint {
       if (system_.in_velocities()) v_ += t * dv_;
       bilateral_ += t * dbilateral_;
       if (judge_.done(k, reaction())) return;
-      without_progress = judge_.best_residual() < 0.95 * best ? 0 : without_progress + 1;
+      // Small problems are finished by semismooth Newton, in one or two steps, as soon as rounding slows this down.
+      const bool small = nc_ <= 500 && best < 1e-6;
+      without_progress = judge_.best_residual() < (small ? 0.6 : 0.95) * best ? 0 : without_progress + 1;
       best = std::min(best, judge_.best_residual());
-      if (without_progress > (best < 1e-5 ? 4 : 25))
+      if (without_progress > (small ? 0 : best < 1e-5 ? 4 : 25))
         return judge_.stop(ContactStatus::stalled, "it makes no progress; take block-gauss-seidel or newton-ac");
     }
   }
@@ -249,7 +253,7 @@ class ConeInteriorPoint {
       Cone& c = cones[static_cast<std::size_t>(i)];
       c.friction = p.dimension > 1 && p.mu[i] > 0;
       c.mu_scale = c.friction ? p.mu[i] : 1;
-      c.x = Vector3d(size * p.dimension / W.trace(i) * c.mu_scale, 0, 0);
+      c.x = Vector3d(size * p.dimension / std::max(W.trace(i), 1e-8) * c.mu_scale, 0, 0);
       c.y = Vector3d(size / c.mu_scale, 0, 0);
     }
     return cones;
@@ -352,8 +356,9 @@ class ConeInteriorPoint {
 void solve_cone_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
   ConeInteriorPoint(W, judge).run();
-  // Sliding contacts cost digits in Theta: a result that is nearly there is finished by Newton's method.
-  if (judge.converged() || judge.best_residual() > 1e-4) return;
+  // Sliding contacts cost digits in Theta: a result that is nearly there is finished by semismooth Newton, whose own
+  // iterations are counted too.
+  if (judge.converged() || judge.out_of_time() || judge.best_residual() > 1e-4) return;
   judge.next_stage();
   solve_newton_alart_curnier(W, judge, judge.best());
 }

@@ -1,5 +1,8 @@
 #include "solve/complementarity/delassus.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "solve/complementarity/mass_root.hpp"
 #include "solve/parallel.hpp"
 
@@ -46,6 +49,27 @@ Delassus::Delassus(const ContactProblem& p, int threads)
       for (SparseRows::InnerIterator entry(W_, i); entry; ++entry)
         if (entry.col() / d_ == i / d_ && entry.col() < nc_ * d_) blocks_[i * d_ + entry.col() % d_] += entry.value();
   }
+}
+
+void Delassus::normalise() {
+  double w = diagonal_.size() > 0 ? diagonal_.cwiseAbs().maxCoeff() : 0;
+  for (Eigen::Index k = 0; k < W_.nonZeros(); ++k) w = std::max(w, std::abs(W_.valuePtr()[k]));
+  const double q = q_.size() > 0 ? q_.cwiseAbs().maxCoeff() : 0;
+  // w = 4^root within a factor of four, q = 2^power within two
+  const int root = w > 0 ? std::ilogb(w) / 2 : 0, power = q > 0 ? std::ilogb(q) : 0;
+  const double unit = std::ldexp(1.0, power - 2 * root);
+  if (!std::isnormal(unit)) return;
+  reaction_unit_ = unit;
+  const double by_root = std::ldexp(1.0, -root), by_w = by_root * by_root, by_q = std::ldexp(1.0, -power);
+  W_ *= by_w;
+  diagonal_ *= by_w;
+  blocks_ *= by_w;
+  q_ *= by_q;
+  if (!factored()) return;
+  A_ *= by_root;
+  At_ *= by_root;
+  w_ *= by_q;
+  v_free_ *= by_q / by_root;
 }
 
 void Delassus::multiply(const Eigen::VectorXd& x, Eigen::VectorXd& y) {

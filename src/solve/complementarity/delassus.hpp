@@ -14,6 +14,11 @@ class Delassus {
   /// `threads` is how many a product may use; its bits do not depend on it.
   explicit Delassus(const ContactProblem& problem, int threads = 1);
 
+  /// Changes units by powers of two, so that the largest entries of W and q are near 1; r = reaction_unit() times the
+  /// r of these units. Solvers may then use thresholds that make sense for numbers near 1 only.
+  void normalise();
+  double reaction_unit() const { return reaction_unit_; }
+
   int rows() const { return n_; }
   int dimension() const { return d_; }
   int contacts() const { return nc_; }
@@ -38,6 +43,7 @@ class Delassus {
 
  private:
   int d_, nc_, nb_, n_, threads_;
+  double reaction_unit_ = 1;
   SparseRows A_, At_, W_;
   Eigen::VectorXd q_, v_free_, w_, v_, diagonal_;
   Eigen::VectorXd blocks_;  // d x d of every contact, row by row

@@ -9,7 +9,7 @@ namespace hinge {
 
 ConvexProblem::ConvexProblem(Delassus& W, const ContactProblem& problem, int threads)
     : W_(W), problem_(problem), threads_(threads), q_(W.q()), rho_(W.contacts()) {
-  for (int i = 0; i < W.contacts(); ++i) rho_[i] = W.dimension() / W.trace(i);
+  for (int i = 0; i < W.contacts(); ++i) rho_[i] = W.trace(i) > 0 ? W.dimension() / W.trace(i) : 1;
 }
 
 void ConvexProblem::freeze(const Eigen::VectorXd& shift) { q_ = W_.q() + shift; }
@@ -75,7 +75,8 @@ void solve_by_convex_problems(Delassus& W, Judge& judge, Eigen::VectorXd r, int 
   ConvexProblem f(W, p, judge.options().threads);
   limit = judge.limit(limit);
   if (judge.done(0, r)) return;
-  const bool exact = p.friction != FrictionModel::convexified && p.dimension > 1 && p.mu.maxCoeff() > 0;
+  const bool exact =
+      p.friction != FrictionModel::convexified && p.dimension > 1 && p.contacts() > 0 && p.mu.maxCoeff() > 0;
   int used = 0;
   if (!exact) {
     const auto watch = [&](int iterations, const Eigen::VectorXd& x) { return judge.done(iterations, x); };
@@ -91,9 +92,7 @@ void solve_by_convex_problems(Delassus& W, Judge& judge, Eigen::VectorXd r, int 
     f.gradient(r, g);
     // A tenth of what this freeze has to correct.
     inner = std::min(inner, 0.1 * f.residual(r, g));
-    const auto stop = [&](int, const Eigen::VectorXd&) {
-      return judge.options().seconds > 0 && judge.seconds() > judge.options().seconds;
-    };
+    const auto stop = [&](int, const Eigen::VectorXd&) { return judge.out_of_time(); };
     used += std::max(1, solve(f, r, std::max(inner, 1e-15), limit - used, stop));
     if (judge.done(used, r)) return;
     without_progress = judge.best_residual() < 0.99 * best ? 0 : without_progress + 1;

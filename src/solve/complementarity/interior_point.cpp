@@ -8,6 +8,7 @@
 // Solves: LCPs with positive semidefinite M (symmetric or not), with bilateral rows. 5 to 20 iterations, whatever the
 // size. Not for: friction (cone-interior-point), indefinite M. Source: Mehrotra (1992); Wright (1997).
 #include <algorithm>
+#include <cmath>
 
 #include "solve/complementarity/direct_methods.hpp"
 #include "solve/linear.hpp"
@@ -42,7 +43,14 @@ void solve_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
 
   const Eigen::VectorXd& q = W.q();
   const double size_w = std::max(q.lpNorm<Eigen::Infinity>(), 1e-300);
-  const double size_z = size_w * static_cast<double>(n) / std::max(M.diagonal().cwiseAbs().sum(), 1e-300);
+  // By the largest entry of every row: M may have no diagonal.
+  double entries = 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    double largest = 0;
+    for (SparseRows::InnerIterator entry(M, i); entry; ++entry) largest = std::max(largest, std::abs(entry.value()));
+    entries += largest;
+  }
+  const double size_z = size_w * static_cast<double>(n) / std::max(entries, 1e-300);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(n);  // z, then the bilateral reactions
   x.head(nc).setConstant(size_z);
   Eigen::VectorXd w = Eigen::VectorXd::Constant(nc, size_w);
@@ -57,6 +65,7 @@ void solve_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     for (Eigen::Index i = 0; i < n; ++i)
       for (SparseRows::InnerIterator entry(J, i), of(M, i); entry; ++entry, ++of)
         entry.valueRef() = of.value() + (entry.col() == i && i < nc ? w[i] / z[i] : 0);
+    if (judge.out_of_time()) return;
     ++judge.factorisations;
     if (!solver->factor(J.valuePtr()))
       return judge.stop(ContactStatus::failed,

@@ -9,9 +9,10 @@
 //
 // Solves: LCPs that are positive semidefinite, P or copositive-plus; friction in 2D and pyramids, as LCPs. A ray means
 // that there is no solution (or, outside those classes, that this method does not find one). At worst 2^n pivots
-// (Murty, Fathi with d = 1): after too many, other d are tried. Not for: round cones in 3D, bilateral rows, thousands
-// of rows. Source: Cottle, Pang, Stone (1992), chapter 4.
+// (Murty, Fathi with d = 1): after too many, other d are tried. Bilateral rows are eliminated. Not for: round cones in
+// 3D, thousands of rows. Source: Cottle, Pang, Stone (1992), chapter 4.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <Eigen/Dense>
@@ -25,7 +26,7 @@ namespace {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-enum class Ending { solved, ray, too_many };
+enum class Ending { solved, ray, too_many, no_time };
 
 class Tableau {
  public:
@@ -34,14 +35,15 @@ class Tableau {
     for (Eigen::Index i = 0; i < n_; ++i) basis_.push_back(static_cast<int>(i));  // w_i; z_i is n + i, z0 is 2n
   }
 
-  Ending run(int limit, int& pivots, Eigen::VectorXd& z) {
+  Ending run(Judge& judge, int limit, int& pivots, Eigen::VectorXd& z) {
     z = Eigen::VectorXd::Zero(n_);
-    if (q_.minCoeff() >= 0) return Ending::solved;
+    if (n_ == 0 || q_.minCoeff() >= 0) return Ending::solved;
     const int z0 = static_cast<int>(2 * n_);
     Eigen::Index row = least_row(d_, false);
     int entering = z0;
     Eigen::VectorXd column = -d_;
     for (; pivots < limit; ++pivots) {
+      if (judge.out_of_time()) return Ending::no_time;
       const int leaving = basis_[static_cast<std::size_t>(row)];
       pivot(row, entering, column);
       if (leaving == z0) {
@@ -131,24 +133,54 @@ class Tableau {
   std::vector<int> basis_;
 };
 
+// Scales M to D M E and q to D q with positive diagonal D and E, so that the largest entry of every row and column is
+// near 1 and that of q is 1; returns E, by which the solution is to be multiplied.
+Eigen::VectorXd equilibrate(Eigen::MatrixXd& M, Eigen::VectorXd& q) {
+  const Eigen::Index n = q.size();
+  Eigen::VectorXd columns = Eigen::VectorXd::Ones(n);
+  // Entries within a factor of sixteen are left alone.
+  const auto factor = [](double largest) {
+    return largest > 0 && (largest < 1.0 / 16 || largest > 16) ? std::exp2(-std::round(0.5 * std::log2(largest))) : 1;
+  };
+  for (int round = 0; round < 5; ++round)
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const double row = factor(M.row(i).cwiseAbs().maxCoeff());
+      M.row(i) *= row;
+      q[i] *= row;
+      const double column = factor(M.col(i).cwiseAbs().maxCoeff());
+      M.col(i) *= column;
+      columns[i] *= column;
+    }
+  const double largest = n > 0 ? q.cwiseAbs().maxCoeff() : 0;
+  if (largest > 0) {
+    const double unit = std::exp2(std::ilogb(largest));
+    q /= unit;
+    columns *= unit;
+  }
+  return columns;
+}
+
 }  // namespace
 
 void solve_lemke(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
-  const PyramidLcp lcp = pyramid_lcp(W, judge.problem());
+  PyramidLcp lcp = pyramid_lcp(W, judge.problem());
   const Eigen::Index n = lcp.q.size();
-  const int limit = judge.limit(static_cast<int>(100 + 20 * n));
+  // Rows and columns in units of their own, so that thresholds mean the same for each: z = columns z', and z0 in w's.
+  const Eigen::VectorXd columns = equilibrate(lcp.M, lcp.q);
+  const int own = static_cast<int>(100 + 20 * n), most = judge.limit(3 * own);
   int pivots = 0;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  for (int attempt = 0; attempt < 3 && pivots < most; ++attempt) {
     Eigen::VectorXd d = Eigen::VectorXd::Ones(n), z;
     if (attempt == 1) d = Eigen::VectorXd::LinSpaced(n, 1, static_cast<double>(n));
     if (attempt == 2)
       for (Eigen::Index i = 0; i < n; ++i) d[i] = 1 + static_cast<double>((i * 7919) % 101) / 101;
     int here = 0;
-    const Ending ending = Tableau(lcp.M, lcp.q, d).run(limit, here, z);
+    const Ending ending = Tableau(lcp.M, lcp.q, d).run(judge, std::min(own, most - pivots), here, z);
     pivots += here;
+    if (ending == Ending::no_time) return;
     if (ending == Ending::solved) {
-      if (judge.done(pivots, lcp.reaction * z)) return;
+      if (judge.done(pivots, lcp.reaction * columns.cwiseProduct(z) + lcp.offset)) return;
       judge.stop(ContactStatus::failed, "pivoting ended, but rounding spoilt its result; take newton-fb");
     } else if (ending == Ending::ray) {
       judge.stop(

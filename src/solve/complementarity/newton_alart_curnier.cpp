@@ -140,7 +140,8 @@ class NewtonSystem {
       } else {
         B.setIdentity();
         inverse.setZero();
-        inverse(0, 0) = 1 / (eps * std::max(W_.diagonal(first(b)), 1e-300));
+        const double diagonal = W_.diagonal(first(b));  // 0: nothing moves with this row
+        inverse(0, 0) = diagonal > 0 ? 1 / (eps * diagonal) : 0;
       }
       // (A + eps)^-1 F
       dr.segment(first(b), rows).noalias() = inverse.topLeftCorner(rows, rows) * F.segment(first(b), rows);
@@ -187,8 +188,10 @@ class NewtonSystem {
       if (b < W_.contacts()) {
         contact(b, r, part, A, B);
       } else {
+        // u = 0; a row without entries leaves its reaction where it is.
         A.setZero();
         B.setIdentity();
+        if (W_.diagonal(first(b)) == 0 && C.row(first(b)).squaredNorm() == 0) A.setIdentity();
       }
       for (int k = 0; k < size(b); ++k)
         for (int l = 0; l < size(b); ++l) {
@@ -236,13 +239,14 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     // Sweeps bring r near: a few at first, more after every failure.
     sweeps.set(r);
     const int count = std::min(10 << std::min(round, 12), 20000);
-    for (int k = 0; k < count; ++k) judge.contact_updates += sweeps.sweep();
+    for (int k = 0; k < count && (k % 10 != 0 || !judge.out_of_time()); ++k) judge.contact_updates += sweeps.sweep();
     sweeps.get(r);
     if (judge.done(iteration, r)) return;
     Eigen::VectorXd F, dr, trial, trial_F;
     double merit = system.evaluate(r, F);
     Eigen::VectorXd newton = r;
     while (iteration < limit) {
+      if (judge.out_of_time()) return;
       ++iteration;
       ++judge.factorisations;
       if (!system.step(newton, F, 0, dr) && !system.step(newton, F, 1e-8, dr)) break;
@@ -259,7 +263,6 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
       if (judge.done(iteration, projected) || judge.done(iteration, newton)) return;
       if (t < 0.01) break;
     }
-    if (judge.options().seconds > 0 && judge.seconds() > judge.options().seconds) return;
     r = judge.best();
   }
 }

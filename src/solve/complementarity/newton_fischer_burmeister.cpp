@@ -6,8 +6,9 @@
 // Armijo's rule on 1/2 |Phi|^2; a gradient step where J is singular or its step is no descent. A bilateral row has b =
 // 0 for its equation.
 //
-// Solves: LCPs with any M (globally where M is P0 in practice), friction in 2D and pyramids as LCPs, bilateral rows of
-// an LCP. Not for: round cones in 3D. Source: De Luca, Facchinei, Kanzow (1996).
+// Solves: LCPs with any M (globally where M is P0 in practice), friction in 2D and pyramids as LCPs, with bilateral
+// rows. Not for: round cones in 3D; pyramids of thousands of rows, since these LCPs are built as dense matrices.
+// Source: De Luca, Facchinei, Kanzow (1996).
 #include <cmath>
 
 #include <Eigen/Dense>
@@ -46,12 +47,14 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
   if (judge.done(0, r)) return;
   Lcp lcp;
   Eigen::MatrixXd reaction;
+  Eigen::VectorXd offset;
   if (p.dimension == 1) {
     lcp = {W.matrix(), W.q(), p.contacts()};
   } else {
     PyramidLcp pyramid = pyramid_lcp(W, p);
     lcp = {SparseRows(pyramid.M.sparseView(1, 0)), pyramid.q, pyramid.q.size()};
     reaction = std::move(pyramid.reaction);
+    offset = std::move(pyramid.offset);
   }
   const Eigen::Index n = lcp.q.size();
   // The pattern of M with a full diagonal.
@@ -68,7 +71,7 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
   const auto to_reaction = [&](const Eigen::VectorXd& z) -> Eigen::VectorXd {
     Eigen::VectorXd clipped = z;
     clipped.head(lcp.free_from) = clipped.head(lcp.free_from).cwiseMax(0.0);
-    return p.dimension == 1 ? clipped : Eigen::VectorXd(reaction * clipped);
+    return p.dimension == 1 ? clipped : Eigen::VectorXd(reaction * clipped + offset);
   };
   Eigen::VectorXd z = p.dimension == 1 ? r : Eigen::VectorXd::Zero(n), b, F, step, trial, trial_b, trial_F;
   evaluate(lcp, z, b, F);
@@ -85,6 +88,7 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
         entry.valueRef() = db[i] * of.value() + (entry.col() == i ? da[i] : 0);
     const Eigen::VectorXd gradient = J.transpose() * F;
     const double merit = 0.5 * F.squaredNorm();
+    if (judge.out_of_time()) return;
     ++judge.factorisations;
     double t = 1, slope = 0;
     bool newton = solver->factor(J.valuePtr());

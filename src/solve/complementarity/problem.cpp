@@ -143,7 +143,7 @@ void validate(const ContactProblem& p) {
   require(p.rows() > 0, [&] { return "there are no contacts and no bilateral rows, so there is nothing to solve"; });
   require(!(p.W.rows() > 0 && p.H.rows() > 0),
           [&] { return "both W and H are given; give W and q, or M, H, f and w"; });
-  require(p.friction != FrictionModel::polyhedral || p.dimension != 3 || (p.facets >= 4 && p.facets % 2 == 0),
+  require(p.facets >= 4 && p.facets % 2 == 0,
           [&] { return fmt::format("a friction pyramid of {} facets; give an even number, at least 4", p.facets); });
   for (Eigen::Index i = 0; i < p.mu.size(); ++i)
     require(p.mu[i] >= 0 && std::isfinite(p.mu[i]), [&] {

@@ -7,7 +7,12 @@
 //       [ diag(mu)   -E^T         0 ]        [ 0       ]
 //
 // M is copositive, so Lemke's method succeeds. In 2D the pyramid with two directions is the exact cone; in 1D the
-// problem is an LCP already.
+// problem is an LCP already. Bilateral rows are eliminated before: with W = [C B; D E] over contacts and bilateral
+// rows,
+//
+//   l = -E^+ (D r + q_b),   W_c = C - B E^+ D,   q_c = q - B E^+ q_b
+//
+// where the pseudoinverse E^+ serves rows that depend on each other.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,8 +24,12 @@ namespace hinge {
 struct PyramidLcp {
   Eigen::MatrixXd M;
   Eigen::VectorXd q;
-  Eigen::MatrixXd reaction;  ///< r = reaction z
+  Eigen::MatrixXd reaction;  ///< r = reaction z + offset
+  Eigen::VectorXd offset;
 };
+
+/// Rows of that LCP.
+Eigen::Index pyramid_rows(const ContactProblem& problem);
 
 PyramidLcp pyramid_lcp(Delassus& W, const ContactProblem& problem);
 

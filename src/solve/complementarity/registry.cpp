@@ -19,7 +19,7 @@ namespace {
 
 std::string round_cones(const ContactProblem& p) {
   if (p.friction == FrictionModel::polyhedral && p.dimension == 3)
-    return "it works with round friction cones, not with pyramids; take lemke or newton-fb";
+    return "it works with round friction cones, not with pyramids; take lemke, newton-fb or exact friction";
   return "";
 }
 
@@ -33,35 +33,53 @@ std::string convex(const ContactProblem& p) {
   return why.empty() ? symmetric(p) : why;
 }
 
-std::string positive_diagonal(const ContactProblem& p) {
+// Of the contacts' rows.
+std::string positive_contacts(const ContactProblem& p) {
   const std::string why = round_cones(p);
   if (!why.empty() || p.matrix_free()) return why;
   const Eigen::VectorXd diagonal = p.W.diagonal();
-  for (Eigen::Index k = 0; k < diagonal.size(); ++k)
+  for (Eigen::Index k = 0; k < p.contacts() * p.dimension; ++k)
     if (!(diagonal[k] > 0))
       return fmt::format("W({0}, {0}) = {1} is not positive; take lemke or newton-fb", k, diagonal[k]);
+  return "";
+}
+
+// A bilateral row that is empty says nothing; one that has entries and no diagonal cannot be solved by itself.
+std::string positive_diagonal(const ContactProblem& p) {
+  const std::string why = positive_contacts(p);
+  if (!why.empty() || p.matrix_free()) return why;
+  for (int k = p.contacts() * p.dimension; k < p.rows(); ++k) {
+    if (p.W.coeff(k, k) > 0) continue;
+    for (SparseRows::InnerIterator entry(p.W, k); entry; ++entry)
+      if (entry.value() != 0)
+        return fmt::format("bilateral row {0} has entries and W({1}, {1}) = 0; take newton-ac",
+                           k - p.contacts() * p.dimension, k);
+  }
   return "";
 }
 
 std::string lcp(const ContactProblem& p) {
   if (!lcp_like(p))
     return "it solves LCPs, and round friction cones are none; take block-gauss-seidel or polyhedral friction";
-  if (p.dimension > 1 && p.bilateral > 0) return "friction together with bilateral rows is no LCP; take newton-ac";
   return "";
 }
 
 constexpr int dense_limit = 4000;
 
-std::string small_lcp(const ContactProblem& p) {
+// LCPs that are built as dense matrices.
+std::string dense_lcp(const ContactProblem& p) {
   const std::string why = lcp(p);
   if (!why.empty()) return why;
-  if (p.bilateral > 0) return "it has no free variables for bilateral rows; take newton-fb";
-  const int size = p.dimension == 1 ? p.rows() : p.contacts() * (2 + (p.dimension == 2 ? 2 : p.facets));
-  if (size > dense_limit)
-    return fmt::format("its tableau is dense, and {} rows are more than {}; take interior-point or block-gauss-seidel",
-                       size, dense_limit);
+  if (const auto size = pyramid_rows(p) + p.bilateral; size > dense_limit)
+    return fmt::format("its LCP is a dense matrix, and {} rows are more than {}; take {}", size, dense_limit,
+                       p.dimension == 1                             ? "interior-point or newton-fb"
+                       : p.dimension == 2 || p.mu.maxCoeff() == 0.0 ? "block-gauss-seidel"
+                                                                    : "fewer facets, or exact friction");
   return "";
 }
+
+// Plain LCPs stay sparse.
+std::string newton_lcp(const ContactProblem& p) { return p.dimension == 1 ? "" : dense_lcp(p); }
 
 std::string plain_lcp(const ContactProblem& p) {
   if (p.dimension > 1) return "it solves LCPs without friction; take cone-interior-point";
@@ -82,9 +100,9 @@ const std::vector<SolverEntry>& registered_contact_solvers() {
       {{"auto", "chooses, and falls back", "everything", "docs/contact.md"},
        [](const ContactProblem&) { return std::string(); },
        solve_automatically},
-      {{"lemke", "lexicographic complementary pivoting", "small LCPs, 2D friction, pyramids",
+      {{"lemke", "lexicographic complementary pivoting", "LCP, 2D friction, pyramids; up to 4000 rows",
         "Cottle, Pang, Stone 1992"},
-       small_lcp,
+       dense_lcp,
        solve_lemke},
       {{"jacobi", "projected Gauss-Jacobi", "round cones, LCP; symmetric W", "Cottle, Pang, Stone 1992"},
        convex,
@@ -108,11 +126,11 @@ const std::vector<SolverEntry>& registered_contact_solvers() {
        solve_spectral_gradient},
       {{"newton-fb", "semismooth Newton, Fischer-Burmeister", "LCP, 2D friction, pyramids; any W",
         "De Luca, Facchinei, Kanzow 1996"},
-       lcp,
+       newton_lcp,
        solve_newton_fischer_burmeister},
       {{"newton-ac", "semismooth Newton, Alart-Curnier", "round cones, LCP; any W with positive diagonal",
         "Alart, Curnier 1991"},
-       positive_diagonal,
+       positive_contacts,
        solve_newton_alart_curnier},
       {{"interior-point", "Mehrotra's predictor-corrector", "LCP; positive semidefinite", "Mehrotra 1992"},
        plain_lcp,
@@ -156,6 +174,7 @@ std::string refusal(const ContactProblem& problem, const std::string& solver) {
 }
 
 ContactResult solve_contact(const ContactProblem& problem, const std::string& solver, const ContactOptions& options) {
+  const auto start = Judge::Clock::now();
   const SolverEntry& chosen = require(solver);
   validate(problem);
   options.validate();
@@ -166,9 +185,13 @@ ContactResult solve_contact(const ContactProblem& problem, const std::string& so
     throw InputError("the warm start has entries that are not finite numbers");
   if (const std::string why = chosen.refuses(problem); !why.empty())
     throw UnsuitableMethod(fmt::format("{} cannot solve this problem: {}", solver, why));
-  Judge judge(problem, options);
+  Judge judge(problem, options, start);
   Delassus W(problem, options.threads);
-  chosen.solve(W, judge, first_guess(problem, options));
+  W.normalise();
+  judge.reactions_in(W.reaction_unit());
+  // Without q nothing moves, and r = 0 is a solution.
+  const bool trivial = W.q().isZero(0) && judge.done(0, Eigen::VectorXd::Zero(problem.rows()));
+  if (!trivial) chosen.solve(W, judge, first_guess(problem, options) / W.reaction_unit());
   return judge.finish(judge.used.empty() ? solver : judge.used);
 }
 

@@ -1,6 +1,7 @@
 // What the solvers of contact problems share: one signature, and a judge that watches them.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -13,7 +14,11 @@ namespace hinge {
 /// Judges iterates by the problem's own residual, keeps the best, writes the history and says when to stop.
 class Judge {
  public:
-  Judge(const ContactProblem& problem, const ContactOptions& options);
+  using Clock = std::chrono::steady_clock;
+  /// `start` is when the time began to run.
+  Judge(const ContactProblem& problem, const ContactOptions& options, Clock::time_point start = Clock::now());
+  /// Solvers hand over r in multiples of `unit` (and get the best in these).
+  void reactions_in(double unit) { unit_ = unit; }
 
   /// Looks at r after `iteration`; true when the solver should return: converged, or out of time.
   bool done(int iteration, const Eigen::VectorXd& r);
@@ -24,10 +29,12 @@ class Judge {
   double tolerance() const { return options_.tolerance; }
   const Eigen::VectorXd& best() const { return best_; }
   double seconds() const;
+  /// True, with the reason noted, when the options' seconds are up. For loops that look at no iterate.
+  bool out_of_time();
   /// Another solver goes on: its iterations are counted behind those so far.
   void next_stage() { base_ = iterations_; }
-  /// The options' limit, or the solver's own.
-  int limit(int own) const { return options_.iterations > 0 ? options_.iterations : own; }
+  /// What the options leave of their limit to this stage, or the solver's own.
+  int limit(int own) const { return options_.iterations > 0 ? std::max(0, options_.iterations - base_) : own; }
 
   /// Why the solver stops without having converged; the last reason counts.
   void stop(ContactStatus status, const std::string& reason);
@@ -43,9 +50,10 @@ class Judge {
  private:
   const ContactProblem& problem_;
   const ContactOptions& options_;
+  Clock::time_point start_;
   ResidualOfProblem residual_;
-  std::chrono::steady_clock::time_point start_;
-  Eigen::VectorXd best_;
+  double unit_ = 1;
+  Eigen::VectorXd best_, scaled_;
   double best_residual_ = HUGE_VAL, last_ = HUGE_VAL;
   int iterations_ = 0, base_ = 0;
   std::vector<ContactResult::Point> history_;

@@ -4,45 +4,19 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <fmt/format.h>
+
 #include "solve/complementarity/cone.hpp"
+#include "solve/complementarity/plain_residual.hpp"
 #include "solve/complementarity/random_problems.hpp"
 
 namespace hinge {
 namespace {
 
 using testing::PileKind;
+using testing::plain_residual;
+using testing::plain_violation;
 using testing::random_pile;
-
-// Written here once more, with dense matrices and nothing of the library's: velocities and the natural map with rho
-// = 1.
-double plain_residual(const ContactProblem& p, const Eigen::VectorXd& r) {
-  Eigen::VectorXd u;
-  if (p.matrix_free()) {
-    const Eigen::MatrixXd M(p.M), H(p.H);
-    u = H * M.ldlt().solve(Eigen::VectorXd(p.f + H.transpose() * r)) + p.w;
-  } else {
-    u = Eigen::MatrixXd(p.W) * r + p.q;
-  }
-  double sum = 0;
-  const int d = p.dimension;
-  for (int i = 0; i < p.contacts(); ++i) {
-    Eigen::VectorXd x = r.segment(i * d, d) - u.segment(i * d, d);
-    const double mu = p.mu[i];
-    if (d > 1 && p.friction == FrictionModel::coulomb) x[0] -= mu * u.segment(i * d + 1, d - 1).norm();
-    const double t = d > 1 ? x.tail(d - 1).norm() : 0, n = x[0];
-    Eigen::VectorXd projected = x;
-    if (d == 1)
-      projected[0] = std::max(0.0, n);
-    else if (mu * t <= -n)
-      projected.setZero();
-    else if (t > mu * n) {
-      projected[0] = (n + mu * t) / (1 + mu * mu);
-      projected.tail(d - 1) *= mu * projected[0] / t;
-    }
-    sum += (r.segment(i * d, d) - projected).squaredNorm();
-  }
-  return std::sqrt(sum + u.tail(p.bilateral).squaredNorm());
-}
 
 // Solves with every solver that does not refuse; those in `may_fail` need not converge, but must say so. What is wrong
 // comes back as text, empty where nothing is.
@@ -56,11 +30,17 @@ std::string solve_with_all(const ContactProblem& p, double tolerance, const std:
     o.tolerance = tolerance;
     o.seconds = 2;
     const ContactResult result = solve_contact(p, info.name, o);
-    const double plain = plain_residual(p, result.r);
+    const bool round = p.dimension < 3 || p.friction != FrictionModel::polyhedral;
+    const double plain = round ? plain_residual(p, result.r) : 0;
     const ContactResidual again = contact_residual(p, result.r);
     if (result.converged() != (again.ours <= tolerance)) wrong += info.name + ": status and residual differ\n";
-    if (std::abs(again.absolute - plain) > 1e-9 * std::max(1.0, result.r.norm()))
+    if (round && std::abs(again.absolute - plain) > 1e-9 * std::max(1.0, result.r.norm()))
       wrong += info.name + ": another residual\n";
+    // Converged is what the laws say, not what the library's residual says.
+    const double size = std::max(1.0, result.r.norm());
+    if (result.converged() && (plain > 1e3 * tolerance * size || plain_violation(p, result.r) > 1e3 * tolerance * size))
+      wrong += fmt::format("{}: called converged, and the laws are violated by {:.1e}, {:.1e}\n", info.name, plain,
+                           plain_violation(p, result.r));
     if (!result.converged() && result.message.empty()) wrong += info.name + ": no message\n";
     const bool excused = std::find(may_fail.begin(), may_fail.end(), info.name) != may_fail.end();
     if (!result.converged() && !excused) wrong += result.message + "\n";
@@ -126,11 +106,30 @@ RC_GTEST_PROP(ContactSolvers, ReachTheToleranceWithExactFriction, ()) {
   kind.bodies = *rc::gen::inRange(1, 6);
   kind.contacts = *rc::gen::inRange(1, 9);
   kind.mu_high = 0.5;
+  kind.bilateral = *rc::gen::inRange(0, 3);
   const ContactProblem p = random_pile(*rc::gen::arbitrary<std::uint64_t>(), kind);
-  // Proven for convex problems only: with exact friction everything but auto may fail, and must say so.
+  // Proven for convex problems only: with exact friction first-order methods may fail, and must say so; newton-fb too,
+  // whose merit function has other stationary points (one problem of some hundreds). lemke, newton-ac and auto must
+  // not.
   RC_ASSERT(solve_with_all(p, 1e-7,
                            {"jacobi", "gauss-seidel", "sor", "block-gauss-seidel", "apgd", "spectral-gradient",
-                            "newton-ac", "newton-fb", "lemke", "cone-interior-point", "admm"}) == "");
+                            "cone-interior-point", "admm", "newton-fb"}) == "");
+}
+
+RC_GTEST_PROP(ContactSolvers, SolvePyramidsWithBilateralRows, ()) {
+  PileKind kind;
+  kind.dimension = *rc::gen::inRange(2, 4);
+  kind.bodies = *rc::gen::inRange(2, 5);
+  kind.contacts = *rc::gen::inRange(1, 6);
+  kind.mu_high = 0.5;
+  kind.bilateral = *rc::gen::inRange(0, 3);
+  ContactProblem p = random_pile(*rc::gen::arbitrary<std::uint64_t>(), kind);
+  p.friction = FrictionModel::polyhedral;
+  p.facets = *rc::gen::element(4, 8);
+  RC_ASSERT(refusal(p, "lemke") == "" && refusal(p, "newton-fb") == "");
+  RC_ASSERT(solve_with_all(p, 1e-7,
+                           {"jacobi", "gauss-seidel", "sor", "block-gauss-seidel", "apgd", "spectral-gradient",
+                            "cone-interior-point", "admm", "newton-fb"}) == "");
 }
 
 RC_GTEST_PROP(ContactSolvers, AutoSolvesHyperstaticProblemsWithFriction, ()) {
@@ -144,40 +143,6 @@ RC_GTEST_PROP(ContactSolvers, AutoSolvesHyperstaticProblemsWithFriction, ()) {
   const ContactResult result = solve_contact(p);
   RC_ASSERT(result.converged());
   RC_ASSERT(plain_residual(p, result.r) < 1e-5);
-}
-
-RC_GTEST_PROP(ContactSolvers, AutoNeverCallsWrongResultsConverged, ()) {
-  // Anything, also indefinite and infeasible LCPs.
-  const int n = *rc::gen::inRange(1, 12);
-  testing::SplitMix64 random(*rc::gen::arbitrary<std::uint64_t>());
-  const Eigen::MatrixXd M = random.matrix(n, n);
-  Eigen::VectorXd q(n);
-  for (double& x : q) x = random.s();
-  ContactOptions o;
-  o.seconds = 1;
-  const ContactProblem p = linear_complementarity(M, q);
-  const ContactResult result = solve_contact(p, "auto", o);
-  const Eigen::VectorXd w = M * result.r + q;
-  const double largest = result.r.cwiseMin(w).lpNorm<Eigen::Infinity>();
-  // rho_i differs from 1, so the largest entry of min(r, w) is compared with some room
-  if (result.converged())
-    RC_ASSERT(largest < 1e-5);
-  else
-    RC_ASSERT(!result.message.empty());
-}
-
-TEST(ContactSolvers, RefuseAnInfeasibleProblemHonestly) {
-  // u = -1 whatever r is: W = 0 in that direction cannot be, so two opposite contacts on one body.
-  Eigen::MatrixXd W(2, 2);
-  W << 1, -1, -1, 1;
-  const ContactProblem p = linear_complementarity(W, Eigen::Vector2d(-1, -1));
-  for (const ContactSolverInfo& info : contact_solvers()) {
-    ContactOptions o;
-    o.seconds = 0.5;
-    const ContactResult result = solve_contact(p, info.name, o);
-    EXPECT_FALSE(result.converged()) << info.name;
-    EXPECT_FALSE(result.message.empty()) << info.name;
-  }
 }
 
 TEST(ContactSolvers, MassRatiosOfAMillionAndLargeFriction) {
@@ -254,15 +219,20 @@ TEST(ContactSolvers, WarmStartNeedsFewerIterations) {
   kind.contacts = 12;
   ContactProblem p = random_pile(3, kind);
   p.friction = FrictionModel::convexified;
-  for (const char* solver : {"block-gauss-seidel", "gauss-seidel", "newton-ac"}) {
+  for (const char* solver : {"block-gauss-seidel", "gauss-seidel", "apgd", "spectral-gradient"}) {
     ContactOptions o;
-    o.tolerance = 1e-6;
+    o.tolerance = 1e-8;
     const ContactResult cold = solve_contact(p, solver, o);
     ASSERT_TRUE(cold.converged()) << solver << cold.message;
+    // As from one step to the next: the solution, wrong by one per mille.
     o.start = cold.r;
+    for (Eigen::Index k = 0; k < o.start.size(); ++k) o.start[k] *= 1 + 1e-3 * std::sin(1.0 + static_cast<double>(k));
     const ContactResult warm = solve_contact(p, solver, o);
-    EXPECT_EQ(warm.iterations, 0) << solver;
-    EXPECT_GT(cold.iterations, 0) << solver;
+    ASSERT_TRUE(warm.converged()) << solver << warm.message;
+    EXPECT_GT(warm.iterations, 0) << solver;
+    EXPECT_LT(warm.iterations, 0.9 * cold.iterations) << solver;
+    o.start = cold.r;
+    EXPECT_EQ(solve_contact(p, solver, o).iterations, 0) << solver;
   }
 }
 
@@ -272,19 +242,6 @@ TEST(ContactSolvers, JacobiWithStepsOfTheDiagonalWouldCycle) {
   const ContactResult result = solve_contact(linear_complementarity(A, Eigen::Vector3d::Constant(-1)), "jacobi");
   ASSERT_TRUE(result.converged()) << result.message;
   EXPECT_LT((result.r - Eigen::Vector3d::Constant(10.0 / 31)).norm(), 1e-7);
-}
-
-TEST(ContactResidual, ScalingsAreThoseOfTheirAuthors) {
-  // One contact in the air: r = (1, 0, 0), u = q + r. By hand.
-  const ContactProblem p = testing::from_dense(2 * Eigen::MatrixXd::Identity(3, 3), Eigen::Vector3d(1, 0, 0), 0.5);
-  const ContactResidual res = contact_residual(p, Eigen::Vector3d(1, 0, 0));
-  // u = (3, 0, 0); r - u = (-2, 0, 0) projects to 0, so F = r with rho = 1
-  EXPECT_DOUBLE_EQ(res.absolute, 1);
-  EXPECT_DOUBLE_EQ(res.siconos, 1.0 / 3);      // |u| = 3 is the largest of |q|, |r|, |u|
-  EXPECT_DOUBLE_EQ(res.fclib, 1.0 / (1 + 1));  // 1 + sqrt(|q|) with |q| = 1
-  EXPECT_DOUBLE_EQ(res.ours, 2);               // rho = 1/2: F = r, |F|/rho = 2, |q|_inf = 1
-  EXPECT_DOUBLE_EQ(res.signorini, 3);
-  EXPECT_EQ(contact_residual(p, Eigen::Vector3d::Zero()).ours, 0);
 }
 
 TEST(ContactProjection, PyramidIsNearestAndApproachesTheCone) {
