@@ -508,7 +508,10 @@ void Simulation::start(const Start& initial) {
   s.crowded = 0;
   s.events.start(s.state);
   s.open_output();
-  s.record_if_due();
+  if (!s.options.times.empty() && s.due_time() > s.state.t)
+    s.write_row();  // the first state always
+  else
+    s.record_if_due();
   s.started = true;
 }
 
