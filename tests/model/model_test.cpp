@@ -396,8 +396,8 @@ TEST(Model, ErrorsSpeakOfWhatWasWritten) {
   EXPECT_EQ(message(decay), "accepted");
   EXPECT_NE(with("x' == -x").find("write = between"), std::string::npos) << with("x' == -x");
   EXPECT_EQ(with("x' = -if(t == 1, 2, x)"), "accepted");  // a comparison inside is none of this
-  const std::string times = message(decay + "[output]\ntimes = [\"t\"]\n");
-  EXPECT_NE(times.find("times to record at are numbers"), std::string::npos) << times;
+  const std::string recorded = message(decay + "[output]\ntimes = [\"t\"]\n");
+  EXPECT_NE(recorded.find("times to record at are numbers"), std::string::npos) << recorded;
   EXPECT_EQ(message(decay + "[output]\ntimes = [0.5, \"1/4\"]\n"), "accepted");
 }
 
