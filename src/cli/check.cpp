@@ -86,7 +86,7 @@ void print_contacts(const System& system, const State& start) {
   constexpr int most = 12;
   ContactList list;
   const bool bodies = system.layout().kind == SystemKind::multibody;
-  finder->find(start.t, start.y.data(), bodies ? finder->length_scale() : HUGE_VAL, list);
+  finder->find(start.t, start.y.data(), bodies ? 1e-3 * finder->length_scale() : HUGE_VAL, list);
   const double closed = 1e-9 * finder->length_scale();
   const auto count = std::count_if(list.gap.begin(), list.gap.end(), [&](double gap) { return gap <= closed; });
   std::cout << fmt::format("\nContacts    {}{}, {} closed; {} rows each\n", list.count, bodies ? " nearby" : "", count,

@@ -85,11 +85,18 @@ void DerivativeArray::jacobian(double t, const double* x, double* out) {
   derivative_->evaluate(inputs, derivative_scratch_.data(), out);
 }
 
+double DerivativeArray::largest_of(const double* x) const {
+  double largest = 1;
+  for (std::size_t k = 0; k < places_.size(); ++k) largest = std::max(largest, std::abs(x[k]));
+  return largest;
+}
+
 // What rounding of typed numbers makes of row i.
-double DerivativeArray::row_size(int i, const double* values, const double* x) const {
+double DerivativeArray::row_size(int i, const double* values, const double* x, double largest) const {
+  // where a number vanishes, rounding of the largest one shows in it
   double size = 0;
   for (int k = pattern_.row_start[at(i)]; k < pattern_.row_start[at(i) + 1]; ++k)
-    size += std::abs(values[k]) * (typed_precision * std::abs(x[pattern_.column[at(k)]]) + rounding);
+    size += std::abs(values[k]) * (typed_precision * std::abs(x[pattern_.column[at(k)]]) + rounding * largest);
   return size;
 }
 
@@ -97,8 +104,9 @@ std::vector<DerivativeArray::Violation> DerivativeArray::violations(double t, co
   residual(t, x, f_.data());
   jacobian(t, x, f_x_.data());
   std::vector<Violation> found;
+  const double largest = largest_of(x);
   for (int i = 0; i < pattern_.rows; ++i)
-    if (!(std::abs(f_[at(i)]) <= row_size(i, f_x_.data(), x))) found.push_back({i, std::abs(f_[at(i)])});
+    if (!(std::abs(f_[at(i)]) <= row_size(i, f_x_.data(), x, largest))) found.push_back({i, std::abs(f_[at(i)])});
   return found;
 }
 

@@ -50,7 +50,8 @@ class DerivativeArray {
   bool complete(double t, const double* y, const double* z, std::vector<double>& x, std::vector<double>& rate);
 
  private:
-  double row_size(int i, const double* values, const double* x) const;
+  double row_size(int i, const double* values, const double* x, double largest) const;
+  double largest_of(const double* x) const;
 
   std::vector<Place> places_;
   std::vector<Row> rows_;

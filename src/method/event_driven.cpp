@@ -500,6 +500,13 @@ StepResult EventDriven::advance(State& state, double limit) {
   const double start = state.t;
   for (;;) {
     Base& b = base();
+    if (motion_.contacts() == 0 && !b.adaptive) {
+      StepResult result = b.stepper->step(mode_state_, limit - mode_state_.t);
+      if (!result) return result;
+      mode_state_.t = limit;
+      to_user(mode_state_, state);
+      return {};
+    }
     before_ = mode_state_;
     step_modes_ = modes_;
     step_ended_by_event_ = false;
@@ -613,17 +620,17 @@ class EventDrivenFixed final : public Stepper {
                    const AdaptiveOptions& adaptive)
       : motion_(std::move(system), options, solver, adaptive) {}
   StepResult step(State& state, double h) override {
-    if (h < 0) return {false, "event-driven steps forward only: impacts cannot be undone"};
+    if (h < 0 && motion_.has_contacts()) return {false, "event-driven steps forward only: impacts cannot be undone"};
     const State start = state;
     const double end = state.t + h;
     // times of a run are multiples of the step; the motion's own may differ by rounding
-    const bool continued = motion_.begun() && std::abs(state.t - expected_.t) <= 1e-9 * h && state.y == expected_.y &&
-                           state.z == expected_.z;
+    const bool continued = motion_.begun() && std::abs(state.t - expected_.t) <= 1e-9 * std::abs(h) &&
+                           state.y == expected_.y && state.z == expected_.z;
     if (!continued)
       if (StepResult begun = motion_.begin(state); !begun) return begun;
     ++counters_.steps;
     if (continued) state.t = expected_.t;
-    while (state.t < end)
+    while (h > 0 ? state.t < end : state.t > end)
       if (StepResult result = motion_.advance(state, end); !result) {
         state = start;
         motion_.forget();
@@ -676,8 +683,7 @@ MethodChoice event_driven(const EventDrivenOptions& given) {
   MethodChoice choice{event_driven_info(), options.base.order, "", {}, options.base.multiplier_order};
   choice.description = fmt::format("event-driven, {} between events", options.base.description);
   choice.takes_contacts = true;
-  choice.info.preserves.position_level = options.base.info.preserves.position_level;
-  choice.info.preserves.velocity_level = options.base.info.preserves.velocity_level;
+  choice.info.preserves = options.base.info.preserves;  // between events
   const Tolerance tolerance{options.base_tolerance, options.base_tolerance};
   tolerance.validate();
   choice.bind = [options, tolerance](std::shared_ptr<const System> system, const SolverOptions& solver) {

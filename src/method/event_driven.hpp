@@ -39,6 +39,7 @@ class EventDriven {
   /// Within the last advance().
   void interpolate(double t, State& state);
   bool begun() const { return begun_; }
+  bool has_contacts() const { return motion_.contacts() > 0; }
   void forget() { begun_ = false; }
 
   const ContactStatistics& statistics() const { return contacts_.statistics; }

@@ -150,7 +150,7 @@ MethodChoice explicit_from(const Options& o) {
     if (o.count(name) && !baumgarte)
       throw InputError(fmt::format("'{}' belongs to formulation = \"baumgarte\"; add that, or leave it out", name));
   options.formulation.alpha = number_option(o, "alpha", options.formulation.alpha);
-  options.formulation.beta = number_option(o, "beta", options.formulation.alpha);
+  options.formulation.beta = number_option(o, "beta", options.formulation.beta);
   options.projection = parse_projection(text_option(o, "projection", baumgarte ? "none" : "both"));
   return explicit_runge_kutta(options);
 }

@@ -173,7 +173,7 @@ MethodInfo paoli_schatzman_info() {
                   "Paoli's and Schatzman's scheme for impacts, on positions alone; v = z",
                   "2, 1 with impacts",
                   "not stated",
-                  {.position_level = true},
+                  {.position_level = true, .symplectic = true, .momentum_maps = true},  // where nothing strikes
                   {},
                   "L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733"};
   add_contact_options(info.options);

@@ -127,7 +127,8 @@ class RadauStepper final : public Stepper {
   }
 
   // What rounding does to each unknown: eps |x|, with the sizes of all positions taken together, and of all z. An
-  // unknown that is well scaled as h^b x is found from these, divided by h^b. Unknowns of a DAE stand for themselves.
+  // unknown that is well scaled as h^b x is found from these, divided by h^b. Other unknowns of a DAE stand for
+  // themselves.
   void set_noise(double h) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon(), share = 1e-3, tiny = 1e-200;
     const std::size_t n = x0_.size(), ny = static_cast<std::size_t>(system_->ny()),
@@ -142,7 +143,7 @@ class RadauStepper final : public Stepper {
       const double up = std::pow(size, -problem_->unknowns()[k].scale);
       double own = reach(k);
       if (dae)
-        own = std::max(own, share * y);
+        own = std::max({own, share * y, up > 1 ? y * up : 0});
       else if (k < ny)
         own = y;
       else if (k < ny + nz)

@@ -36,6 +36,7 @@ RadauStart::RadauStart(ImplicitProblem& problem, LinearAlgebra choice)
 
 // Row i of stage s has the entries of row i of the problem once for every stage.
 void RadauStart::rebuild() {
+  of_stage_ = problem_.pattern();
   const Pattern& p = problem_.pattern();
   const int n = p.rows;
   pattern_ = Pattern{static_cast<int>(stages) * n, static_cast<int>(stages) * n, {0}, {}};
@@ -82,7 +83,9 @@ bool RadauStart::factor(double t, double h) {
 NewtonTrouble RadauStart::step(State& state, double h, Counters& counters) {
   constexpr int most_iterations = 25;
   if (!problem_.from_state(state, x0_.data(), rate_.data())) return NewtonTrouble::singular;
-  if (!solver_ || pattern_.entries() != stages * stages * problem_.pattern().entries()) rebuild();
+  // a derivative array may have chosen other unknowns, with another pattern of the same size
+  const Pattern& p = problem_.pattern();
+  if (!solver_ || p.row_start != of_stage_.row_start || p.column != of_stage_.column) rebuild();
   for (std::size_t s = 0; s < stages; ++s)
     for (std::size_t i = 0; i < n_; ++i) x_[s * n_ + i] = x0_[i] + nodes[s] * h * rate_[i];
   double last = INFINITY;

@@ -33,7 +33,7 @@ class RadauStart {
   std::size_t n_;
   std::array<std::array<double, stages>, stages> gamma_;
   std::unique_ptr<LinearSolver> solver_;
-  Pattern pattern_;
+  Pattern pattern_, of_stage_;  // of all stages, and what it was made of: that of one
   std::vector<double> x0_, rate_, x_, increment_, f_x_, f_rate_, values_;
 };
 

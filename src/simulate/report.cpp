@@ -103,6 +103,9 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   if (r.layout.ng() > 0) {
     out << fmt::format("  {:<34} {:.2e}\n", "constraint          |g|", r.constraint);
     out << fmt::format("  {:<34} {:.2e}\n", "hidden constraint   |g_t + G v|", r.hidden_constraint);
+  } else if (r.layout.kind == SystemKind::dae) {
+    out << fmt::format("  {:<34} {:.2e}\n", "algebraic equations |F_i(t, x)|", r.constraint);
+    out << fmt::format("  {:<34} {:.2e}\n", "hidden constraints  |d/dt F_i ...|", r.hidden_constraint);
   } else {
     out << "  no constraints\n";
   }

@@ -12,6 +12,7 @@
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
 #include "method/piecewise.hpp"
+#include "simulate/dae_levels.hpp"
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/recorder.hpp"
@@ -89,6 +90,7 @@ struct Simulation::Impl {
   std::unique_ptr<Stepper> stepper;           // one of these two
   std::unique_ptr<AdaptiveStepper> adaptive;  //
   std::unique_ptr<Evaluation> watch;
+  std::unique_ptr<DaeLevels> levels;  // of a DAE
   Observer observer;
   EventWatch events;
   std::vector<Occurrence> occurred;
@@ -132,8 +134,10 @@ struct Simulation::Impl {
       if (!method.bind_adaptive)
         throw UnsuitableMethod(fmt::format(
             "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
-            "chooses its steps: explicit, radau, bdf or half-explicit",
-            method.info.name));
+            "chooses its steps: {}",
+            method.info.name,
+            system->layout().kind == SystemKind::dae ? "auto, radau or bdf"
+                                                     : "auto, explicit, radau, bdf or half-explicit"));
       adaptive = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
     } else {
       if (!method.bind)
@@ -170,14 +174,18 @@ struct Simulation::Impl {
     if (system->has_energy()) wanted.insert(Q::energy);
     if (!momenta.empty()) wanted.insert(Q::momentum);
     watch = system->evaluation(wanted);
+    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
+    if (system->layout().kind == SystemKind::dae && symbolic && !levels)
+      levels = std::make_unique<DaeLevels>(*symbolic);
   }
 
   // What was preserved, at the present state. Says what is not a number there; then nothing has changed.
   const char* look() {
     if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi)) return "state";
     watch->at(state.t, state.y.data(), state.z.data(), state.psi.data());
-    const double g = biggest((*watch)[Q::constraint], system->ng());
-    const double rate = biggest((*watch)[Q::constraint_rate], system->ng());
+    if (levels) levels->at(state);
+    const double g = levels ? levels->algebraic : biggest((*watch)[Q::constraint], system->ng());
+    const double rate = levels ? levels->hidden : biggest((*watch)[Q::constraint_rate], system->ng());
     if (!std::isfinite(g) || !std::isfinite(rate)) return "residual of the constraints";
     if (system->has_energy() && !std::isfinite(*(*watch)[Q::energy])) return "energy";
     for (const WatchedMomentum& m : momenta)
@@ -508,7 +516,10 @@ void Simulation::start(const Start& initial) {
   s.crowded = 0;
   s.events.start(s.state);
   s.open_output();
-  s.record_if_due();
+  if (!s.options.times.empty() && s.due_time() > s.state.t)
+    s.write_row();  // the first state always
+  else
+    s.record_if_due();
   s.started = true;
 }
 

@@ -532,7 +532,7 @@ TEST(BadInput, CommandLinesThatMeanNothingAreExplained) {
   refuses_command({"run"}, {"MODEL is required", "hinge run --help"});
   refuses_command({"check"}, {"MODEL is required", "hinge check --help"});
   refuses_command({"convergence"}, {"MODEL is required", "hinge convergence --help"});
-  refuses_command({"methods", "extra"}, {"extra", "hinge methods --help"});
+  refuses_command({"methods", "extra"}, {"extra", "'hinge methods' lists them all"});
   refuses_options({"--nope"}, {"no option '--nope'", "hinge run --help"});
   refuses_options({"--jsn"}, {"no option '--jsn'", "did you mean '--json'?"});
   refuses_options({"extra"}, {"extra", "hinge run --help"});

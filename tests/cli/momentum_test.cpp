@@ -76,7 +76,7 @@ TEST(BadInput, MomentumMapsAreLocated) {
   };
   expect("output.momentum=3", "output.momentum: expected a table");
   expect("output.momentum.L=3", "output.momentum.L: expected {");
-  expect("output.momentum.L={axis=[0,1]}", "output.momentum.L.axis: 'axis' has 2 numbers");
+  expect("output.momentum.L={axis=[0,1]}", "--set output.momentum.L: 'axis' has 2 numbers");
   expect("output.momentum.L={axis=[0,0,0]}", "'axis' is zero");
   expect("output.momentum.L.axis=[0,0,0]", "--set output.momentum.L.axis: 'axis' is zero");
   expect("output.momentum.L={axes=[0,1,0]}", "did you mean 'axis'");

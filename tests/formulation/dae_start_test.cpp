@@ -106,6 +106,16 @@ TEST(DaeStart, NamesSingularPoints) {
   EXPECT_NEAR(regular.state.z[1], -2.0 / 3, 1e-14);  // y' = (z^2 - 1) z'
 }
 
+// A number that vanishes carries the rounding of large ones beside it; that is no contradiction.
+TEST(DaeStart, TakesRoundingForWhatItIs) {
+  const Found f = start(
+      "[dae]\nunknowns = [\"a\", \"b\", \"c\", \"d\"]\nequations = [\"a' = -1000*a + b\", \"b' = -a - 2e6*b + c\", "
+      "\"c' = d + a\", \"c = sin(t)\"]\n[integrate]\nmethod = \"radau\"\n[initial]\nunknowns = { a = 1, b = 0 }\n");
+  ASSERT_EQ(f.complaint, "");
+  EXPECT_NEAR(f.state.y[2], 0, 1e-12);
+  EXPECT_NEAR(f.state.y[3], 0, 1e-12);  // d = cos(0) - a
+}
+
 TEST(DaeStart, NamesEquationsThatAreNoNumbers) {
   const Found f = start(
       "[dae]\nunknowns = [\"x\"]\nequations = [\"x' + sqrt(x)\"]\n[integrate]\nmethod = \"rattle\"\n"

@@ -209,8 +209,8 @@ TEST(GeneralPenalty,
         expect_relative(general.spring, number(table["max_penalty_energy"]), 1e-3, key + "_spring");
       } else {  // the equations have no solution nearby; in which step that shows depends on the solver
         testing::Test::RecordProperty(key + "_failed_at", general.failed);
-        // measured: steps 168, 43; 46, 11; the golden ones are 174, 78; 42, 24, and 110 for 1e9, which is solved here
-        EXPECT_EQ(general.failed > 0, mu > 5e9) << key;
+        // the golden steps are 174, 78; 110 (1e9), 42, 24
+        EXPECT_GT(general.failed, 0) << key;
       }
     }
 }

@@ -290,7 +290,7 @@ std::string order(const Subject& subject, const MethodChoice& method) {
     return judge("median_off", true, std::abs(median(found) - method.order), {0.2, 0}) +
            judge("median_psi_off", true, std::abs(median(found_psi) - method.multiplier_order), {0.4, 0});
   }
-  if (method.info.multiplier_order == "not stated") return text;
+  if (method.info.multiplier_order == "not stated" || method.multiplier_order == 0) return text;
   // measured 0.045; with a tolerance on purpose 0.13
   return text +
          judge("psi_off", true, std::abs(least - method.multiplier_order), {subject.tolerance == 0 ? 0.1 : 0.2, 0});

@@ -1,0 +1,119 @@
+#include "simulate/dae_levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "expression/substitute.hpp"
+#include "formulation/dae_structure.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Nodes = std::vector<Node>;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Which functions contain none of the variables.
+std::vector<char> free_of(Graph& graph, const Nodes& functions, const Nodes& variables) {
+  const std::vector<char> depends = dependence(graph, variables);
+  std::vector<char> free;
+  for (const Node f : functions) free.push_back(!depends[at(f)]);
+  return free;
+}
+
+// Second derivatives, and what equations in which one x_j' stands alone, times a number, make of them.
+struct SecondDerivatives {
+  Nodes variables, known, images;
+
+  explicit SecondDerivatives(DaeStructure& s, const Nodes& z) {
+    Graph& graph = s.jet.graph();
+    for (int j = 0; j < s.size(); ++j) variables.push_back(s.jet.at(j, 2));
+    const SparseExpressions by_z = jacobian(graph, s.direct, z);
+    Nodes alone;
+    std::vector<int> unknown;
+    std::vector<char> found(at(s.size()), 0);
+    for (std::size_t i = 0; i < s.direct.size(); ++i) {
+      const auto k = at(by_z.row_start[i]);
+      if (by_z.row_start[i + 1] != by_z.row_start[i] + 1 || !graph.is_constant(by_z.entries[k])) continue;
+      const int j = by_z.column[k];
+      if (found[at(j)]) continue;
+      found[at(j)] = 1;
+      alone.push_back(s.direct[i]);
+      unknown.push_back(j);
+      images.push_back(by_z.entries[k]);
+    }
+    const Nodes rates = s.jet.total_derivatives(alone);  // a x_j'' - f_t - f_x x'
+    for (const int j : unknown) known.push_back(variables[at(j)]);
+    const Nodes zero(known.size(), graph.constant(0));
+    const Nodes rest = substitute(graph, rates, known, zero, graph);
+    for (std::size_t k = 0; k < rest.size(); ++k) images[k] = graph.negate(graph.divide(rest[k], images[k]));
+  }
+};
+
+Nodes hidden_constraints(DaeStructure& s, const Nodes& z) {
+  Graph& graph = s.jet.graph();
+  const SecondDerivatives second(s, z);
+  Nodes level, found;
+  std::vector<int> equation;
+  for (int i = 0; i < s.size(); ++i)
+    if (s.c[at(i)] > 0) {
+      level.push_back(s.equations[at(i)]);
+      equation.push_back(i);
+    }
+  Nodes higher;  // combined equations may contain x'' and more themselves
+  for (std::size_t k = 0; k < s.jet.variables().size(); ++k)
+    if (s.jet.places()[k].order > 1) higher.push_back(s.jet.variables()[k]);
+  for (int order = 0; !level.empty(); ++order) {
+    const std::vector<char> usable = free_of(graph, level, higher);
+    Nodes next;
+    std::vector<int> next_equation;
+    for (std::size_t k = 0; k < level.size(); ++k) {
+      if (!usable[k]) continue;
+      if (order > 0 && !graph.is_constant(level[k])) found.push_back(level[k]);
+      if (s.c[at(equation[k])] <= order) continue;
+      next.push_back(level[k]);
+      next_equation.push_back(equation[k]);
+    }
+    level = substitute(graph, s.jet.total_derivatives(next), second.known, second.images, graph);
+    equation = std::move(next_equation);
+  }
+  return found;
+}
+
+}  // namespace
+
+DaeLevels::DaeLevels(const SymbolicSystem& system) {
+  const Equations& eq = system.equations();
+  Nodes rows;
+  const std::vector<char> algebraic_row = free_of(*eq.graph, eq.residual, eq.z);
+  for (std::size_t i = 0; i < eq.residual.size(); ++i)
+    if (algebraic_row[i]) rows.push_back(eq.residual[i]);
+  algebraic_count_ = rows.size();
+  if (algebraic_count_ > 0 && eq.pairs.empty() && eq.noise.empty()) try {
+      DaeStructure structure = analyse_dae(system);
+      if (structure.index() > 1)
+        for (const Node f : hidden_constraints(structure, eq.z)) rows.push_back(f);
+    } catch (const SingularDae&) {  // the run itself says so
+    }
+  if (rows.empty()) return;
+  tape_ = system.tape(rows);
+  scratch_ = tape_->make_scratch();
+  values_.resize(rows.size());
+}
+
+void DaeLevels::at(const State& s) {
+  algebraic = hidden = 0;
+  if (!tape_) return;
+  const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
+  tape_->evaluate(inputs, scratch_.data(), values_.data());
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const double size = std::abs(values_[i]);
+    if (i < algebraic_count_)
+      algebraic = !(size <= algebraic) ? size : algebraic;
+    else if (std::isfinite(size))
+      hidden = std::max(hidden, size);
+  }
+}
+
+}  // namespace hinge

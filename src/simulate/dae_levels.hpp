@@ -1,0 +1,30 @@
+// How well a DAE F(t, x, x') = 0 is kept: its algebraic equations, those without x', and its hidden constraints.
+//
+// Hidden constraints are the derivatives F_i^(k), k = 1..c_i, of the structure analysis. In them x'' is replaced by
+// what equations  a x_j' = f(t, x), a a number, make of it, x_j'' = (f_t + f_x x') / a, so that they are functions of
+// (t, x, x'); those that need other second derivatives say nothing about x and are left out. For x' = u, x^2 + y^2 = 1
+// this gives 2 (x x' + y y') and 2 (x'^2 + y'^2 + x u' + y v').
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+class DaeLevels {
+ public:
+  explicit DaeLevels(const SymbolicSystem& system);
+  void at(const State& state);
+
+  double algebraic = 0;  ///< max |F_i|; not a number where one of them is none
+  double hidden = 0;     ///< max |F_i^(k)| of those that are numbers
+
+ private:
+  std::unique_ptr<Evaluator> tape_;
+  std::size_t algebraic_count_ = 0;
+  std::vector<double> scratch_, values_;
+};
+
+}  // namespace hinge
