@@ -105,7 +105,8 @@ TEST(ContactGoldens, ChainsAreSolvedToTenDigitsByNewtonAndInteriorPoints) {
   }
 }
 
-// Iterations of the implementation behind the goldens; twice as many are allowed.
+// Iterations of the implementation behind the goldens on the chains of 2, 3 and 10 contacts; twice as many are allowed.
+// Measured, in the order below: 10 20 20, 12 38 42, 0 1 1, 22 24 43, 16 36 31, 16 26 26, 18 26 35, 12 11 10.
 TEST(ContactGoldens, ChainsNeedNoMoreThanTwiceTheIterations) {
   struct Row {
     const char* solver;
@@ -114,14 +115,14 @@ TEST(ContactGoldens, ChainsNeedNoMoreThanTwiceTheIterations) {
     std::vector<int> iterations;
   };
   const std::vector<Row> rows = {
-      {"block-gauss-seidel", false, 1e-11, {6, 19, 19, 17, 34}},
-      {"gauss-seidel", false, 1e-8, {21, 40, 50, 46, 187}},
-      {"newton-ac", false, 1e-12, {4, 4, 4, 4, 5}},
-      {"admm", false, 1e-9, {21, 25, 27, 61, 61}},
-      {"apgd", true, 1e-9, {16, 34, 61, 33, 74}},
-      {"spectral-gradient", true, 1e-9, {13, 27, 30, 25, 75}},
-      {"sor", true, 1e-9, {13, 19, 27, 27, 89}},
-      {"cone-interior-point", true, 1e-9, {7, 7, 7, 10, 11}},
+      {"block-gauss-seidel", false, 1e-11, {6, 19, 17}},
+      {"gauss-seidel", false, 1e-8, {21, 40, 46}},
+      {"newton-ac", false, 1e-12, {4, 4, 4}},
+      {"admm", false, 1e-9, {21, 25, 61}},
+      {"apgd", true, 1e-9, {16, 34, 33}},
+      {"spectral-gradient", true, 1e-9, {13, 27, 25}},
+      {"sor", true, 1e-9, {13, 19, 27}},
+      {"cone-interior-point", true, 1e-9, {7, 7, 10}},
   };
   for (const Row& row : rows) {
     std::size_t k = 0;
