@@ -132,6 +132,9 @@ void TokenReader::fail_call_of(Position token) const {
   const std::string name = quote(token, token + 1);
   if (called.has_value())
     fail(token, fmt::format("{} is not a function; to multiply, write {}*(...)", name, called.name.substr(0, 40)));
+  for (const std::string_view derivative : {"der", "diff", "ddt", "derivative"})
+    if (called.name == derivative)
+      fail(token, fmt::format("unknown function {}; a derivative by the time is written with a prime, as in x'", name));
   std::vector<std::string> known;
   for (const Function& function : functions) known.emplace_back(function.name);
   const std::string nearest = nearest_name(called.name, known);

@@ -25,6 +25,17 @@ std::size_t equals_sign(const std::string& text) {
   return std::string::npos;
 }
 
+// Is there an == outside all parentheses? Then the whole text is a comparison.
+bool compares(const std::string& text) {
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '(' || text[at] == '[') ++depth;
+    if (text[at] == ')' || text[at] == ']') --depth;
+    if (depth == 0 && text.compare(at, 2, "==") == 0) return true;
+  }
+  return false;
+}
+
 std::string quoted(const std::string& text) {
   return text.size() <= 70 ? "\"" + text + "\"" : "\"" + text.substr(0, 67) + "...\"";
 }
@@ -32,6 +43,8 @@ std::string quoted(const std::string& text) {
 Value read_equation(const Item& item, const ValueReader& read, const Scope& scope) {
   if (!item.is_string()) return read.value(item);
   const std::string text = item.text();
+  if (compares(text))
+    item.fail("== compares, and gives 1 or 0; write = between the two sides of an equation: " + quoted(text));
   const std::size_t at = equals_sign(text);
   if (at == std::string::npos) return read.value(item);
   if (equals_sign(text.substr(at + 1)) != std::string::npos)

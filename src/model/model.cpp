@@ -186,12 +186,14 @@ std::vector<Node> read_state(const Item& item, const Blocks& blocks, const std::
   return values;
 }
 
-std::vector<double> as_numbers(const Item& item, const std::vector<Node>& nodes, const Graph& graph) {
+std::vector<double> as_numbers(const Item& item, const std::vector<Node>& nodes, const Graph& graph,
+                               const char* what = "initial values are numbers; they cannot depend on t or coordinates",
+                               const char* not_finite = "an initial value is not a finite number") {
   std::vector<double> x;
   for (const Node n : nodes) {
-    if (!graph.is_constant(n)) item.fail("initial values are numbers; they cannot depend on t or coordinates");
+    if (!graph.is_constant(n)) item.fail(what);
     x.push_back(graph.value(n));
-    if (!std::isfinite(x.back())) item.fail("an initial value is not a finite number");
+    if (!std::isfinite(x.back())) item.fail(not_finite);
   }
   return x;
 }
@@ -551,7 +553,10 @@ void read_output(const Item& section, const SystemSection& system, Scope& scope,
   if (section["every"] && section["interval"]) section["interval"].fail("give 'every' or 'interval', not both");
   if (const Item times = section["times"]) {
     if (section["every"] || section["interval"]) times.fail("give 'times', 'every' or 'interval', not several");
-    model.simulation.times = as_numbers(times, read.list(times), *scope.graph);
+    model.simulation.times = as_numbers(times, read.list(times), *scope.graph,
+                                        "times to record at are numbers, as in [0.5, 1]; they may use parameters, "
+                                        "but not t or coordinates",
+                                        "a time to record at is not a finite number");
     std::vector<double>& list = model.simulation.times;
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());

@@ -47,7 +47,7 @@ void EventWatch::compile(const System& system) {
   has_slope_.assign(roots.size(), 0);
   std::vector<Node> slopes;
   for (std::size_t k = 0; k < roots.size(); ++k) {
-    has_slope_[k] = system.layout().kind != SystemKind::dae && !moving[static_cast<std::size_t>(roots[k])];
+    has_slope_[k] = !moving[static_cast<std::size_t>(roots[k])];
     slopes.push_back(has_slope_[k] ? time_derivative(graph, std::span(&roots[k], 1), eq.t, eq.y, eq.v)[0]
                                    : graph.constant(0));
   }

@@ -134,8 +134,10 @@ struct Simulation::Impl {
       if (!method.bind_adaptive)
         throw UnsuitableMethod(fmt::format(
             "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
-            "chooses its steps: explicit, radau, bdf or half-explicit",
-            method.info.name));
+            "chooses its steps: {}",
+            method.info.name,
+            system->layout().kind == SystemKind::dae ? "auto, radau or bdf"
+                                                     : "auto, explicit, radau, bdf or half-explicit"));
       adaptive = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
     } else {
       if (!method.bind)
@@ -514,7 +516,10 @@ void Simulation::start(const Start& initial) {
   s.crowded = 0;
   s.events.start(s.state);
   s.open_output();
-  s.record_if_due();
+  if (!s.options.times.empty() && s.due_time() > s.state.t)
+    s.write_row();  // the first state always
+  else
+    s.record_if_due();
   s.started = true;
 }
 

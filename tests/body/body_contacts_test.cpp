@@ -208,7 +208,8 @@ TEST(Particles, ArePlacedWithoutOverlaps) {
         for (std::size_t j = 0; j < i; ++j) EXPECT_GE((places[i] - places[j]).norm(), radii[i] + radii[j]);
       }
     }
-    EXPECT_THROW(place_at_random(dimension, std::vector<double>(1000, 0.04), low, low + 0.2 * (high - low), random), InputError);
+    EXPECT_THROW(place_at_random(dimension, std::vector<double>(1000, 0.04), low, low + 0.2 * (high - low), random),
+                 InputError);
     EXPECT_THROW(place_on_grid(dimension, std::vector<double>(1000, 0.04), low, low + 0.2 * (high - low)), InputError);
   }
   RandomNumbers first(1);

@@ -2,6 +2,7 @@
 // fails leaves behind.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
@@ -433,6 +434,19 @@ TEST(Check, TellsStructureWithoutIntegrating) {
   EXPECT_EQ(hinge(folder, {"check", folder.write("m.toml", with(pendulum, "9.81*m", "log(-q[0])*m"))}).status, 2);
   for (const std::string& text : {chain, rotor, mechanism, odae})
     EXPECT_EQ(hinge(folder, {"check", folder.write("m.toml", text)}).status, 0);
+}
+
+TEST(Run, TimesAreRecordedWithTheFirstAndTheLastState) {
+  const Folder folder;
+  const std::string file = folder.file("t.csv");
+  const Answer a = hinge(folder, {"run", folder.write("m.toml", pendulum), "--set", "output.times=[0.25, 0.5]", "--end",
+                                  "1", "--method", "explicit", "--tolerance", "1e-8", "--out", file});
+  ASSERT_EQ(a.status, 0) << a.err;
+  std::ifstream in(file);
+  std::string line, times;
+  while (std::getline(in, line))
+    if (!line.empty() && line[0] != '#' && line[0] != 't') times += line.substr(0, line.find(',')) + " ";
+  EXPECT_EQ(times, "0 0.25 0.5 1 ");
 }
 
 TEST(Examples, CheckAndRunCleanly) {

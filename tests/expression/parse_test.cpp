@@ -341,6 +341,7 @@ TEST(Parse, ListsNamesOnlyWhenTheyAreFew) {
 TEST(Parse, PointsAtTheUnknownFunction) {
   expect_error("1 + sinn(x)", 5, {"unknown function 'sinn'", "did you mean 'sin'?"});
   expect_error("1 + frobnicate(x)", 5, {"unknown function 'frobnicate'", "there are sin, cos"});
+  expect_error("der(x)", 1, {"unknown function 'der'", "a prime, as in x'"});
   expect_error("2*x(t)", 3, {"'x' is not a function", "write x*(...)"});
   expect_error("pi(2)", 1, {"'pi' is not a function"});
   expect_error("sum(i, 0, 1, i(2))", 14, {"'i' is not a function"});

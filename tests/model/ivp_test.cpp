@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Solved{"simple-pendulum.toml", "explicit", "1e-12", simple_y, simple_z, {}, 2e-11, 2e-11, 1, 1e-14},
         Solved{"simple-pendulum.toml", "radau", "1e-12", simple_y, simple_z, {}, 2e-10, 2e-10, 1, 1e-14},
         Solved{"simple-pendulum.toml", "bdf", "1e-12", simple_y, simple_z, {}, 1e-8, 1e-8, 1, 1e-14},
-        // through six positions in which the constraints are dependent: what passes them loses digits there
+        // through ten positions in which the constraints are dependent: what passes them loses digits there
         Solved{"four-bar.toml", "explicit", "1e-10", bars_y, bars_z, {}, 1e-7, 1e-7, 1, 1e-14},
         Solved{"four-bar.toml", "half-explicit", "1e-12", bars_y, bars_z, {}, 5e-9, 5e-9, 1, 1e-9}));
 

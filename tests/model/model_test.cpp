@@ -388,5 +388,18 @@ TEST(Model, ErrorsSayWhereTheyAre) {
   EXPECT_THROW(load_model("no/such/file.toml"), InputError);
 }
 
+TEST(Model, ErrorsSpeakOfWhatWasWritten) {
+  const std::string decay = "[dae]\nunknowns = [\"x\"]\nequations = [\"x' = -x\"]\n[initial]\nunknowns = { x = 1 }\n";
+  const auto with = [&](const std::string& equation) {
+    return message("[dae]\nunknowns = [\"x\"]\nequations = [\"" + equation + "\"]\n[initial]\nunknowns = { x = 1 }\n");
+  };
+  EXPECT_EQ(message(decay), "accepted");
+  EXPECT_NE(with("x' == -x").find("write = between"), std::string::npos) << with("x' == -x");
+  EXPECT_EQ(with("x' = -if(t == 1, 2, x)"), "accepted");  // a comparison inside is none of this
+  const std::string recorded = message(decay + "[output]\ntimes = [\"t\"]\n");
+  EXPECT_NE(recorded.find("times to record at are numbers"), std::string::npos) << recorded;
+  EXPECT_EQ(message(decay + "[output]\ntimes = [0.5, \"1/4\"]\n"), "accepted");
+}
+
 }  // namespace
 }  // namespace hinge

@@ -78,6 +78,31 @@ struct Pendulum {
   }
 };
 
+// A DAE too: a bounce that is shorter than a step must not let the ball through the floor.
+TEST(Events, BouncesOfADaeAccumulateToo) {
+  hinge::Dae dae;
+  const hinge::Expression y = dae.unknown("y"), v = dae.unknown("v");
+  dae.equation(dae.derivative(y) - v);
+  dae.equation(dae.derivative(v) + 9.81);
+  hinge::Simulation run(dae, hinge::radau(), {.tolerance = {1e-8, 1e-8}});
+  run.watch({.name = "floor",
+             .root = y,
+             .direction = Event::Direction::falling,
+             .action = Event::Action::change,
+             .velocity = {y, -0.8 * v}});
+  run.start({.position = {1, 0}});
+  EXPECT_THROW(run.until(10), hinge::StepFailure);
+  EXPECT_NEAR(run.state().t, std::sqrt(2 / 9.81) * 9, 1e-6);
+  EXPECT_GT(run.state().y[0], -1e-9);
+}
+
+TEST(Events, WatchingComesBeforeTheStart) {
+  Ball ball;
+  auto run = ball.run(0.1);
+  run.start({.position = {1}});
+  EXPECT_THROW(run.watch({.name = "late", .root = ball.y}), hinge::InputError);
+}
+
 TEST(Events, DirectionsAreToldApartAndRecordingDoesNotDisturb) {
   const auto passes = [](Event::Direction direction) {
     Pendulum p;
