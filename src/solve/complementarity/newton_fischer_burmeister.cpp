@@ -11,7 +11,7 @@
 // Source: De Luca, Facchinei, Kanzow (1996).
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/SparseCholesky>
 
 #include "solve/complementarity/direct_methods.hpp"
 #include "solve/complementarity/pyramid.hpp"
@@ -57,6 +57,10 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
     offset = std::move(pyramid.offset);
   }
   const Eigen::Index n = lcp.q.size();
+  if (n == 0) {  // bilateral rows only, and eliminated
+    judge.done(1, offset);
+    return;
+  }
   // The pattern of M with a full diagonal.
   SparseRows identity(n, n);
   identity.setIdentity();
@@ -100,12 +104,16 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
     }
     if (!newton) {
       // Levenberg and Marquardt's step: regular, and downhill.
-      const SparseRows normal = SparseRows(J.transpose()) * J;
-      Eigen::MatrixXd A(normal);
-      A.diagonal().array() += 1e-10 * std::max(1e-300, A.diagonal().maxCoeff());
-      step = -A.ldlt().solve(gradient);
+      const Eigen::SparseMatrix<double> normal = SparseRows(SparseRows(J.transpose()) * J);
+      const Eigen::VectorXd ridge =
+          Eigen::VectorXd::Constant(n, 1e-10 * std::max(1e-300, normal.diagonal().maxCoeff()));
+      Eigen::SparseMatrix<double> A = normal;
+      A += Eigen::SparseMatrix<double>(ridge.asDiagonal());
+      const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(A);
+      step = -factor.solve(gradient);
       slope = gradient.dot(step);
-      if (!step.allFinite() || !(slope < 0)) step = -gradient, slope = -gradient.squaredNorm();
+      if (factor.info() != Eigen::Success || !step.allFinite() || !(slope < 0))
+        step = -gradient, slope = -gradient.squaredNorm();
     }
     for (int halving = 0;; ++halving, t *= 0.5) {
       trial = z + t * step;

@@ -72,9 +72,10 @@ std::string dense_lcp(const ContactProblem& p) {
   if (!why.empty()) return why;
   if (const auto size = pyramid_rows(p) + p.bilateral; size > dense_limit)
     return fmt::format("its LCP is a dense matrix, and {} rows are more than {}; take {}", size, dense_limit,
-                       p.dimension == 1                             ? "interior-point or newton-fb"
-                       : p.dimension == 2 || p.mu.maxCoeff() == 0.0 ? "block-gauss-seidel"
-                                                                    : "fewer facets, or exact friction");
+                       p.dimension == 1 ? "interior-point or newton-fb"
+                       : p.dimension == 2 || p.contacts() == 0 || p.mu.maxCoeff() == 0.0
+                           ? "block-gauss-seidel"
+                           : "fewer facets, or exact friction");
   return "";
 }
 
