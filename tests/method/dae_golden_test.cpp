@@ -13,6 +13,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/model.hpp"
 #include "method/bdf.hpp"
+#include "method/dae_problems.hpp"
 #include "method/goldens.hpp"
 #include "places.hpp"
 
@@ -54,6 +55,27 @@ State fixed_bdf(const std::shared_ptr<const System>& system, const Solution& exa
 
 void expect_error(double error, double golden, double relative, double rounding, const std::string& what) {
   EXPECT_NEAR(error, golden, relative * golden + rounding) << what;
+}
+
+// The nearest consistent values in the mass metric, and the multipliers there.
+TEST(DaeGoldens, ConsistentValuesOfMechanicalSystems) {
+  struct Case {
+    const char* key;
+    dae_problems::Problem problem;
+    double t;
+    std::vector<double> p, v;
+  };
+  for (const Case& c :
+       {Case{"pendulum p*=(1.1,-0.2),v*=(0.3,1)", dae_problems::pendulum(), 0, {1.1, -0.2}, {0.3, 1}},
+        Case{"slider_crank p*=(1,-0.5,2.2),v*=(2,-1,0)", dae_problems::slider_crank(), 0, {1, -0.5, 2.2}, {2, -1, 0}},
+        Case{"hoop t=0.25 p*=(0.8,0.5,-0.5),v*=(1,1,1)", dae_problems::hoop(), 0.25, {0.8, 0.5, -0.5}, {1, 1, 1}}}) {
+    const json& golden = data()["consistent_init"].at(c.key);
+    const State s = consistent_start(*c.problem.system, c.t,
+                                     {.position = c.p, .velocity = c.v, .consistent = Consistency::project});
+    goldens::expect_near(s.y, numbers(golden["p"]), 1e-9, c.key);
+    goldens::expect_near(s.z, numbers(golden["v"]), 1e-9, c.key);
+    goldens::expect_near(s.psi, numbers(golden["lam"]), 1e-9, c.key);
+  }
 }
 
 // The index-2 problem of Hairer, Lubich and Roche: the order k in all three unknowns.

@@ -13,6 +13,7 @@
 // 3D, thousands of rows. Source: Cottle, Pang, Stone (1992), chapter 4.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Dense>
@@ -170,7 +171,11 @@ void solve_lemke(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   const Eigen::VectorXd columns = equilibrate(lcp.M, lcp.q);
   const int own = static_cast<int>(100 + 20 * n), most = judge.limit(3 * own);
   int pivots = 0;
+  bool ray = false;
   for (int attempt = 0; attempt < 3 && pivots < most; ++attempt) {
+    // Dependent rows leave a matrix whose rank rounding decides, and a ray may be that rounding's: a little is added to
+    // the diagonal. Whether the result is a solution is judged without it.
+    if (std::exchange(ray, false)) lcp.M.diagonal().array() += 1e-13;
     Eigen::VectorXd d = Eigen::VectorXd::Ones(n), z;
     if (attempt == 1) d = Eigen::VectorXd::LinSpaced(n, 1, static_cast<double>(n));
     if (attempt == 2)
@@ -183,9 +188,11 @@ void solve_lemke(Delassus& W, Judge& judge, Eigen::VectorXd r) {
       if (judge.done(pivots, lcp.reaction * columns.cwiseProduct(z) + lcp.offset)) return;
       judge.stop(ContactStatus::failed, "pivoting ended, but rounding spoilt its result; take newton-fb");
     } else if (ending == Ending::ray) {
+      ray = true;
       judge.stop(
           ContactStatus::failed,
-          "it ended in a secondary ray: a positive semidefinite problem has no solution then (it is infeasible)");
+          "it ended in a secondary ray: a positive semidefinite problem has no solution then (it is infeasible), "
+          "unless its rows depend on each other and rounding has decided; newton-ac or interior-point tell");
     } else {
       judge.stop(ContactStatus::iteration_limit, "too many pivots; take newton-fb or interior-point");
     }
