@@ -57,7 +57,8 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
       joints_(system_->pattern(Quantity::constraint_rate_z)),
       kernel_(matrix_, joints_, false, choice),
       nz_(system_->nz()),
-      m_(system_->ng()) {
+      m_(system_->ng()),
+      bodies_(BodyContactForm::of(*system_, matrix_, joints_, options_)) {
   if (finder_) d_ = finder_->dimension();
   S_.resize(matrix_.entries());
   C_.resize(joints_.entries());
@@ -68,6 +69,7 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
 
 void ContactStep::find(double t, const double* y, double band, bool end_of_step) {
   active.clear();
+  solved_ = false;
   if (!finder_) return;
   const Stopwatch watch(statistics.search_seconds);
   ContactList& list = impulses_.contacts;
@@ -102,6 +104,7 @@ bool ContactStep::factor(const double* S, const double* C) {
   std::copy_n(S, S_.size(), S_.data());
   std::copy_n(C, C_.size(), C_.data());
   few_ = rows() <= few_rows || (always_dense_ && rows() <= most_dense);
+  by_bodies_ = !few_ && bodies_ && bodies_->masses(S);
   if (!few_) return true;
   return kernel_.factor(S, nullptr, C) && make_delassus();
 }
@@ -195,8 +198,42 @@ bool ContactStep::solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimen
 
 bool ContactStep::solve(const double* right, const double* c, const double* w, double* v) {
   failure.clear();
+  warm_start();
   contact_impulse.assign(at(rows()), 0.0);
-  return few_ ? solve_few(right, c, w, v) : solve_many(right, c, w, v);
+  const bool good = few_         ? solve_few(right, c, w, v)
+                    : by_bodies_ ? solve_bodies(right, c, w, v)
+                                 : solve_many(right, c, w, v);
+  solved_ = good;
+  return good;
+}
+
+bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
+  const Stopwatch watch(statistics.solver_seconds);
+  const double tolerance = options_.tolerance > 0 ? options_.tolerance : 1e-8;
+  for (int k = 0; k < nz_; ++k)
+    if (!std::isfinite(right[k])) return false;
+  for (int k = 0; k < rows(); ++k)
+    if (!std::isfinite(w[k])) return false;
+  const BodyContactReport report = bodies_->solve(list(), active, right, C_.data(), c, w, tolerance, start_, v);
+  std::copy_n(start_.data(), rows(), contact_impulse.data());
+  std::copy_n(start_.data() + rows(), m_, joint_impulse.data());
+  ++statistics.solves;
+  statistics.solver_iterations += report.sweeps;
+  statistics.solver = report.fell_back ? "auto" : "block-gauss-seidel";
+  return judge(static_cast<int>(active.size()), d_, report.converged(), report.residual,
+               biggest(contact_impulse.data(), rows()), report.message);
+}
+
+// Keeps the worst residuals; false where the solution is none.
+bool ContactStep::judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
+                        std::string_view message) {
+  if (!converged) ++statistics.unconverged;
+  statistics.complementarity = std::max(statistics.complementarity, residual.ours);
+  if (dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
+    statistics.cone = std::max(statistics.cone, residual.cone / largest);
+  if (converged || residual.ours <= std::max(useless, 10 * options_.tolerance)) return true;
+  failure = fmt::format("the contact problem with {} contacts is not solved: {}", contacts, message);
+  return false;
 }
 
 bool ContactStep::solve_few(const double* right, const double* c, const double* w, double* v) {
@@ -305,8 +342,8 @@ bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
   const bool polish = options_.tolerance == 0 && options_.solver == "auto" && few_;
   o.tolerance = options_.tolerance > 0 ? options_.tolerance : few_ ? 1e-10 : 1e-8;
   // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
-  if (warm && !(few_ && problem.dimension == 1)) warm_start(o.start);
-  if (o.start.size() != problem.rows()) o.start.resize(0);
+  if (warm && !(few_ && problem.dimension == 1) && at(problem.rows()) <= start_.size())
+    o.start = Eigen::Map<const Eigen::VectorXd>(start_.data(), problem.rows());
   ContactResult result = solve_contact(problem, options_.solver, o);
   ++statistics.solves;
   statistics.solver_iterations += result.iterations;
@@ -325,27 +362,27 @@ bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
     }
   }
   statistics.solver = result.solver;
-  if (!result.converged()) ++statistics.unconverged;
-  statistics.complementarity = std::max(statistics.complementarity, result.residual.ours);
   const double largest = result.r.head(problem.contacts() * problem.dimension).lpNorm<Eigen::Infinity>();
-  if (problem.dimension > 1 && largest > 0 && problem.friction != FrictionModel::polyhedral)
-    statistics.cone = std::max(statistics.cone, result.residual.cone / largest);
+  const bool good =
+      judge(problem.contacts(), problem.dimension, result.converged(), result.residual, largest, result.message);
   reaction_ = std::move(result.r);
   velocity_ = std::move(result.u);
-  if (!result.converged() && !(result.residual.ours <= useless)) {
-    failure = fmt::format("the contact problem with {} contacts is not solved: {}", problem.contacts(), result.message);
-    return false;
-  }
-  return true;
+  return good;
 }
 
 // By keys, in turned tangents, longer or shorter with the step. Not after an impact, whose impulse is not that of a
 // force.
-void ContactStep::warm_start(Eigen::VectorXd& start) {
+void ContactStep::warm_start() {
   const ContactList& l = list();
   const int n = rows();
+  if (solved_ && contact_impulse.size() == at(n)) {  // again in the same step
+    start_.assign(contact_impulse.begin(), contact_impulse.end());
+    start_.insert(start_.end(), joint_impulse.begin(), joint_impulse.end());
+    return;
+  }
+  start_.clear();
   if (last_keys_.empty() || n == 0) return;
-  start.setZero(n + (few_ ? 0 : m_));
+  start_.assign(at(n + m_), 0.0);
   const double scale = last_h_ != 0 && h_ != 0 ? h_ / last_h_ : 1;
   std::size_t old = 0;
   for (std::size_t a = 0; a < active.size(); ++a) {
@@ -354,7 +391,7 @@ void ContactStep::warm_start(Eigen::VectorXd& start) {
     if (old == last_keys_.size()) break;
     if (last_keys_[old] != l.key[i] || last_struck_[old]) continue;
     const double* from = last_impulse_.data() + old * at(d_);
-    double* to = start.data() + a * at(d_);
+    double* to = start_.data() + a * at(d_);
     to[0] = scale * from[0];
     if (d_ == 3 && l.frame.size() == 9 * at(l.count) && last_frame_.size() == 9 * last_keys_.size()) {
       const double *before = last_frame_.data() + 9 * old, *now = l.frame.data() + 9 * i;
@@ -367,6 +404,7 @@ void ContactStep::warm_start(Eigen::VectorXd& start) {
       for (int row = 1; row < d_; ++row) to[row] = scale * from[row];
     }
   }
+  for (std::size_t k = 0; k < last_joints_.size(); ++k) start_[at(n) + k] = scale * last_joints_[k];
 }
 
 void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
@@ -387,7 +425,7 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   if (!finder_) return;
   const ContactList& l = list();
   // who struck: compared with the impulse of the last step
-  std::vector<char> struck(active.size(), 0);
+  struck_.assign(active.size(), 0);
   std::size_t old = 0;
   statistics.loaded = 0;
   double largest = 0;
@@ -398,8 +436,8 @@ void ContactStep::finish(const double* total, const double* before, double h, do
     while (old < last_keys_.size() && last_keys_[old] < l.key[at(active[a])]) ++old;
     const bool known = old < last_keys_.size() && last_keys_[old] == l.key[at(active[a])];
     const double last = known ? last_impulse_[old * at(d_)] : 0;
-    struck[a] = now > 0 && now > 10 * last;
-    if (struck[a] && before[a * at(d_)] < 0) ++statistics.impacts;
+    struck_[a] = now > 0 && now > 10 * last;
+    if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
   }
   last_keys_.clear();
   last_frame_.clear();
@@ -409,7 +447,8 @@ void ContactStep::finish(const double* total, const double* before, double h, do
       last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
   }
   last_impulse_.assign(total, total + rows());
-  last_struck_ = std::move(struck);
+  last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
+  last_struck_.swap(struck_);
   last_h_ = h_ = h;
   impulses_.impulse.assign(at(l.count * d_), 0.0);
   for (std::size_t a = 0; a < active.size(); ++a)
@@ -426,6 +465,7 @@ void ContactStep::reset() {
   last_keys_.clear();
   last_impulse_.clear();
   last_frame_.clear();
+  last_joints_.clear();
   last_struck_.clear();
 }
 

@@ -6,7 +6,8 @@
 //
 // Few contacts: [S C^T; C 0] is factorised once, W = H X with X the solutions for the columns of H^T, so that joints
 // hold to rounding whatever the contacts do, and a dense problem in r alone is left. Many contacts: the problem is
-// handed over as it is, with the joints as bilateral rows, and nothing is multiplied out.
+// handed over as it is, with the joints as bilateral rows, and nothing is multiplied out; where S has a block per body,
+// to sweeps over the bodies, which keep their memory.
 //
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
@@ -14,12 +15,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "hinge/nonsmooth.hpp"
 #include "hinge/system.hpp"
+#include "method/body_contact_form.hpp"
 #include "solve/saddle_kernel.hpp"
 
 namespace hinge {
@@ -85,8 +88,11 @@ class ContactStep {
   bool solve_problem(const ContactProblem& problem, bool warm = true);
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
+  bool solve_bodies(const double* right, const double* c, const double* w, double* v);
+  bool judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
+             std::string_view message);
   bool make_delassus();
-  void warm_start(Eigen::VectorXd& start);
+  void warm_start();
   ContactProblem dense_problem(const Eigen::VectorXd& q) const;
   double friction(int k) const {
     return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])];
@@ -98,15 +104,18 @@ class ContactStep {
   Pattern matrix_, joints_;
   SaddleKernel kernel_;
   int nz_, m_, d_ = 1;
-  bool always_dense_ = false, few_ = true;
+  std::unique_ptr<BodyContactForm> bodies_;
+  bool always_dense_ = false, few_ = true, by_bodies_ = false;
+  bool solved_ = false;  // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_, gaps_;
   Eigen::MatrixXd X_, W_;   // X: nz + m rows, a column per row of H
   std::vector<char> idle_;  // rows that no velocity moves
   Eigen::VectorXd reaction_, velocity_;
   ContactImpulses impulses_;
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
-  std::vector<double> last_impulse_, last_frame_;
-  std::vector<char> last_struck_;
+  std::vector<double> last_impulse_, last_frame_, last_joints_;
+  std::vector<char> last_struck_, struck_;
+  std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
   double last_h_ = 0, h_ = 0;
 };
 
