@@ -25,6 +25,10 @@ std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const Syste
     throw UnsuitableMethod(
         "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
         "with shapes use moreau-jean");
+  if (symbolic->equations().gaps.empty() && system->contact_finder())
+    throw UnsuitableMethod(
+        "event-driven treats contacts that are given by expressions; these are between the shapes of bodies, whose "
+        "events it does not locate: use moreau-jean, or write the gaps as 'unilateral' in [lagrangian]");
   if (system->ng() > 0 && !system->reaction_is_ideal())
     throw UnsuitableMethod("event-driven treats ideal joints only, whose reaction is -G^T psi");
   return symbolic;

@@ -22,6 +22,10 @@ std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const Syste
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
   if (!symbolic)
     throw UnsuitableMethod("symplectic-euler takes contacts that are given by expressions; use moreau-jean");
+  if (symbolic->equations().gaps.empty())
+    throw UnsuitableMethod(
+        "symplectic-euler takes contacts that are given by expressions; these are between the shapes of bodies: use "
+        "moreau-jean, or write the gaps as 'unilateral' in [lagrangian]");
   for (const auto& gap : symbolic->equations().gaps) {
     if (gap.restitution > 0)
       throw UnsuitableMethod(
