@@ -48,6 +48,8 @@ EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDriven
   contacts_.use_dense(true);
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature});
   modes_.assign(at(motion_.contacts()), ContactMode::open);
+  directions_.resize(modes_.size());
+  contacts_.statistics.momentum_balance = -1;  // not measured
 }
 
 EventDriven::Base& EventDriven::base() {
@@ -95,6 +97,9 @@ void EventDriven::to_mode(const State& state, State& s) {
   s.t = state.t;
   s.y.assign(at(system.ny()), 0.0);
   std::copy(state.y.begin(), state.y.end(), s.y.begin());
+  const auto& places = motion_.places(modes_);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i].direction >= 0) std::copy_n(directions_[i].data(), 2, s.y.data() + places[i].direction);
   s.z = state.z;
   s.psi.assign(at(system.npsi()), 1.0);  // a reaction of one's own may not be defined at zero
   std::copy(state.psi.begin(), state.psi.end(), s.psi.begin());
@@ -122,8 +127,10 @@ void EventDriven::make_roots() {
     }
     roots_.push_back({i, Root::Kind::reaction});
     if (mode == ContactMode::stick) roots_.push_back({i, Root::Kind::cone});
-    if (mode == ContactMode::forward || mode == ContactMode::backward || mode == ContactMode::slide)
+    if (mode == ContactMode::forward || mode == ContactMode::backward || mode == ContactMode::slide ||
+        mode == ContactMode::set_off)
       roots_.push_back({i, Root::Kind::slip});
+    if (mode == ContactMode::set_off) roots_.push_back({i, Root::Kind::grown});
   }
 }
 
@@ -147,8 +154,11 @@ void EventDriven::evaluate_roots(State& s, std::vector<double>& out) {
         out[k] = contact[i].friction * reaction - t;
         break;
       }
+      case Root::Kind::grown: out[k] = 2 * options_.v_stop - std::hypot(contact[i].rate[1], contact[i].rate[2]); break;
       case Root::Kind::slip:
-        out[k] = modes_[i] == ContactMode::forward ? contact[i].rate[1]
+        out[k] = modes_[i] == ContactMode::set_off
+                     ? contact[i].rate[1] * directions_[i][0] + contact[i].rate[2] * directions_[i][1]
+                 : modes_[i] == ContactMode::forward ? contact[i].rate[1]
                  : modes_[i] == ContactMode::backward
                      ? -contact[i].rate[1]
                      : std::hypot(contact[i].rate[1], contact[i].rate[2]) - options_.v_stop;
@@ -179,7 +189,55 @@ int EventDriven::first_event(const std::vector<double>& before, const std::vecto
   return first;
 }
 
+// What a stop leaves of slip, up to v_stop, where a contact sets off from there.
+void EventDriven::stop_slip(State& state) {
+  if (std::find(modes_.begin(), modes_.end(), ContactMode::set_off) == modes_.end()) return;
+  const Modes modes = modes_;
+  std::replace(modes_.begin(), modes_.end(), ContactMode::set_off, ContactMode::stick);
+  Base& b = base();
+  State s;
+  to_mode(state, s);
+  if (b.projection && b.projection->project(s.t, s.y.data(), s.z.data(), s.psi.data())) to_user(s, state);
+  modes_ = modes;
+}
+
+// The work of friction from the start of the step that before_ begins to t1, in the present modes.
+void EventDriven::count_friction(double t1) {
+  const auto slips = [](ContactMode m) {
+    return m == ContactMode::forward || m == ContactMode::backward || m == ContactMode::slide ||
+           m == ContactMode::set_off;
+  };
+  const double t0 = std::max(before_.t, counted_until_);
+  if (!(t1 > t0)) return;
+  counted_until_ = t1;
+  if (std::none_of(modes_.begin(), modes_.end(), slips)) return;
+  Base& b = base();
+  const auto& places = motion_.places(modes_);
+  constexpr double node[] = {0.3399810435848563, 0.8611363115940526},
+                   weight[] = {0.6521451548625461, 0.3478548451374538};
+  for (int k = 0; k < 4; ++k) {  // Gauss
+    const double t = (t0 + t1) / 2 + (k % 2 == 0 ? 1 : -1) * node[k / 2] * (t1 - t0) / 2;
+    probe_ = before_;
+    if (b.adaptive)
+      b.adaptive->interpolate(t, probe_);
+    else if (!propagate(b, before_, t, probe_))
+      return;
+    probe_.t = t;
+    if (!multipliers(probe_)) return;
+    to_user(probe_, user_);
+    const auto& contact = motion_.at(user_);
+    double power = 0;
+    for (std::size_t i = 0; i < modes_.size(); ++i)
+      if (slips(modes_[i]))
+        power += contact[i].friction * probe_.psi[at(places[i].normal)] *
+                 (motion_.tangents(static_cast<int>(i)) == 1 ? std::abs(contact[i].rate[1])
+                                                             : std::hypot(contact[i].rate[1], contact[i].rate[2]));
+    contacts_.statistics.friction_loss += weight[k / 2] * (t1 - t0) / 2 * power;
+  }
+}
+
 StepResult EventDriven::restart(State& state) {
+  stop_slip(state);
   to_mode(state, mode_state_);
   make_roots();
   Base& b = base();
@@ -228,9 +286,9 @@ StepResult EventDriven::propagate(Base& b, const State& from, double t, State& t
       if (StepResult r = b.second->advance(to, t); !r) return r;
     return {};
   }
-  b.stepper->reset();
-  StepResult r = b.stepper->step(to, t - from.t);
-  b.stepper->reset();
+  if (!b.other) b.other = base_method_.bind(b.system, solver_);
+  b.other->reset();
+  StepResult r = b.other->step(to, t - from.t);
   to.t = t;
   return r;
 }
@@ -351,6 +409,7 @@ StepResult EventDriven::advance(State& state, double limit) {
       start_values_ = end_values_;
     }
     if (event < 0) {
+      count_friction(t1);
       to_user(mode_state_, state);
       return {};
     }
@@ -360,6 +419,7 @@ StepResult EventDriven::advance(State& state, double limit) {
       return r;
     }
     step_ended_by_event_ = true;
+    count_friction(there.t);
     to_user(there, state);
     const Root root = roots_[at(event)];
     crowded_ = state.t - last_event_ <= 1e-13 * std::max(1.0, std::abs(state.t)) ? crowded_ + 1 : 0;

@@ -52,7 +52,10 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   if (system_->contact_finder())
     contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
                                               solver.linear_algebra);
-  if (contacts_) contacts_->use_dense(true);
+  if (contacts_) {
+    contacts_->use_dense(true);
+    contacts_->statistics.momentum_balance = -1;  // not measured
+  }
   psi_.resize(at(m_));
   work_.resize(at(10 * n_));
 }

@@ -45,6 +45,7 @@ PaoliSchatzman::PaoliSchatzman(std::shared_ptr<const System> system, const Paoli
   M_.resize(system_->pattern(Q::momentum_z).entries());
   C_.resize(system_->pattern(Q::constraint_rate_z).entries());
   for (auto* v : {&c_, &psi_}) v->resize(at(m_));
+  contacts_.statistics.momentum_balance = -1;  // not measured
 }
 
 // How far away contacts may be that take part in the step. In generalised coordinates a gap may change at any rate: all

@@ -1,6 +1,7 @@
 // Every method that says it takes contacts, on bodies with shapes: it holds them up, or it refuses.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,20 @@ TEST(BodyMethods, DisksInThePlane) {
     EXPECT_NEAR(s.z[0], 1.0 / 3, 1e-4) << name;
     EXPECT_NEAR(s.z[0] + 0.5 * s.z[2], 0, 3e-6) << name;
     EXPECT_LT(run.report().contacts->penetration, 1e-12) << name;
+  }
+}
+
+// What is not measured is not reported as zero.
+TEST(BodyMethods, MomentumBalanceIsReportedWhereItIsMeasured) {
+  const Model model = parse_model(scene(true), "scene.toml");
+  for (const char* name : {"moreau-jean", "paoli-schatzman", "generalized-alpha"}) {
+    Simulation run(model.system, make_method(name, {}), {.step = 1e-2});
+    run.start(model.start);
+    run.until(0.5);
+    std::ostringstream text;
+    text << run.report();
+    EXPECT_EQ(text.str().find("momentum balance") != std::string::npos, std::string(name) == "moreau-jean") << name;
+    EXPECT_NE(text.str().find("energy lost in friction"), std::string::npos);  // the lines around it are there
   }
 }
 
