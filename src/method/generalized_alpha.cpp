@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/contact_options.hpp"
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -217,6 +218,7 @@ MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options) {
   choice.description =
       fmt::format("generalized-alpha, rho {:g}, {}, order 2", options.rho, formulation_name(options.formulation));
   choice.takes_contacts = true;
+  choice.warnings = energy_warnings;
   choice.info.preserves.velocity_level = options.formulation == Formulation::ggl;
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     solver.validate();

@@ -198,6 +198,7 @@ MethodChoice paoli_schatzman(const PaoliSchatzmanOptions& options) {
   MethodChoice choice{paoli_schatzman_info(), 2, "Paoli-Schatzman, order 2 between impacts", {}, 1};
   choice.description += describe(options.solving);
   choice.takes_contacts = true;
+  choice.warnings = energy_warnings;
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     solver.validate();
     return std::make_unique<PaoliSchatzman>(std::move(system), options, solver);

@@ -356,33 +356,6 @@ TEST(EventDriven, SetsOffWhereTheForceTurns) {
   }
 }
 
-// Zeno's rule at one contact leaves the impact law of the others alone: balls a and b on the floor and on each other,
-// and c, apart, whose rebound is below v_stop in the second case.
-TEST(EventDriven, ContactsThatCloseLeaveTheLawOfOthers) {
-  for (const double slow : {-1.0, -1e-7})
-    for (const ImpactLaw law : {ImpactLaw::newton, ImpactLaw::poisson, ImpactLaw::sequential}) {
-      Lagrangian l;
-      const Expression a = l.coordinate("a"), b = l.coordinate("b"), c = l.coordinate("c");
-      const Expression va = l.velocity(a), vb = l.velocity(b), vc = l.velocity(c);
-      l.kinetic(0.5 * (va * va + vb * vb + vc * vc));
-      l.potential(g * (a + b + c));
-      l.unilateral(a, {.name = "fa", .restitution = 0.5});
-      l.unilateral(b - a, {.name = "ab", .restitution = 1});
-      l.unilateral(c, {.name = "fc", .restitution = 0.5});
-      EventDrivenOptions options;
-      options.impact = law;
-      Simulation run(l, event_driven(options), {.step = 1e-9});
-      run.start({.position = {0, 0, 0}, .velocity = {-1, -1, slow}});
-      run.step();
-      // at 1/2 both; but Poisson's law returns half of the impulse 2 at the floor, and all of the 1 between the balls
-      const bool poisson = law == ImpactLaw::poisson;
-      const double expected[] = {poisson ? 0.0 : 0.5, poisson ? 1.0 : 0.5};
-      EXPECT_NEAR(run.state().z[0], expected[0], 1e-7) << slow;
-      EXPECT_NEAR(run.state().z[1], expected[1], 1e-7) << slow;
-      EXPECT_NEAR(run.state().z[2], slow < -0.5 ? 0.5 : 0, 1e-7);
-    }
-}
-
 TEST(EventDriven, RefusesWhatItCannotDo) {
   EXPECT_THROW(make_method("event-driven", {{"base", std::string("moreau-jean")}}), InputError);
   EXPECT_THROW(make_method("event-driven", {{"v_stop", -1.0}}), InputError);

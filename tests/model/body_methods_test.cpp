@@ -98,6 +98,21 @@ TEST(BodyMethods, DisksInThePlane) {
   }
 }
 
+// Newton's law with restitution and friction may create energy, between bodies as elsewhere.
+TEST(BodyMethods, WarnOfRestitutionWithFriction) {
+  const auto warnings = [](bool plane, const std::string& contact) {
+    const Model model = parse_model(scene(plane, contact), "scene.toml");
+    return Simulation(model.system, moreau_jean(), {.step = 0.01}).report().warnings;
+  };
+  for (const bool plane : {true, false}) {
+    EXPECT_TRUE(warnings(plane, "friction = 0.5\n").empty());
+    EXPECT_TRUE(warnings(plane, "restitution = 0.5\n").empty());
+    const auto both = warnings(plane, "friction = 0.5\nrestitution = 0.5\n");
+    ASSERT_EQ(both.size(), 1u);
+    EXPECT_NE(both[0].find("ball"), std::string::npos) << both[0];
+  }
+}
+
 // What is not measured is not reported as zero.
 TEST(BodyMethods, MomentumBalanceIsReportedWhereItIsMeasured) {
   const Model model = parse_model(scene(true), "scene.toml");
