@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/contact_band.hpp"
 
 namespace hinge {
 
@@ -21,14 +22,10 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic || !system->velocity_is_z())
+  if (!symbolic || !system->velocity_is_z() || has_shapes_that_touch(*system))
     throw UnsuitableMethod(
         "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
         "with shapes use moreau-jean");
-  if (symbolic->equations().gaps.empty() && system->contact_finder())
-    throw UnsuitableMethod(
-        "event-driven treats contacts that are given by expressions; these are between the shapes of bodies, whose "
-        "events it does not locate: use moreau-jean, or write the gaps as 'unilateral' in [lagrangian]");
   if (system->ng() > 0 && !system->reaction_is_ideal())
     throw UnsuitableMethod("event-driven treats ideal joints only, whose reaction is -G^T psi");
   return symbolic;

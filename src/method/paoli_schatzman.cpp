@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "body/body_table.hpp"
 #include "hinge/error.hpp"
+#include "method/contact_band.hpp"
 #include "method/contact_options.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -46,15 +46,6 @@ PaoliSchatzman::PaoliSchatzman(std::shared_ptr<const System> system, const Paoli
   C_.resize(system_->pattern(Q::constraint_rate_z).entries());
   for (auto* v : {&c_, &psi_}) v->resize(at(m_));
   contacts_.statistics.momentum_balance = -1;  // not measured
-}
-
-// How far away contacts may be that take part in the step. In generalised coordinates a gap may change at any rate: all
-// are looked at. Two bodies approach each other at twice the largest speed, and an impact may double that.
-double PaoliSchatzman::band(double h) const {
-  const BodyTable* table = bodies_of(*system_);
-  if (!table) return HUGE_VAL;
-  return 4 * std::abs(h) * (table->fastest(v0_.data()) + std::abs(h) * table->fastest(a_.data())) +
-         1e-6 * table->length;
 }
 
 // y_{-1} = y_0 - h z_0 + h^2/2 a_0, so that y_1 of the scheme is that of the start
@@ -145,7 +136,8 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   std::copy_n((*here_)[Q::constraint_rate_z], C_.size(), C_.data());
   for (int k = 0; k < n_; ++k) v0_[at(k)] = (state.y[at(k)] - before_[at(k)]) / h;
   if (contacts_.has_contacts()) {
-    contacts_.find(state.t, state.y.data(), band(h));
+    // an impact may double a speed
+    contacts_.find(state.t, state.y.data(), 2 * contact_band(*system_, v0_.data(), h, a_.data()));
     for (int i = 0; i < contacts_.list().count; ++i) contacts_.active.push_back(i);
   }
   if (!solve(state, h)) return fail(state, h);

@@ -43,7 +43,6 @@ class PaoliSchatzman final : public Stepper {
   using Q = Quantity;
   bool begin(const State& state, double h);
   bool solve(const State& state, double h);
-  double band(double h) const;
   void demand(const State& state, double h);
   StepResult fail(const State& state, double h) const;
 
