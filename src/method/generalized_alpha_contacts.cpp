@@ -138,6 +138,7 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
     shift_[a * at(d)] = l.restitution[at(contacts_->active[a])] * before_[a * at(d)];
   gap_.resize(at(l.count));
   const std::vector<double> y_free = y_star_, z_free = z_star_;
+  std::vector<double> old_y, old_z;
   lambda_ = Eigen::VectorXd::Zero(rows);
   Eigen::VectorXd nu = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(contacts_->active.size()));
   asleep_.assign(contacts_->active.size(), 0);
@@ -152,7 +153,6 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
   }
   double last = INFINITY;
   for (int iteration = 0; iteration < 30; ++iteration) {
-    const Eigen::VectorXd old_nu = nu, old_lambda = lambda_;
     contacts_->finder().gaps(t1, x_.data(), l, gap_.data());
     if (two_levels_ && !update_jump(true, h, nu)) return false;
     // no impulse without contact; where that goes to and fro, what has been held once stays so
@@ -160,7 +160,7 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
       asleep_[at(a)] = !(nu[a] > 0) && (iteration < 8 || asleep_[at(a)]);
     if (normal_response.rows() > 0) hold_gaps(normal_response);
     if (!update_jump(false, h, lambda_)) return false;
-    double change = 0;
+    old_y = y_star_, old_z = z_star_;
     y_star_ = y_free, z_star_ = z_free;
     for (int k = 0; k < rows; ++k) {
       const double* column = contacts_->response(k);
@@ -168,10 +168,12 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
       if (!two_levels_) axpy(h / 2 * lambda_[k], column, n_, y_star_.data());
       if (two_levels_ && k % d == 0) axpy(nu[k / d], column, n_, y_star_.data());
       if (two_levels_ && k % d != 0) axpy(h / 2 * lambda_[k], tangents_.col(k).data(), n_, y_star_.data());
-      const double size = biggest(column, n_);
-      change = larger(change, size * std::abs(lambda_[k] - old_lambda[k]));
-      if (two_levels_ && k % d == 0) change = larger(change, size * std::abs(nu[k / d] - old_nu[k / d]) / std::abs(h));
     }
+    // of the jumps themselves: impulses need not be unique
+    double change = 0;
+    for (int k = 0; k < n_; ++k)
+      change = larger(change, larger(std::abs(z_star_[at(k)] - old_z[at(k)]),
+                                     std::abs(y_star_[at(k)] - old_y[at(k)]) / std::abs(h)));
     if (!solve(t1, h, convergence)) return false;
     const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) +
                          biggest(x_.data(), n_) / std::abs(h) + std::abs(h) * biggest(a_.data(), n_) +
