@@ -40,6 +40,9 @@ class ContactStep {
   const ContactList& list() const { return impulses_.contacts; }
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
+  void set_restitution(int a, double e) {  // of an active contact, until the next find()
+    impulses_.contacts.restitution[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])] = e;
+  }
   int rows() const { return static_cast<int>(active.size()) * d_; }
 
   /// u = H z + drift of the active contacts.

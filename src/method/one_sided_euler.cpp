@@ -45,6 +45,7 @@ class OneSidedEuler final : public Stepper {
     modes_.assign(at(motion_.contacts()), ContactMode::open);
     last_.assign(modes_.size(), 1.0);
     statistics_.solver = "active set";
+    statistics_.momentum_balance = -1;  // not measured
   }
 
   StepResult step(State& state, double h) override {
