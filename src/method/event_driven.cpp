@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/contact_band.hpp"
 
 namespace hinge {
 
@@ -21,7 +22,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic || !system->velocity_is_z())
+  if (!symbolic || !system->velocity_is_z() || has_shapes_that_touch(*system))
     throw UnsuitableMethod(
         "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
         "with shapes use moreau-jean");

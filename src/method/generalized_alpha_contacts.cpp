@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "method/contact_band.hpp"
 #include "method/generalized_alpha.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -82,7 +83,9 @@ bool GeneralizedAlpha::update_jump(bool position, double h, Eigen::VectorXd& jum
 bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergence& convergence) {
   const double t1 = state.t + h;
   const double eps = 1e-12 * std::max(contacts_->finder().length_scale(), biggest(x_.data(), n_));
-  contacts_->find(t1, x_.data(), HUGE_VAL, false);
+  // those that are penetrated, and ten times as far: see below
+  const double band = std::max(contact_band(*system_, state.z.data(), h), contact_band(*system_, x_.data() + n_, h));
+  contacts_->find(t1, x_.data(), 10 * band, false);
   const ContactList& l = contacts_->list();
   const int d = contacts_->dimension();
   // on the position level also those that others may push into contact

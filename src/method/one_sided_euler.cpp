@@ -10,6 +10,7 @@
 
 #include "formulation/contact_mode.hpp"
 #include "hinge/error.hpp"
+#include "method/contact_band.hpp"
 #include "method/symplectic_euler.hpp"
 
 namespace hinge {
@@ -20,7 +21,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic)
+  if (!symbolic || has_shapes_that_touch(*system))
     throw UnsuitableMethod("symplectic-euler takes contacts that are given by expressions; use moreau-jean");
   for (const auto& gap : symbolic->equations().gaps) {
     if (gap.restitution > 0)

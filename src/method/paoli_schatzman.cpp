@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/contact_band.hpp"
 #include "method/contact_options.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -134,7 +135,7 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   std::copy_n((*here_)[Q::constraint_rate_z], C_.size(), C_.data());
   for (int k = 0; k < n_; ++k) v0_[at(k)] = (state.y[at(k)] - before_[at(k)]) / h;
   if (contacts_.has_contacts()) {
-    contacts_.find(state.t, state.y.data(), HUGE_VAL);
+    contacts_.find(state.t, state.y.data(), contact_band(*system_, v0_.data(), h));
     for (int i = 0; i < contacts_.list().count; ++i) contacts_.active.push_back(i);
   }
   if (!solve(state, h)) return fail(state, h);
