@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@ namespace hinge {
 
 namespace {
 
+constexpr int most_pivots = 50;              // contacts in the plane that lemke is asked for
 constexpr double useless = 1e-2;             // a relative residual above this is no solution
 constexpr double rounding = 2.3e-16;         //
 constexpr double sought = 4, accepted = 16;  // times the level of rounding
@@ -84,6 +86,8 @@ ContactResult ContactStep::solve_in_stages(const ContactProblem& problem, Contac
   std::string tried;
   int iterations = 0;
   for (const Stage& stage : stages) {
+    const bool pivots = std::string_view(stage.solver) == "lemke";
+    if (pivots && problem.dimension == 2 && problem.contacts() > most_pivots) continue;
     if (!refusal(problem, stage.solver).empty() || (best.r.size() > 0 && best.residual.ours <= stage.above)) continue;
     o.iterations = stage.iterations;
     ContactResult result = solve_contact(problem, stage.solver, o);

@@ -187,9 +187,11 @@ void MoreauJean::middle_mass(const State& state, double h) {
 bool MoreauJean::factor(double h) {
   ++counters_.factorisations;
   if (matrix_.has_forces() && !without_forces_) {
-    matrix_.assemble(M_.data(), h * theta_, !system_->velocity_is_z() || !contacts_.few(), S_.data());
+    symmetric_part_ = !system_->velocity_is_z() || !contacts_.few();
+    matrix_.assemble(M_.data(), h * theta_, symmetric_part_, S_.data());
     if (contacts_.factor(S_.data(), C_.data()) && contacts_.definite()) return true;
     without_forces_ = true;
+    symmetric_part_ = false;
     ++counters_.factorisations;
   }
   matrix_.mass(M_.data(), S_.data());
@@ -246,11 +248,12 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
     ++counters_.evaluations;
     const Evaluation& e = *next_;
-    // Where force and mass are those of the last solution, that was the solution.
+    // Where force and mass are those of the last solution, that was the solution; but not of a part of S alone, which
+    // expects another change of the force.
     double force_change = 0;
     for (int k = 0; k < nz_; ++k)
       force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
-    if (iteration > 0 && m_ == 0 && constant_mass_ && options_.gap != GapTreatment::nonlinear &&
+    if (iteration > 0 && m_ == 0 && constant_mass_ && !symmetric_part_ && options_.gap != GapTreatment::nonlinear &&
         force_change <= 1e-15 * last_force)
       return true;
     std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
@@ -343,7 +346,7 @@ StepResult MoreauJean::step(State& state, double h) {
   std::copy_n((*here_)[Q::acceleration_force], nz_, b0_.data());
   std::copy_n((*here_)[Q::constraint_rate_z], G0_.size(), G0_.data());
   contacts_.step_length(h);
-  without_forces_ = false;
+  without_forces_ = symmetric_part_ = false;
   double reach = contacts_.has_contacts() ? free_band(state, h) : 0;
   choose_contacts(state, h, reach);
   for (int look = 0;; ++look) {

@@ -76,7 +76,8 @@ class MoreauJean final : public Stepper {
   double theta_;
   int ny_, nz_, m_;
   MoreauJeanMatrix matrix_;
-  bool without_forces_ = false;  // in this step, since S with their derivatives is not definite
+  // In this step: S is not definite with the derivatives of the forces; S has their symmetric part.
+  bool without_forces_ = false, symmetric_part_ = false;
   ContactStep contacts_;
   std::optional<SpinRows> spin_rows_;  // of bodies
   ConstraintProjection position_, both_;
