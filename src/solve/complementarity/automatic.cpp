@@ -4,8 +4,8 @@
 //   2D friction  as round cones; up to 50 contacts lemke after the first sweeps
 //   pyramids     lemke, then newton-fb
 //   round cones  sweeps of block-gauss-seidel while these promise the tolerance, which they do where contacts are few
-//                or the tolerance is wide; cone-interior-point (symmetric W); newton-ac; block-gauss-seidel to its
-//                limit; admm
+//                or the tolerance is wide; Newton's iteration of newton-ac from there; cone-interior-point (symmetric
+//                W); newton-ac from r = 0; block-gauss-seidel to its limit; admm
 //
 // Solvers that refuse the problem are passed over. Converged is what the residual says, nothing else.
 #include "solve/complementarity/automatic.hpp"
@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "solve/complementarity/block_gauss_seidel.hpp"
+#include "solve/complementarity/direct_methods.hpp"
 #include "solve/complementarity/pyramid.hpp"
 
 namespace hinge {
@@ -67,9 +68,16 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (std::find(names.begin(), names.end(), "newton-ac") != names.end() && !refuses("block-gauss-seidel")) {
     judge.used = "block-gauss-seidel";
     sweep_a_while(W, judge, r);
+    if (judge.converged() || judge.out_of_time()) return;
+    judge.next_stage();
+    const double before = judge.best_residual();
+    if (judge.limit(1) > 0 && !refuses("newton-ac")) finish_by_newton(W, judge, judge.best());
+    if (judge.best_residual() < before) judge.used = "newton-ac";
     if (judge.converged()) return;
   }
   std::string tried;
+  // Newton's method has been tried from the best by now; sweeps and it begin once more elsewhere.
+  const Eigen::VectorXd from_nothing = Eigen::VectorXd::Zero(p.rows());
   for (const std::string& name : names) {
     if (refuses(name)) continue;
     judge.next_stage();
@@ -78,7 +86,7 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     tried += (tried.empty() ? "" : ", ") + name;
     const double before = judge.best_residual();
     for (const SolverEntry& s : registered_contact_solvers())
-      if (s.info.name == name) s.solve(W, judge, judge.best());
+      if (s.info.name == name) s.solve(W, judge, name == "newton-ac" ? from_nothing : judge.best());
     if (judge.best_residual() < before) judge.used = name;
     if (judge.converged()) return;
     if (judge.out_of_time()) {

@@ -202,7 +202,7 @@ class ConeInteriorPoint {
 
   void run() {
     const int limit = judge_.limit(150);
-    double best = HUGE_VAL;
+    double& best = best_residual_;
     for (int k = 1, without_progress = 0; k <= limit; ++k) {
       const double gap = complementarity(0);
       for (Cone& c : cones_) {
@@ -232,15 +232,20 @@ class ConeInteriorPoint {
       }
       if (system_.in_velocities()) v_ += t * dv_;
       bilateral_ += t * dbilateral_;
-      if (judge_.done(k, reaction())) return;
+      const VectorXd r = reaction();
+      if (judge_.done(k, r)) return;
       // Small problems are finished by semismooth Newton, in one or two steps, as soon as rounding slows this down.
       const bool small = nc_ <= 500 && best < 1e-6;
-      without_progress = judge_.best_residual() < (small ? 0.6 : 0.95) * best ? 0 : without_progress + 1;
-      best = std::min(best, judge_.best_residual());
+      without_progress = judge_.last() < (small ? 0.6 : 0.95) * best ? 0 : without_progress + 1;
+      if (judge_.last() < best) best = judge_.last(), best_ = r;
       if (without_progress > (small ? 0 : best < 1e-5 ? 4 : 25))
         return judge_.stop(ContactStatus::stalled, "it makes no progress; take block-gauss-seidel or newton-ac");
     }
   }
+
+  // Its own, whatever was known before.
+  double best_residual() const { return best_residual_; }
+  const VectorXd& best() const { return best_; }
 
  private:
   static constexpr const char* reached_the_boundary =
@@ -348,19 +353,21 @@ class ConeInteriorPoint {
   double weight_ = 1;
   std::vector<Cone> cones_;
   DirectionSystem system_;
-  VectorXd v_, dv_, ry_, rv_, bilateral_, dbilateral_;
+  VectorXd v_, dv_, ry_, rv_, bilateral_, dbilateral_, best_;
+  double best_residual_ = HUGE_VAL;
 };
 
 }  // namespace
 
 void solve_cone_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
-  ConeInteriorPoint(W, judge).run();
+  ConeInteriorPoint method(W, judge);
+  method.run();
   // Sliding contacts cost digits in Theta: a result that is nearly there is finished by semismooth Newton, whose own
   // iterations are counted too.
-  if (judge.converged() || judge.out_of_time() || judge.best_residual() > 1e-4) return;
+  if (judge.converged() || judge.out_of_time() || method.best_residual() > 1e-4) return;
   judge.next_stage();
-  solve_newton_alart_curnier(W, judge, judge.best());
+  finish_by_newton(W, judge, method.best());
 }
 
 }  // namespace hinge

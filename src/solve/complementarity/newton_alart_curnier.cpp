@@ -5,13 +5,14 @@
 //   1/lambda_max(W_TT)
 //
 // whose generalised Jacobian is A + B W with A and B block-diagonal. Convexified friction has F = r - P_K(r - rho u)
-// with the cone's own projection. Where W = A_ A_^T, a little of the identity, eps = 1e-9, is added to A, and the step
-// is found in the bodies' velocities, a small and sparse system that redundant contacts cannot make singular:
+// with the cone's own projection. A little of the identity, eps = 1e-9, is added to A against redundant contacts; where
+// the line search fails it grows to 1e-3, which turns the direction towards that of sweeps. Where W = A_ A_^T the step
+// is found in the bodies' velocities, a small and sparse system:
 //
 //   (I + A_^T (A + eps)^-1 B A_) dv = -A_^T (A + eps)^-1 F,      dr = -(A + eps)^-1 (F + B A_ dv)
 //
-// Where W is all there is, (A + B W) dr = -F. Armijo's rule on |F|^2; where J is singular more of the identity is
-// added; where the line search fails, sweeps of block Gauss-Seidel take over for a while.
+// Where W is all there is, (A + eps + B W) dr = -F. Armijo's rule on |F|^2; where that fails for all eps, sweeps of
+// block Gauss-Seidel take over for a while.
 //
 // Solves: everything but pyramids; to rounding in 4 to 10 iterations, where it converges. Not globally convergent: on
 // hyperstatic piles it spends its time in sweeps. Source: Alart, Curnier (1991).
@@ -122,7 +123,7 @@ class NewtonSystem {
 
  private:
   bool step_in_velocities(const Eigen::VectorXd& r, const Eigen::VectorXd& F, double ridge, Eigen::VectorXd& dr) {
-    const double eps = std::max(ridge, 1e-9);
+    const double eps = ridge;
     const auto blocks = static_cast<std::size_t>(W_.contacts() + W_.bilateral());
     inverse_.resize(blocks);
     B_.resize(blocks);
@@ -228,11 +229,50 @@ class NewtonSystem {
 
 }  // namespace
 
-void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
+namespace {
+
+constexpr double least_ridge = 1e-9;  // against redundant contacts
+
+// Newton's iteration from r while the line search succeeds. Where it does not, more of the identity is added, which
+// turns the direction towards that of sweeps.
+void iterate(NewtonSystem& system, Judge& judge, int& iteration, int limit, const Eigen::VectorXd& r) {
   const ContactProblem& p = judge.problem();
+  Eigen::VectorXd F, dr, trial, trial_F;
+  double merit = system.evaluate(r, F);
+  Eigen::VectorXd newton = r;
+  double ridge = least_ridge;
+  while (iteration < limit) {
+    if (judge.out_of_time()) return;
+    ++iteration;
+    double t = 1, trial_merit = HUGE_VAL;
+    bool good = false;
+    ++judge.factorisations;
+    if (system.step(newton, F, ridge, dr))
+      for (int halving = 0; halving < 8 && !good; ++halving, t *= 0.5) {
+        trial = newton + t * dr;
+        trial_merit = system.evaluate(trial, trial_F);
+        good = trial_merit <= (1 - 1e-4 * t) * merit;
+      }
+    if (!good) {
+      ridge *= 1000;
+      if (ridge > 0.1) break;
+      merit = system.evaluate(newton, F);  // u of `newton` again
+      continue;
+    }
+    if (t == 0.5) ridge = std::max(least_ridge, ridge / 1000);  // full step
+    newton = trial, F = trial_F, merit = trial_merit;
+    Eigen::VectorXd projected = newton;
+    for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu[i], projected.data() + i * p.dimension);
+    if (judge.done(iteration, projected) || judge.done(iteration, newton)) return;
+  }
+}
+
+}  // namespace
+
+void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   if (judge.done(0, r)) return;
-  NewtonSystem system(W, p);
-  BlockGaussSeidel sweeps(W, p, judge.options().threads);
+  NewtonSystem system(W, judge.problem());
+  BlockGaussSeidel sweeps(W, judge.problem(), judge.options().threads);
   const int limit = judge.limit(100);
   int iteration = 0;
   for (int round = 0; iteration < limit; ++round) {
@@ -242,29 +282,16 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     for (int k = 0; k < count && (k % 10 != 0 || !judge.out_of_time()); ++k) judge.contact_updates += sweeps.sweep();
     sweeps.get(r);
     if (judge.done(iteration, r)) return;
-    Eigen::VectorXd F, dr, trial, trial_F;
-    double merit = system.evaluate(r, F);
-    Eigen::VectorXd newton = r;
-    while (iteration < limit) {
-      if (judge.out_of_time()) return;
-      ++iteration;
-      ++judge.factorisations;
-      if (!system.step(newton, F, 0, dr) && !system.step(newton, F, 1e-8, dr)) break;
-      double t = 1, trial_merit = HUGE_VAL;
-      for (int halving = 0; halving < 12; ++halving, t *= 0.5) {
-        trial = newton + t * dr;
-        trial_merit = system.evaluate(trial, trial_F);
-        if (trial_merit <= (1 - 1e-4 * t) * merit) break;
-      }
-      if (!(trial_merit < merit)) break;
-      newton = trial, F = trial_F, merit = trial_merit;
-      Eigen::VectorXd projected = newton;
-      for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu[i], projected.data() + i * p.dimension);
-      if (judge.done(iteration, projected) || judge.done(iteration, newton)) return;
-      if (t < 0.01) break;
-    }
+    iterate(system, judge, iteration, limit, r);
+    if (judge.converged() || judge.out_of_time()) return;
     r = judge.best();
   }
+}
+
+void finish_by_newton(Delassus& W, Judge& judge, const Eigen::VectorXd& r) {
+  NewtonSystem system(W, judge.problem());
+  int iteration = 0;
+  iterate(system, judge, iteration, judge.limit(20), r);
 }
 
 }  // namespace hinge
