@@ -40,9 +40,9 @@ double noise_of(const ContactProblem& p, const Eigen::VectorXd& r) {
 
 struct Stage {
   const char* solver;
-  int iterations;     // 0: the solver's own limit
-  bool last = false;  // all but what is slow has been tried: what is left may be rounding
-  double above = 0;   // for what is left above this residual
+  int iterations;       // 0: the solver's own limit
+  bool last = false;    // all but what is slow has been tried: what is left may be rounding
+  bool afresh = false;  // from the first start, not from the best r so far
 };
 // Sweeps where these settle it; else pivots or interior points, which know the size of r; then what is slow and sure.
 constexpr Stage cones[] = {{"auto", 100},
@@ -52,12 +52,12 @@ constexpr Stage cones[] = {{"auto", 100},
                            {"block-gauss-seidel", 1000, true},
                            {"block-gauss-seidel", 20000},
                            {"admm", 2000, true},
-                           {"auto", 0, true, 1e-4}};
+                           {"auto", 0, true, true}};
 constexpr Stage complementarity[] = {{"lemke", 0},
                                      {"interior-point", 0},
                                      {"newton-fb", 0, true},
                                      {"block-gauss-seidel", 20000, true},
-                                     {"auto", 0, true, 1e-4}};
+                                     {"auto", 0, true, true}};
 
 }  // namespace
 
@@ -82,14 +82,16 @@ ContactResult ContactStep::solve_in_stages(const ContactProblem& problem, Contac
       problem.dimension == 1 || (problem.dimension == 3 && problem.friction == FrictionModel::polyhedral);
   const std::span<const Stage> stages =
       linear ? std::span<const Stage>(complementarity) : std::span<const Stage>(cones);
+  const Eigen::VectorXd first = o.start;
   ContactResult best;
   std::string tried;
   int iterations = 0;
   for (const Stage& stage : stages) {
     const bool pivots = std::string_view(stage.solver) == "lemke";
     if (pivots && problem.dimension == 2 && problem.contacts() > most_pivots) continue;
-    if (!refusal(problem, stage.solver).empty() || (best.r.size() > 0 && best.residual.ours <= stage.above)) continue;
+    if (!refusal(problem, stage.solver).empty()) continue;
     o.iterations = stage.iterations;
+    if (stage.afresh) o.start = first;
     ContactResult result = solve_contact(problem, stage.solver, o);
     iterations += result.iterations;
     tried += (tried.empty() ? "" : ", ") + result.solver;
