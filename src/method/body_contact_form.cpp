@@ -164,7 +164,7 @@ BodyContactReport BodyContactForm::solve(const ContactList& l, const std::vector
   // Sweeps reach few digits in large piles, and what takes over then grows too dear.
   const bool large = nc + groups > most_contacts_for_auto;
   solver_.options().tolerance = tolerance > 0 ? tolerance : large ? 1e-4 : 1e-6;
-  solver_.fall_back(automatic_ && !large);
+  solver_.fall_back(automatic_ && (tolerance > 0 || !large));
   const BodyContactReport report = solver_.solve(problem_, r_);
   r.resize(at(nc * d + joints_.rows));
   for (int k = 0; k < nc; ++k)

@@ -25,7 +25,8 @@ class BodyContactForm {
   /// The blocks of S. False where one is not symmetric and positive definite.
   bool masses(const double* S);
   /// As ContactStep::solve; `r` (rows of the contacts, then of the joints) is the start and becomes the solution.
-  /// Tolerance 0: 1e-6, and `auto` where sweeps do not reach it; with more than 1000 contacts 1e-4, by sweeps alone.
+  /// Where sweeps do not reach the tolerance comes `auto`. Tolerance 0: 1e-6; with more than 1000 contacts 1e-4, by
+  /// sweeps alone.
   BodyContactReport solve(const ContactList& list, const std::vector<int>& active, const double* right, const double* C,
                           const double* c, const double* w, double tolerance, std::vector<double>& r, double* v);
 

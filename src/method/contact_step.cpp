@@ -48,6 +48,10 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
       bodies_(BodyContactForm::of(*system_, matrix_, joints_, options_)) {
   if (finder_) d_ = finder_->dimension();
   S_.resize(matrix_.entries());
+  diagonal_.assign(at(nz_), 0);
+  for (int i = 0; i < nz_; ++i)
+    for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k)
+      if (matrix_.column[at(k)] == i) diagonal_[at(i)] = k;
   C_.resize(joints_.entries());
   x_.resize(at(nz_ + m_));
   work_.resize(at(nz_));
@@ -141,14 +145,18 @@ bool ContactStep::make_delassus() {
     }
   }
   if (n > 0 && !W_.allFinite()) return false;
-  // rows that nothing moves: empty ones, and normals that joints hold already
+  // Rows that nothing moves: empty ones, and what joints hold already. Compared with what would move without joints.
   idle_.assign(active.size() * static_cast<unsigned>(d_), 0);
-  const double largest = n > 0 ? W_.diagonal().maxCoeff() : 0;
   negative_ = n > 0 && W_.diagonal().minCoeff() < -1e-10 * W_.diagonal().cwiseAbs().maxCoeff();
   for (int a = 0; a < n; a += d_)
     for (int row = 0; row < d_; ++row) {
-      const double scale = row == 0 ? largest : W_(a, a);
-      if (W_(a + row, a + row) > 1e-13 * scale) continue;
+      const int i = active[at(a / d_)];
+      double scale = 0;
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
+        const double mass = std::abs(S_[at(diagonal_[at(l.column[at(k)])])]), h = l.H[at(k * d_ + row)];
+        if (mass > 0) scale += h * h / mass;
+      }
+      if (W_(a + row, a + row) > 1e-12 * scale) continue;
       idle_[at(a + row)] = 1;
       W_.row(a + row).setZero();
       W_.col(a + row).setZero();
@@ -240,9 +248,19 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
     velocities(x_.data(), q.data());
     const ContactList& l = list();
     for (int k = 0; k < n; ++k) q[k] += w[k] - l.drift[at(active[at(k / d_)] * d_ + k % d_)];
-    for (int k = 0; k < n; ++k)
-      if (idle_[at(k)]) q[k] = 0;
     if (!q.allFinite()) return false;
+    const double scale = std::max(biggest(q.data(), n), biggest(x_.data(), nz_));
+    for (int k = 0; k < n; ++k) {
+      if (!idle_[at(k)]) continue;
+      if (k % d_ == 0 && q[k] < -1e-6 * scale) {
+        failure = fmt::format(
+            "the contact {} closes, and no force there can stop it: joints or motors prescribe this motion; let one of "
+            "the two touch nothing (collide = false), or give the motor a torque in place of a motion",
+            finder_->name(l.key[at(active[at(k / d_)])]));
+        return false;
+      }
+      q[k] = 0;
+    }
     if (!solve_problem(dense_problem(q))) return false;
     for (int k = 0; k < n; ++k) {
       contact_impulse[at(k)] = idle_[at(k)] ? 0.0 : reaction_[k];

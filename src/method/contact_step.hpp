@@ -129,8 +129,9 @@ class ContactStep {
   bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
   bool solved_ = false;  // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_, gaps_;
-  Eigen::MatrixXd X_, W_;   // X: nz + m rows, a column per row of H
-  std::vector<char> idle_;  // rows that no velocity moves
+  Eigen::MatrixXd X_, W_;      // X: nz + m rows, a column per row of H
+  std::vector<int> diagonal_;  // where S_ has its diagonal
+  std::vector<char> idle_;     // rows that no velocity moves
   Eigen::VectorXd reaction_, velocity_;
   ContactImpulses impulses_;
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames

@@ -262,5 +262,24 @@ TEST(MoreauJeanBodies, WarmStartsFollowTheLengthOfTheStep) {
   EXPECT_EQ(stepper->contact_statistics()->solver_iterations, before);
 }
 
+// A crank whose angle is prescribed runs into the floor: nothing can push it back, and the run says so.
+TEST(MoreauJeanBodies, AMotorThatDrivesIntoTheFloorIsNamed) {
+  Multibody scene = on_the_floor();
+  scene.body({.name = "crank", .mass = 1, .shapes = {box({0.4, 0.05, 0.05})}, .position = {0.2, 0, 0.3}});
+  JointOptions axle{.name = "axle", .kind = JointKind::revolute, .b = "crank", .point = Vector3d(0, 0, 0.3)};
+  axle.axis = {0, 1, 0};
+  axle.angle = 3 * scene.t();
+  scene.joint(axle);
+  Simulation run(scene, moreau_jean(), {.step = 1e-3});
+  run.start(scene.start());
+  try {
+    run.until(0.6);
+    FAIL() << "it went through the floor";
+  } catch (const StepFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("floor closes, and no force there can stop it"), std::string::npos)
+        << failure.what();
+  }
+}
+
 }  // namespace
 }  // namespace hinge
