@@ -80,9 +80,20 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
   }
 }
 
-// --set a.b.c=value; the value is read as TOML, and as a text where it is none.
+// The entry of a list that --set body.2.position=... means, counted from 0.
+toml::node* entry_of(toml::array& array, const std::string& name, const std::string& path, const Override& o) {
+  const bool digits =
+      name.size() < 10 && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  const std::size_t index = digits ? std::stoul(name) : array.size();
+  if (index < array.size()) return array.get(index);
+  throw InputError(fmt::format("--set {}: '{}' is a list with {} entries; give the number of one, 0 to {}, as in {}.0",
+                               o.key, path, array.size(), array.empty() ? 0 : array.size() - 1, path));
+}
+
+// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none.
 void apply_override(toml::table& root, const Override& o, Source& source) {
   toml::table* table = &root;
+  toml::array* array = nullptr;  // in its place: one of [[body]]
   std::string path;
   std::string rest = o.key;
   if (rest.empty()) throw InputError("--set takes key=value, as in --set parameters.m1=2");
@@ -93,7 +104,14 @@ void apply_override(toml::table& root, const Override& o, Source& source) {
     const std::string name = rest.substr(0, dot);
     if (name.empty())
       throw InputError(fmt::format("--set {}: the key has an empty part; write it as in --set parameters.m1=2", o.key));
-    path += (path.empty() ? "" : ".") + name;
+    toml::node* place = nullptr;
+    if (array) {
+      place = entry_of(*array, name, path, o);
+      path += fmt::format("[{}]", name);
+    } else {
+      place = table->get(name);
+      path += (path.empty() ? "" : ".") + name;
+    }
     if (dot == std::string::npos) {
       toml::table parsed;
       try {
@@ -102,14 +120,17 @@ void apply_override(toml::table& root, const Override& o, Source& source) {
         parsed.clear();
       }
       if (parsed.size() != 1) parsed.insert_or_assign("value", o.value);
-      table->insert_or_assign(name, *parsed.get("value"));
+      if (array)
+        array->replace(array->cbegin() + std::stol(name), *parsed.get("value"));
+      else
+        table->insert_or_assign(name, *parsed.get("value"));
       source.overridden[path] = o.option.empty() ? "--set " + path : o.option;
       return;
     }
-    toml::node* inner = table->get(name);
-    if (!inner) inner = &table->insert(name, toml::table{}).first->second;
-    table = inner->as_table();
-    if (!table)
+    if (!place) place = &table->insert(name, toml::table{}).first->second;
+    table = place->as_table();
+    array = place->as_array();
+    if (!table && !array)
       throw InputError(fmt::format("--set {0}: '{1}' is not a section or table; set {1} itself", o.key, path));
     rest = rest.substr(dot + 1);
   }
@@ -488,6 +509,35 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
 }
 
+// A gap that is treated by positions knows no restitution. The steppers refuse it when such a contact comes near; here
+// the file is known.
+void refuse_restitution(const Item& root, SystemSection& system, const Model& model) {
+  const auto gap = model.method_options.find("gap");
+  const auto* word = gap == model.method_options.end() ? nullptr : std::get_if<std::string>(&gap->second);
+  if (model.method != "moreau-jean" || !word || *word == "velocity") return;
+  if (!system.whole->contact_finder()) return;
+  const ValueReader read(system.scope);
+  const auto refuse = [&](const Item& table) {
+    const Item item = table && table.is_table() ? table["restitution"] : Item{};
+    if (!item) return;
+    double e = 1;
+    try {
+      e = read.number(item);
+    } catch (const InputError&) {  // with the index of a family
+    }
+    if (e > 0)
+      item.fail(fmt::format(
+          "gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", *word));
+  };
+  const auto refuse_list = [&](const Item& list) {
+    for (std::size_t k = 0; list && list.is_array() && k < list.size(); ++k) refuse(list[k]);
+  };
+  for (const char* section : {"body", "particles"}) refuse_list(root[section]);
+  for (const char* section : {"container", "contact"}) refuse(root[section]);
+  for (const char* section : {"lagrangian", "mechanical", "hamiltonian", "odae"})
+    if (root[section]) refuse_list(root[section]["unilateral"]);
+}
+
 // Is there a column of this name (or of its entries) in every recorded file?
 bool is_column(const std::string& name, const Layout& layout) {
   const std::string base = name.substr(0, name.find('['));
@@ -618,6 +668,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_integrate(root["integrate"], section.scope, model);
   read_output(root["output"], section, section.scope, model);
   model.events = read_events(root["event"], section);
+  refuse_restitution(root, section, model);
   return model;
 }
 
