@@ -190,6 +190,9 @@ struct Simulation::Impl {
               "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
               "not",
               gap.name, method.info.name));
+    const BodyTable* bodies = bodies_of(*system);
+    if (method.info.name == "generalized-alpha" && bodies && bodies->dimension == 3 && bodies->can_collide())
+      throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
     if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(

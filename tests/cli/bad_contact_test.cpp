@@ -73,6 +73,7 @@ TEST(BadContact, RestitutionIsRefusedWhereTheGapHasNone) {
 
 TEST(BadContact, MethodsThatFitAreRecommended) {
   says(scene + steps("", "gauss-lobatto"), {"knows no contacts", "use moreau-jean, or collide = false"});
+  says(scene + steps("", "generalized-alpha"), {"touch; use moreau-jean"});
   const std::string plane =
       "[multibody]\ngravity = [0, -9.81]\n[[body]]\nname = \"a\"\nmass = 1\nshape = { disk = 1 }\n[[body]]\nname = "
       "\"b\"\nmass = 1\nshape = { disk = 1 }\nposition = [3, 0]\n";
