@@ -68,6 +68,7 @@ class ContactSolver {
   ContactSolver& operator=(ContactSolver&&) noexcept;
 
   ContactOptions& options();
+  void fall_back(bool wanted);
 
   /// r: three per contact (unused rows zero); on entry the start, which is projected on the cones, on exit the best
   /// found. An r of another size is taken for zero. Throws InputError for a problem that makes no sense.

@@ -13,6 +13,8 @@ namespace {
 
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
+constexpr int most_contacts_for_auto = 1000;
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 ContactOptions solver_options(const ContactSolving& options) {
@@ -25,7 +27,11 @@ ContactOptions solver_options(const ContactSolving& options) {
 
 BodyContactForm::BodyContactForm(int bodies, const Pattern& matrix, const Pattern& joints,
                                  const ContactSolving& options)
-    : bodies_(bodies), matrix_(matrix), joints_(joints), solver_(solver_options(options), options.solver == "auto") {
+    : bodies_(bodies),
+      automatic_(options.solver == "auto"),
+      matrix_(matrix),
+      joints_(joints),
+      solver_(solver_options(options), automatic_) {
   problem_.friction = options.friction;
   problem_.inverse_mass.assign(at(bodies), Matrix6::Zero());
   problem_.v_free = Eigen::VectorXd::Zero(6 * bodies);
@@ -155,7 +161,10 @@ BodyContactReport BodyContactForm::solve(const ContactList& l, const std::vector
     for (int row = 0; row < 3; ++row)
       r_[at(3 * (nc + g) + row)] = row < joint.rows && !r.empty() ? r[at(nc * d + joint.first + row)] : 0;
   }
-  solver_.options().tolerance = tolerance;
+  // Sweeps reach few digits in large piles, and what takes over then grows too dear.
+  const bool large = nc + groups > most_contacts_for_auto;
+  solver_.options().tolerance = tolerance > 0 ? tolerance : large ? 1e-4 : 1e-6;
+  solver_.fall_back(automatic_ && !large);
   const BodyContactReport report = solver_.solve(problem_, r_);
   r.resize(at(nc * d + joints_.rows));
   for (int k = 0; k < nc; ++k)

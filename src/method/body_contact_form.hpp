@@ -25,6 +25,7 @@ class BodyContactForm {
   /// The blocks of S. False where one is not symmetric and positive definite.
   bool masses(const double* S);
   /// As ContactStep::solve; `r` (rows of the contacts, then of the joints) is the start and becomes the solution.
+  /// Tolerance 0: 1e-6, and `auto` where sweeps do not reach it; with more than 1000 contacts 1e-4, by sweeps alone.
   BodyContactReport solve(const ContactList& list, const std::vector<int>& active, const double* right, const double* C,
                           const double* c, const double* w, double tolerance, std::vector<double>& r, double* v);
 
@@ -35,6 +36,7 @@ class BodyContactForm {
   BodyContactForm(int bodies, const Pattern& matrix, const Pattern& joints, const ContactSolving& options);
 
   int bodies_;
+  bool automatic_;
   Pattern matrix_, joints_;
   std::vector<int> body_, slot_;  // of a column of z
   std::vector<Joint> groups_;     // up to three joint rows of the same bodies

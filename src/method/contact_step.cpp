@@ -209,12 +209,12 @@ bool ContactStep::solve(const double* right, const double* c, const double* w, d
 
 bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
   const Stopwatch watch(statistics.solver_seconds);
-  const double tolerance = options_.tolerance > 0 ? options_.tolerance : 1e-8;
   for (int k = 0; k < nz_; ++k)
     if (!std::isfinite(right[k])) return false;
   for (int k = 0; k < rows(); ++k)
     if (!std::isfinite(w[k])) return false;
-  const BodyContactReport report = bodies_->solve(list(), active, right, C_.data(), c, w, tolerance, start_, v);
+  const BodyContactReport report =
+      bodies_->solve(list(), active, right, C_.data(), c, w, options_.tolerance, start_, v);
   std::copy_n(start_.data(), rows(), contact_impulse.data());
   std::copy_n(start_.data() + rows(), m_, joint_impulse.data());
   ++statistics.solves;

@@ -16,7 +16,11 @@ namespace {
 
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
-constexpr int colour_from = 4096;  // contacts, as in block-gauss-seidel
+constexpr int colour_from = 4096;      // contacts, as in block-gauss-seidel
+constexpr int most_sweeps = 20000;     // where nothing else is asked for
+constexpr int promised_sweeps = 1500;  // before `auto` takes over
+constexpr int patience = 1000;         // sweeps without progress
+constexpr int auto_iterations = 4000;  // of `auto`: it is called in every step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -216,7 +220,7 @@ void ContactSolver::Work::ask_auto(const BodyContactProblem& p, std::vector<doub
                                    BodyContactReport& report) {
   const ContactProblem all = written_out(p);
   ContactOptions o = options;
-  o.iterations = 0;
+  o.iterations = auto_iterations;
   if (options.seconds > 0) o.seconds = std::max(seconds_left, 1e-3);
   o.start.resize(all.rows());
   const auto each_row = [&](auto&& visit) {
@@ -248,6 +252,7 @@ ContactSolver::ContactSolver(ContactSolver&&) noexcept = default;
 ContactSolver& ContactSolver::operator=(ContactSolver&&) noexcept = default;
 
 ContactOptions& ContactSolver::options() { return work_->options; }
+void ContactSolver::fall_back(bool wanted) { work_->fall_back = wanted; }
 std::span<const double> ContactSolver::body_velocity() const { return work_->v; }
 std::span<const double> ContactSolver::contact_velocity() const { return work_->u; }
 
@@ -268,7 +273,7 @@ BodyContactReport ContactSolver::solve(const BodyContactProblem& p, std::vector<
   };
   const auto good = [&] { return report.residual.by(o.scaling) <= o.tolerance; };
   judge();
-  const int limit = o.iterations > 0 ? o.iterations : w.fall_back ? 1500 : 200000;
+  const int limit = o.iterations > 0 ? o.iterations : w.fall_back ? promised_sweeps : most_sweeps;
   const bool convexified = p.friction == FrictionModel::convexified;
   report.status = ContactStatus::iteration_limit;
   report.message = "the limit of sweeps was reached; more sweeps may help, or `auto`";
@@ -277,7 +282,7 @@ BodyContactReport ContactSolver::solve(const BodyContactProblem& p, std::vector<
   struct Look {
     int sweep = 0;
     double residual = HUGE_VAL;
-  } before, last;
+  } before, last, mark;  // mark: where the best was last a tenth better than at the mark before
   int next = 5;
   for (int k = 1; k <= limit && !good(); ++k) {
     report.contact_updates += w.sweeps.sweep(convexified, o.threads);
@@ -292,6 +297,12 @@ BodyContactReport ContactSolver::solve(const BodyContactProblem& p, std::vector<
     // Ends where the rate since the look before the last does not promise the tolerance within the limit.
     const double rate = std::log(before.residual / now) / (k - before.sweep);
     if (w.fall_back && k >= 100 && (!(rate > 0) || k + std::log(now / o.tolerance) / rate > limit)) break;
+    if (report.residual.by(o.scaling) < 0.9 * mark.residual) mark = {k, report.residual.by(o.scaling)};
+    if (k - mark.sweep > std::max(patience, mark.sweep / 2)) {
+      report.status = ContactStatus::stalled;
+      report.message = "sweeps make no progress any more; `auto` may go further";
+      break;
+    }
     before = last;
     last = {k, now};
     next = k + std::max(5, k / 20);
