@@ -56,8 +56,8 @@ struct ContactStatistics {
   double cone = 0;                      ///< largest |r_T| - mu r_N, relative to the largest |r| of the step
   double impact_loss = 0;               ///< energy taken by normal reactions, so far
   double friction_loss = 0;             ///< energy taken by tangential reactions, so far
-  double momentum_balance = 0;          ///< largest |M (z1 - z0) - h f - H^T r - G^T s| of a step, relative
-  long impacts = 0;                     ///< contacts that closed with a velocity
+  double momentum_balance = 0;  ///< largest |M (z1 - z0) - h f - H^T r - G^T s| of a step, relative; -1: not measured
+  long impacts = 0;             ///< contacts that closed with a velocity
   long solves = 0, solver_iterations = 0, unconverged = 0;
   double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
   std::string solver;  ///< that solved the last problem

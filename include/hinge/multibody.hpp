@@ -131,8 +131,11 @@ class Multibody : public SystemBuilder {
   std::vector<std::string> body_names() const;  ///< of bodies that move
   std::vector<std::string> joint_names() const;
 
-  /// Where everything is at the start. Throws InputError where two bodies overlap by more than `overlap`, naming both
-  /// and the depth.
+  /// Bodies may overlap at the start by this depth, and begin so. Without it they are moved apart where that takes no
+  /// more than a millionth of the size of the scene.
+  void allow_overlap(double depth);
+  /// Where everything is at the start. Throws InputError where two bodies overlap by more than `overlap`, or what is
+  /// allowed, naming both and the depth.
   Start start(double overlap = 1e-6) const;
 
  private:

@@ -41,7 +41,7 @@ struct MoreauJeanOptions {
   ImpactLaw impact = ImpactLaw::newton;
   bool last_first = false;  ///< sequential: the last approaching contact first
   ContactSolving solving{};
-  double recover = 0;  ///< linearised: penetration is undone at this speed at most; 0: no limit
+  double recover = 0;  ///< linearised, nonlinear: penetration is undone at this speed at most; 0: no limit
   Projection projection = Projection::both;
   /// Forces at the end of the step are solved for; explicit ones are taken in the middle, by a prediction. Automatic:
   /// implicit up to 3000 velocities.

@@ -33,6 +33,7 @@ class BodyContacts final : public ContactFinder {
   void find(double, const double* y, double band, ContactList& out) override {
     pose(y);
     world_.find(poses_, band, points_);
+    if (!table_->apart.empty()) drop_jointed();
     out.clear(table_->dimension);
     for (const ContactPoint& c : points_) add(c, out);
   }
@@ -58,6 +59,16 @@ class BodyContacts final : public ContactFinder {
  private:
   void pose(const double* y) {
     for (std::size_t k = 0; k < poses_.size(); ++k) poses_[k] = table_->pose(y, k);
+  }
+
+  void drop_jointed() {
+    const auto& colliders = world_.colliders();
+    const auto jointed = [&](int fixed, int other) {
+      return colliders[static_cast<std::size_t>(fixed)].body < 0 &&
+             std::binary_search(table_->apart.begin(), table_->apart.end(),
+                                std::pair{colliders[static_cast<std::size_t>(other)].body, fixed});
+    };
+    std::erase_if(points_, [&](const ContactPoint& c) { return jointed(c.a, c.b) || jointed(c.b, c.a); });
   }
 
   const ContactPoint* known(std::uint64_t key) const {

@@ -17,14 +17,20 @@ struct BodyPlace {
   int v = 0, spin = 0;      ///< in z
 };
 
+/// Of the size of a scene: bodies that overlap by less at the start are moved apart.
+inline constexpr double small_overlap = 1e-6;
+
 struct BodyTable {
   int dimension = 3;
   std::vector<BodyPlace> places;  ///< of all bodies that move
   std::vector<Collider> colliders;
   std::vector<Collider> ghosts;              ///< shapes that touch nothing
   std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies
-  double length = 1;                         ///< that gaps compare with
-  std::vector<double> reach;                 ///< of each body: how far rotation can move its surface, per angle
+  /// A body and a collider in space on one joint, where the bits of groups do not suffice; sorted.
+  std::vector<std::pair<int, int>> apart;
+  double overlap = 0;         ///< depth that is allowed at the start
+  double length = 1;          ///< that gaps compare with
+  std::vector<double> reach;  ///< of each body: how far rotation can move its surface, per angle
 
   /// Is there any pair of shapes that could ever touch?
   bool can_collide() const;

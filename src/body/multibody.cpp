@@ -65,6 +65,12 @@ void Multibody::gravity(const Vector3d& g) {
   parts_->gravity = g;
 }
 
+void Multibody::allow_overlap(double depth) {
+  if (!(depth >= 0) || !std::isfinite(depth))
+    throw BodyError("overlap", fmt::format("overlap = {:g}; a depth is 0 or positive", depth));
+  parts_->overlap = depth;
+}
+
 std::size_t Multibody::Parts::find(const std::string& name, const char* field) const {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < bodies.size(); ++k) {

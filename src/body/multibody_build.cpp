@@ -73,6 +73,7 @@ BodyTable Multibody::Parts::table() const {
   // on these joints leave out.
   std::vector<std::uint32_t> groups(bodies.size(), 1u), leaves(bodies.size(), 0u);
   std::uint32_t next = 2;
+  std::vector<std::pair<int, std::size_t>> without_group;  // a body that moves, and one that does not
   const auto index = [&](const std::string& name) {
     for (std::size_t k = 0; k < bodies.size(); ++k)
       if (bodies[k].options.name == name) return static_cast<int>(k);
@@ -93,7 +94,10 @@ BodyTable Multibody::Parts::table() const {
       groups[still] = next;
       next <<= 1;
     }
-    if (groups[still] != 1u) leaves[moves] |= groups[still];
+    if (groups[still] != 1u)
+      leaves[moves] |= groups[still];
+    else
+      without_group.emplace_back(bodies[moves].number, still);
   }
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const PlacedBody& body = bodies[k];
@@ -117,10 +121,15 @@ BodyTable Multibody::Parts::table() const {
       c.collides_with = ~leaves[k];
       c.name = body.options.name;
       length = std::max(length, size_of(c.shape) + (body.number >= 0 ? c.position.norm() : 0));
+      if (body.options.collide)
+        for (const auto& [moves, still] : without_group)
+          if (still == k) table.apart.emplace_back(moves, static_cast<int>(table.colliders.size()));
       (body.options.collide ? table.colliders : table.ghosts).push_back(std::move(c));
     }
     if (body.number >= 0) length = std::max(length, body.x.cwiseAbs().maxCoeff());
   }
+  std::sort(table.apart.begin(), table.apart.end());
+  table.overlap = overlap;
   int first_y = ny, first_z = nz;
   for (const PlacedParticles& heap : heaps) {
     const int n = static_cast<int>(heap.mass.size()), d = dimension;
@@ -277,7 +286,7 @@ Start Multibody::start(double overlap) const {
   const auto finder = find_body_contacts(table);
   ContactList list;
   finder->find(0, y.data(), 0, list);
-  const double allowed = std::max(overlap, 1e-6 * table->length);
+  const double allowed = std::max({overlap, s.overlap, small_overlap * table->length});
   int deepest = -1, count = 0;
   for (int i = 0; i < list.count; ++i) {
     if (list.gap[static_cast<std::size_t>(i)] >= -allowed) continue;
@@ -286,9 +295,8 @@ Start Multibody::start(double overlap) const {
   }
   if (deepest >= 0)
     throw InputError(fmt::format(
-        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, or let one of "
-        "them "
-        "pass through the others with collide = false",
+        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, let one of them "
+        "pass through the others with collide = false, or allow it with overlap in [contact]",
         finder->name(list.key[static_cast<std::size_t>(deepest)]), -list.gap[static_cast<std::size_t>(deepest)],
         count > 1 ? fmt::format(" ({} contact points overlap in all)", count) : ""));
   return start;

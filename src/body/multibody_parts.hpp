@@ -48,6 +48,7 @@ struct PlacedJoint {
 struct Multibody::Parts {
   int dimension = 3;
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
+  double overlap = 0;
   std::vector<PlacedBody> bodies;
   std::vector<PlacedParticles> heaps;
   std::vector<PlacedJoint> joints;

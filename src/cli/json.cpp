@@ -137,7 +137,6 @@ Json contacts_json(const ContactStatistics& c) {
       {"penetration", c.penetration},
       {"complementarity_residual", c.complementarity},
       {"cone_violation", c.cone},
-      {"momentum_balance", c.momentum_balance},
       {"energy_lost_in_impacts", c.impact_loss},
       {"energy_lost_in_friction", c.friction_loss},
       {"contact_problems", c.solves},
@@ -145,6 +144,7 @@ Json contacts_json(const ContactStatistics& c) {
       {"not_to_tolerance", c.unconverged},
       {"solver", c.solver},
       {"seconds", {{"search", c.search_seconds}, {"assembly", c.assembly_seconds}, {"solver", c.solver_seconds}}}};
+  if (c.momentum_balance >= 0) j["momentum_balance"] = c.momentum_balance;
   for (const auto& event : c.events) j["events"].push_back({{"t", event.t}, {"what", event.what}});
   return j;
 }

@@ -86,7 +86,7 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
   Graph& graph = *eq.graph;
   eq.gaps.clear();
   layout.kind = SystemKind::odae;
-  int sticking = 0;
+  int added = 0;
   const auto new_multiplier = [&] {
     eq.psi.push_back(graph.variable(fmt::format("contact multiplier {}", eq.psi.size())));
     return static_cast<int>(eq.psi.size()) - 1;
@@ -122,13 +122,23 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
         layout.constraints.push_back("sticking of " + base_->equations().gaps[i].name);
         result.places[i].tangential[k] = new_multiplier();
         add_force(c.rows[k], graph.negate(eq.psi.back()));
-        ++sticking;
+        ++added;
       }
       continue;
     }
     // - mu lambda (direction of slip)
     Node force = graph.multiply(c.friction, psi);
     if (modes[i] != ContactMode::backward) force = graph.negate(force);
+    if (modes[i] == ContactMode::set_off) {
+      result.places[i].direction = static_cast<int>(eq.y.size());
+      for (std::size_t k = 0; k < c.slip.size(); ++k) {
+        eq.y.push_back(graph.variable(fmt::format("direction {} {}", i, k)));
+        eq.v.push_back(graph.constant(0));
+        add_force(c.rows[k], graph.multiply(force, eq.y.back()));
+        ++added;
+      }
+      continue;
+    }
     if (modes[i] != ContactMode::slide) {
       add_force(c.rows[0], force);
       continue;
@@ -139,8 +149,8 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
     for (std::size_t k = 0; k < c.slip.size(); ++k)
       add_force(c.rows[k], (scaled * Expression(eq.graph, c.slip[k])).node_in(graph));
   }
-  if (sticking > 0) layout.y.push_back({"contact_displacement", {sticking}, layout.ny});
-  layout.ny += sticking;
+  if (added > 0) layout.y.push_back({"contact_unknowns", {added}, layout.ny});
+  layout.ny += added;
   layout.npsi = static_cast<int>(eq.psi.size());
   layout.psi = {{"psi", {layout.npsi}, 0}};
   result.system = std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));

@@ -5,6 +5,9 @@
 //   closed             gap = 0, reaction gap_y^T lambda
 //   forward, backward  gap = 0, and the force -+ mu lambda slip_z^T against the slip velocity, whose sign is known
 //   slide              the same with two slip velocities: -mu lambda (slip/|slip|)^T slip_z
+//   set_off            the same from rest, where slip has no direction yet: -mu lambda c^T slip_z, with the constant c,
+//   the
+//                      direction in which it sets off, as further unknowns, c' = 0
 //   stick              gap = 0, and slip = 0. That is a constraint on velocities; it becomes one on positions with the
 //                      displacements s, s' = slip, as further unknowns: s = 0, reaction slip_z^T lambda_T
 //
@@ -21,7 +24,7 @@
 
 namespace hinge {
 
-enum class ContactMode : char { open, closed, stick, forward, backward, slide };
+enum class ContactMode : char { open, closed, stick, forward, backward, slide, set_off };
 
 class ContactMotion {
  public:
@@ -42,11 +45,13 @@ class ContactMotion {
   };
   const std::vector<Values>& at(const State& state);
 
-  /// The motion in these modes. Positions are y and then the displacements of sticking contacts.
+  /// The motion in these modes. Positions are y and then the displacements of sticking contacts, and the
+  /// directions of those that set off.
   const std::shared_ptr<const SymbolicSystem>& system(const std::vector<ContactMode>& modes);
   /// Places in its psi: of the normal multiplier of each contact, and of the tangential ones; -1 where there are none.
   struct Places {
     int normal = -1, tangential[2] = {-1, -1};
+    int direction = -1;  ///< the first of c, in y
   };
   const std::vector<Places>& places(const std::vector<ContactMode>& modes);
 

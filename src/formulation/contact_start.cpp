@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "hinge/contact.hpp"
 #include "hinge/error.hpp"
 
@@ -99,10 +100,12 @@ State start_without_penetration(const System& system, Consistency mode, State st
   double size = finder->length_scale();
   if (system.layout().kind != SystemKind::multibody)
     for (const double y : state.y) size = std::max(size, std::abs(y));
-  const double depth = deepest(list);
+  const BodyTable* bodies = bodies_of(system);
+  const double depth = deepest(list), small = (bodies ? small_overlap : typed_precision) * size;
   if (depth <= round_off * size) return state;
-  if (mode == Consistency::check && depth > typed_precision * size)
-    throw InconsistentStart("the initial position penetrates:" + list_of(*finder, list, typed_precision * size) +
+  if (mode == Consistency::check && bodies && depth <= bodies->overlap) return state;  // as asked for
+  if (mode == Consistency::check && depth > small)
+    throw InconsistentStart("the initial position penetrates:" + list_of(*finder, list, small) +
                             "\n  Gaps begin at 0 or more: move the parts away from each other, or set consistent = "
                             "\"project\" in [initial] to have them moved out.");
   const auto e = system.evaluation({Q::momentum_z, Q::constraint, Q::constraint_rate_z});

@@ -8,7 +8,8 @@
 
 namespace hinge {
 
-/// `state` itself where no contact penetrates; what is less than the rounding of typed values is moved out silently.
+/// `state` itself where no contact penetrates, or bodies by no more than they are allowed to; what is less than the
+/// rounding of typed values (of bodies: a millionth of the scene) is moved out silently.
 /// Throws InconsistentStart with names and gaps where one does and `mode` is check, or where there is no way out.
 State start_without_penetration(const System& system, Consistency mode, State state);
 

@@ -1,7 +1,8 @@
 // Impacts of a step that are treated apart from its forces, with W = H M^-1 H^T of the active contacts (joints held):
 //
 //   Poisson      compression  K contains r_c _|_ u_c;  expansion  r_N = e r_cN + x, 0 <= x _|_ u_N >= 0,
-//                |r_T| <= mu r_N opposite to u_T
+//                |r_T| <= mu r_N opposite to u_T; polyhedral: r_T in the polygon; convexified: r in K with r_N >= e
+//                r_cN, and u against it in the sense of minimal energy
 //   sequential   one approaching contact after the other, u_N+ = -e u_N^-, until none approaches
 //
 // Poisson's expansion with friction is solved by projected Gauss-Seidel: its friction bound contains e r_cN, which no
@@ -9,6 +10,7 @@
 // restitution.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,32 @@ namespace {
 constexpr int most_sweeps = 100000, most_impacts = 20000;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// The nearest point of the polygon with corners at angles 2 pi k/facets and distance `bound`.
+void project_on_polygon(double bound, int facets, double* t) {
+  const double half = std::numbers::pi / facets;
+  const double middle = (2 * std::floor(std::atan2(t[1], t[0]) / (2 * half)) + 1) * half;
+  const double c = std::cos(middle), s = std::sin(middle), reach = bound * std::cos(half);
+  const double out = c * t[0] + s * t[1];
+  if (out <= reach) return;
+  const double along = std::clamp(c * t[1] - s * t[0], -bound * std::sin(half), bound * std::sin(half));
+  t[0] = reach * c - along * s;
+  t[1] = reach * s + along * c;
+}
+
+void shorten(double bound, double* t) {
+  const double size = std::hypot(t[0], t[1]);
+  if (size <= bound) return;
+  for (int k = 0; k < 2; ++k) t[k] *= bound / size;
+}
+
+// The nearest point of { x_N >= least, |x_T| <= mu x_N }: that of the cone, or it lies in the plane.
+void project_above(double mu, double least, double* x) {
+  const double n = x[0], size = std::hypot(x[1], x[2]);
+  const double on_cone = mu * size <= -n ? 0 : size <= mu * n ? n : (n + mu * size) / (1 + mu * mu);
+  x[0] = std::max(on_cone, least);
+  shorten(mu * x[0], x + 1);
+}
 
 }  // namespace
 
@@ -57,14 +85,19 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
           u += step * W_.col(row);
           change = std::max(change, std::abs(step) * W_(row, row));
         };
-        update(k, std::max(least[k], expansion[k] - u[k] / W_(k, k)));
-        if (d_ == 1) continue;
-        double stiffness = 0, t[2] = {}, size = 0;
-        for (int row = 1; row < d_; ++row) stiffness += W_(k + row, k + row);
-        for (int row = 1; row < d_; ++row) t[row - 1] = expansion[k + row] - u[k + row] / stiffness;
-        size = std::hypot(t[0], t[1]);
-        const double bound = friction(k / d_) * expansion[k], shorter = size > bound ? bound / size : 1;
-        for (int row = 1; row < d_; ++row) update(k + row, shorter * t[row - 1]);
+        const bool whole = options_.friction == FrictionModel::convexified;  // normal and tangents at once
+        if (!whole) update(k, std::max(least[k], expansion[k] - u[k] / W_(k, k)));
+        const int first = whole ? 0 : 1;
+        double stiffness = 0, x[3] = {};
+        for (int row = first; row < d_; ++row) stiffness += W_(k + row, k + row);
+        for (int row = first; row < d_; ++row) x[row] = expansion[k + row] - u[k + row] / stiffness;
+        if (whole)
+          project_above(friction(k / d_), least[k], x);
+        else if (options_.friction == FrictionModel::polyhedral && d_ == 3)
+          project_on_polygon(friction(k / d_) * expansion[k], options_.facets, x + 1);
+        else
+          shorten(friction(k / d_) * expansion[k], x + 1);
+        for (int row = first; row < d_; ++row) update(k + row, x[row]);
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -55,21 +56,38 @@ std::string describe(const ContactSolving& solving) {
   return text;
 }
 
-void append_energy_warning(const System& system, std::vector<std::string>& list) {
-  if (system.layout().kind == SystemKind::multibody) return;
+// The first contact that has both, as it is called; empty where there is none.
+static std::string rough_and_elastic(const System& system) {
   const auto finder = system.contact_finder();
-  if (!finder) return;
+  if (!finder) return "";
+  if (const BodyTable* table = bodies_of(system)) {
+    const Collider *elastic = nullptr, *other = nullptr;  // frictions are multiplied, of restitutions the larger counts
+    for (const Collider& c : table->colliders)
+      if (!elastic && c.friction > 0 && c.restitution > 0) elastic = &c;
+    for (const Collider& c : table->colliders)
+      if (elastic && !other && c.friction > 0 && c.body != elastic->body) other = &c;
+    return other ? elastic->name + " - " + other->name : "";
+  }
   ContactList contacts;
   const std::vector<double> y(static_cast<std::size_t>(system.ny()), 0.0);
   finder->find(0, y.data(), std::numeric_limits<double>::infinity(), contacts);
-  for (int i = 0; i < contacts.count; ++i)
-    if (contacts.restitution[static_cast<std::size_t>(i)] > 0 && contacts.friction[static_cast<std::size_t>(i)] > 0) {
-      list.push_back(fmt::format(
-          "Newton's law of impact may create energy where a contact has both restitution and friction ({} has); impact "
-          "= \"moreau\" never does",
-          finder->name(contacts.key[static_cast<std::size_t>(i)])));
-      return;
-    }
+  for (std::size_t i = 0; i < contacts.key.size(); ++i)
+    if (contacts.restitution[i] > 0 && contacts.friction[i] > 0) return finder->name(contacts.key[i]);
+  return "";
+}
+
+void append_energy_warning(const System& system, std::vector<std::string>& list) {
+  if (const std::string name = rough_and_elastic(system); !name.empty())
+    list.push_back(fmt::format(
+        "Newton's law of impact may create energy where a contact has both restitution and friction ({} has); "
+        "moreau-jean with impact = \"moreau\" never does",
+        name));
+}
+
+std::vector<std::string> energy_warnings(const System& system) {
+  std::vector<std::string> list;
+  append_energy_warning(system, list);
+  return list;
 }
 
 }  // namespace hinge

@@ -19,6 +19,7 @@ ContactSolving contact_solving(const Options& options);
 std::string describe(const ContactSolving& solving);
 /// Newton's law of impact with restitution and friction may create energy.
 void append_energy_warning(const System& system, std::vector<std::string>& list);
+std::vector<std::string> energy_warnings(const System& system);
 
 int index_option(const Options& options, const std::string& name, const std::vector<std::string>& words);
 /// One of `words`, the first where nothing is given; they are in the order of the enumeration T.

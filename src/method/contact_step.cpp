@@ -1,35 +1,22 @@
 #include "method/contact_step.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <Eigen/SparseCholesky>
 
 #include "hinge/error.hpp"
+#include "method/stopwatch.hpp"
 #include "method/vectors.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr int few_rows = 200;     // of contacts, solved densely
 constexpr int most_dense = 3000;  // for impact laws that need W
-constexpr double useless = 1e-2;  // a relative residual above this is no solution
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& sum_;
-  std::chrono::steady_clock::time_point start_;
-};
 
 }  // namespace
 
@@ -70,6 +57,7 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
 void ContactStep::find(double t, const double* y, double band, bool end_of_step) {
   active.clear();
   solved_ = false;
+  end_drift_ = nullptr;
   if (!finder_) return;
   const Stopwatch watch(statistics.search_seconds);
   ContactList& list = impulses_.contacts;
@@ -103,10 +91,27 @@ bool ContactStep::factor(const double* S, const double* C) {
   const Stopwatch watch(statistics.assembly_seconds);
   std::copy_n(S, S_.size(), S_.data());
   std::copy_n(C, C_.size(), C_.data());
-  few_ = rows() <= few_rows || (always_dense_ && rows() <= most_dense);
+  few_ = few();
   by_bodies_ = !few_ && bodies_ && bodies_->masses(S);
   if (!few_) return true;
   return kernel_.factor(S, nullptr, C) && make_delassus();
+}
+
+bool ContactStep::few() const { return rows() <= few_rows || (always_dense_ && rows() <= most_dense); }
+
+// S is definite where W says nothing else; where there is no W, by its factorisation.
+bool ContactStep::definite() const {
+  if (few_) return !negative_;
+  if (by_bodies_) return true;
+  Eigen::SparseMatrix<double> lower(nz_, nz_);
+  lower.reserve(static_cast<Eigen::Index>(S_.size()));
+  for (int i = 0; i < nz_; ++i) {  // the columns of the lower part are the rows of the upper one
+    lower.startVec(i);
+    for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k)
+      if (matrix_.column[at(k)] >= i) lower.insertBack(matrix_.column[at(k)], i) = S_[at(k)];
+  }
+  lower.finalize();
+  return Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>(lower).info() == Eigen::Success;
 }
 
 // X = [S C^T; C 0]^-1 [H^T; 0],  W = H X
@@ -139,6 +144,7 @@ bool ContactStep::make_delassus() {
   // rows that nothing moves: empty ones, and normals that joints hold already
   idle_.assign(active.size() * static_cast<unsigned>(d_), 0);
   const double largest = n > 0 ? W_.diagonal().maxCoeff() : 0;
+  negative_ = n > 0 && W_.diagonal().minCoeff() < -1e-10 * W_.diagonal().cwiseAbs().maxCoeff();
   for (int a = 0; a < n; a += d_)
     for (int row = 0; row < d_; ++row) {
       const double scale = row == 0 ? largest : W_(a, a);
@@ -222,18 +228,6 @@ bool ContactStep::solve_bodies(const double* right, const double* c, const doubl
   statistics.solver = report.fell_back ? "auto" : "block-gauss-seidel";
   return judge(static_cast<int>(active.size()), d_, report.converged(), report.residual,
                biggest(contact_impulse.data(), rows()), report.message);
-}
-
-// Keeps the worst residuals; false where the solution is none.
-bool ContactStep::judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
-                        std::string_view message) {
-  if (!converged) ++statistics.unconverged;
-  statistics.complementarity = std::max(statistics.complementarity, residual.ours);
-  if (dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
-    statistics.cone = std::max(statistics.cone, residual.cone / largest);
-  if (converged || residual.ours <= std::max(useless, 10 * options_.tolerance)) return true;
-  failure = fmt::format("the contact problem with {} contacts is not solved: {}", contacts, message);
-  return false;
 }
 
 bool ContactStep::solve_few(const double* right, const double* c, const double* w, double* v) {
@@ -334,85 +328,17 @@ bool ContactStep::solve_many(const double* right, const double* c, const double*
   return true;
 }
 
-// The one place where a solver is called.
-bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
-  const Stopwatch watch(statistics.solver_seconds);
-  ContactOptions o;
-  o.threads = options_.threads;
-  const bool polish = options_.tolerance == 0 && options_.solver == "auto" && few_;
-  o.tolerance = options_.tolerance > 0 ? options_.tolerance : few_ ? 1e-10 : 1e-8;
-  // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
-  if (warm && !(few_ && problem.dimension == 1) && at(problem.rows()) <= start_.size())
-    o.start = Eigen::Map<const Eigen::VectorXd>(start_.data(), problem.rows());
-  ContactResult result = solve_contact(problem, options_.solver, o);
-  ++statistics.solves;
-  statistics.solver_iterations += result.iterations;
-  if (polish && problem.dimension > 1 && result.converged() && result.residual.ours > 1e-13 &&
-      refusal(problem, "newton-ac").empty()) {
-    ContactOptions finer = o;
-    finer.tolerance = 1e-13;
-    finer.iterations = 4;
-    finer.start = result.r;
-    ContactResult better = solve_contact(problem, "newton-ac", finer);
-    statistics.solver_iterations += better.iterations;
-    if (better.residual.ours < result.residual.ours) {
-      better.solver = result.solver;
-      result = std::move(better);
-      if (result.residual.ours <= o.tolerance) result.status = ContactStatus::converged;
-    }
-  }
-  statistics.solver = result.solver;
-  const double largest = result.r.head(problem.contacts() * problem.dimension).lpNorm<Eigen::Infinity>();
-  const bool good =
-      judge(problem.contacts(), problem.dimension, result.converged(), result.residual, largest, result.message);
-  reaction_ = std::move(result.r);
-  velocity_ = std::move(result.u);
-  return good;
-}
-
-// By keys, in turned tangents, longer or shorter with the step. Not after an impact, whose impulse is not that of a
-// force.
-void ContactStep::warm_start() {
-  const ContactList& l = list();
-  const int n = rows();
-  if (solved_ && contact_impulse.size() == at(n)) {  // again in the same step
-    start_.assign(contact_impulse.begin(), contact_impulse.end());
-    start_.insert(start_.end(), joint_impulse.begin(), joint_impulse.end());
-    return;
-  }
-  start_.clear();
-  if (last_keys_.empty() || n == 0) return;
-  start_.assign(at(n + m_), 0.0);
-  const double scale = last_h_ != 0 && h_ != 0 ? h_ / last_h_ : 1;
-  std::size_t old = 0;
-  for (std::size_t a = 0; a < active.size(); ++a) {
-    const std::size_t i = at(active[a]);
-    while (old < last_keys_.size() && last_keys_[old] < l.key[i]) ++old;
-    if (old == last_keys_.size()) break;
-    if (last_keys_[old] != l.key[i] || last_struck_[old]) continue;
-    const double* from = last_impulse_.data() + old * at(d_);
-    double* to = start_.data() + a * at(d_);
-    to[0] = scale * from[0];
-    if (d_ == 3 && l.frame.size() == 9 * at(l.count) && last_frame_.size() == 9 * last_keys_.size()) {
-      const double *before = last_frame_.data() + 9 * old, *now = l.frame.data() + 9 * i;
-      for (int row = 1; row < 3; ++row) {
-        to[row] = 0;
-        for (int k = 0; k < 3; ++k)
-          to[row] += scale * now[3 * row + k] * (from[1] * before[3 + k] + from[2] * before[6 + k]);
-      }
-    } else {
-      for (int row = 1; row < d_; ++row) to[row] = scale * from[row];
-    }
-  }
-  for (std::size_t k = 0; k < last_joints_.size(); ++k) start_[at(n) + k] = scale * last_joints_[k];
-}
-
 void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
   const int n = rows();
   gaps_.resize(at(2 * n));
   double *u0 = gaps_.data(), *u1 = u0 + n;
   velocities(z0, u0);
   velocities(z1, u1);
+  if (end_drift_)
+    for (int k = 0; k < n; ++k) {
+      const std::size_t row = at(active[at(k / d_)] * d_ + k % d_);
+      u1[k] += (*end_drift_)[row] - list().drift[row];
+    }
   for (int k = 0; k < n; ++k)
     (k % d_ == 0 ? statistics.impact_loss : statistics.friction_loss) -= impulse[k] * (u0[k] + u1[k]) / 2;
 }
@@ -449,7 +375,7 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   last_impulse_.assign(total, total + rows());
   last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
   last_struck_.swap(struck_);
-  last_h_ = h_ = h;
+  last_h_ = h;
   impulses_.impulse.assign(at(l.count * d_), 0.0);
   for (std::size_t a = 0; a < active.size(); ++a)
     std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));

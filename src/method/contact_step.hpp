@@ -9,6 +9,10 @@
 // handed over as it is, with the joints as bilateral rows, and nothing is multiplied out; where S has a block per body,
 // to sweeps over the bodies, which keep their memory.
 //
+// Few contacts are solved to what rounding leaves: u = W r + q is known to eps sum |W_ij r_j| only, which is far more
+// than eps |q| where a heavy body rests on a light one. Solvers come one after the other, each with a limit of its own,
+// until the residual is at the tolerance or at this level.
+//
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
 #pragma once
@@ -38,8 +42,19 @@ class ContactStep {
   /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of a step.
   void find(double t, const double* y, double band, bool end_of_step = true);
   const ContactList& list() const { return impulses_.contacts; }
+  /// To change rows before anything else uses them.
+  ContactList& found() { return impulses_.contacts; }
+  /// For walls that move: what u has besides H z at the end of the step, in the order of the list. It must live as long
+  /// as the list; without it the drift is that of the list.
+  void end_drift(const std::vector<double>& drift) { end_drift_ = &drift; }
+  const std::vector<double>& end_drift() const { return end_drift_ ? *end_drift_ : list().drift; }
+  /// Before a step: warm starts are longer or shorter by it.
+  void step_length(double h) { h_ = h; }
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
+  void set_restitution(int a, double e) {  // of an active contact, until the next find()
+    impulses_.contacts.restitution[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])] = e;
+  }
   int rows() const { return static_cast<int>(active.size()) * d_; }
 
   /// u = H z + drift of the active contacts.
@@ -47,8 +62,12 @@ class ContactStep {
   /// z += H^T r, with the rows of the active contacts.
   void add_reaction(const double* r, double factor, double* z) const;
 
+  /// Is W built, so that S may be unsymmetric?
+  bool few() const;
   /// S in its pattern and the rows C of the joints. False where the matrix is singular.
   bool factor(const double* S, const double* C);
+  /// After factor(): false where S is seen not to be positive definite.
+  bool definite() const;
   /// v and the impulses r, s for right, c (one per joint) and w (one per row of active contacts). False where there is
   /// no solution to speak of; `failure` says why then.
   bool solve(const double* right, const double* c, const double* w, double* v);
@@ -86,6 +105,7 @@ class ContactStep {
 
  private:
   bool solve_problem(const ContactProblem& problem, bool warm = true);
+  ContactResult solve_in_stages(const ContactProblem& problem, ContactOptions& options);
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
@@ -105,7 +125,8 @@ class ContactStep {
   SaddleKernel kernel_;
   int nz_, m_, d_ = 1;
   std::unique_ptr<BodyContactForm> bodies_;
-  bool always_dense_ = false, few_ = true, by_bodies_ = false;
+  static constexpr int few_rows = 200;  // of contacts, solved densely
+  bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
   bool solved_ = false;  // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_, gaps_;
   Eigen::MatrixXd X_, W_;   // X: nz + m rows, a column per row of H
@@ -116,7 +137,8 @@ class ContactStep {
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;
   std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
-  double last_h_ = 0, h_ = 0;
+  double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
+  const std::vector<double>* end_drift_ = nullptr;
 };
 
 }  // namespace hinge

@@ -45,6 +45,8 @@ EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDriven
   contacts_.use_dense(true);
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature});
   modes_.assign(at(motion_.contacts()), ContactMode::open);
+  directions_.resize(modes_.size());
+  contacts_.statistics.momentum_balance = -1;  // not measured
 }
 
 EventDriven::Base& EventDriven::base() {
@@ -92,6 +94,9 @@ void EventDriven::to_mode(const State& state, State& s) {
   s.t = state.t;
   s.y.assign(at(system.ny()), 0.0);
   std::copy(state.y.begin(), state.y.end(), s.y.begin());
+  const auto& places = motion_.places(modes_);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i].direction >= 0) std::copy_n(directions_[i].data(), 2, s.y.data() + places[i].direction);
   s.z = state.z;
   s.psi.assign(at(system.npsi()), 1.0);  // a reaction of one's own may not be defined at zero
   std::copy(state.psi.begin(), state.psi.end(), s.psi.begin());
@@ -109,74 +114,55 @@ bool EventDriven::multipliers(State& s) {
   return b.acceleration->compute(s.t, s.y.data(), s.z.data(), s.psi.data(), b.velocity.data(), b.rate.data());
 }
 
-void EventDriven::make_roots() {
-  roots_.clear();
-  for (int i = 0; i < motion_.contacts(); ++i) {
-    const ContactMode mode = modes_[at(i)];
-    if (mode == ContactMode::open) {
-      roots_.push_back({i, Root::Kind::gap});
-      continue;
-    }
-    roots_.push_back({i, Root::Kind::reaction});
-    if (mode == ContactMode::stick) roots_.push_back({i, Root::Kind::cone});
-    if (mode == ContactMode::forward || mode == ContactMode::backward || mode == ContactMode::slide)
-      roots_.push_back({i, Root::Kind::slip});
-  }
+// What a stop leaves of slip, up to v_stop, where a contact sets off from there.
+void EventDriven::stop_slip(State& state) {
+  if (std::find(modes_.begin(), modes_.end(), ContactMode::set_off) == modes_.end()) return;
+  const Modes modes = modes_;
+  std::replace(modes_.begin(), modes_.end(), ContactMode::set_off, ContactMode::stick);
+  Base& b = base();
+  State s;
+  to_mode(state, s);
+  if (b.projection && b.projection->project(s.t, s.y.data(), s.z.data(), s.psi.data())) to_user(s, state);
+  modes_ = modes;
 }
 
-void EventDriven::evaluate_roots(State& s, std::vector<double>& out) {
-  to_user(s, user_);
-  const auto& contact = motion_.at(user_);
+// The work of friction from the start of the step that before_ begins to t1, in the present modes.
+void EventDriven::count_friction(double t1) {
+  const auto slips = [](ContactMode m) {
+    return m == ContactMode::forward || m == ContactMode::backward || m == ContactMode::slide ||
+           m == ContactMode::set_off;
+  };
+  const double t0 = std::max(before_.t, counted_until_);
+  if (!(t1 > t0)) return;
+  counted_until_ = t1;
+  if (std::none_of(modes_.begin(), modes_.end(), slips)) return;
+  Base& b = base();
   const auto& places = motion_.places(modes_);
-  const bool closed = std::any_of(modes_.begin(), modes_.end(), [](ContactMode m) { return m != ContactMode::open; });
-  if (closed) multipliers(s);
-  out.resize(roots_.size());
-  for (std::size_t k = 0; k < roots_.size(); ++k) {
-    const auto i = at(roots_[k].contact);
-    const double reaction = places[i].normal < 0 ? 0.0 : s.psi[at(places[i].normal)];
-    switch (roots_[k].kind) {
-      case Root::Kind::gap: out[k] = contact[i].gap; break;
-      case Root::Kind::reaction: out[k] = reaction; break;
-      case Root::Kind::cone: {
-        double t = 0;
-        for (const int place : places[i].tangential)
-          if (place >= 0) t = std::hypot(t, s.psi[at(place)]);
-        out[k] = contact[i].friction * reaction - t;
-        break;
-      }
-      case Root::Kind::slip:
-        out[k] = modes_[i] == ContactMode::forward ? contact[i].rate[1]
-                 : modes_[i] == ContactMode::backward
-                     ? -contact[i].rate[1]
-                     : std::hypot(contact[i].rate[1], contact[i].rate[2]) - options_.v_stop;
-        break;
-    }
+  constexpr double node[] = {0.3399810435848563, 0.8611363115940526},
+                   weight[] = {0.6521451548625461, 0.3478548451374538};
+  for (int k = 0; k < 4; ++k) {  // Gauss
+    const double t = (t0 + t1) / 2 + (k % 2 == 0 ? 1 : -1) * node[k / 2] * (t1 - t0) / 2;
+    probe_ = before_;
+    if (b.adaptive)
+      b.adaptive->interpolate(t, probe_);
+    else if (!propagate(b, before_, t, probe_))
+      return;
+    probe_.t = t;
+    if (!multipliers(probe_)) return;
+    to_user(probe_, user_);
+    const auto& contact = motion_.at(user_);
+    double power = 0;
+    for (std::size_t i = 0; i < modes_.size(); ++i)
+      if (slips(modes_[i]))
+        power += contact[i].friction * probe_.psi[at(places[i].normal)] *
+                 (motion_.tangents(static_cast<int>(i)) == 1 ? std::abs(contact[i].rate[1])
+                                                             : std::hypot(contact[i].rate[1], contact[i].rate[2]));
+    contacts_.statistics.friction_loss += weight[k / 2] * (t1 - t0) / 2 * power;
   }
-}
-
-// What a root falls through at its event: zero; or, where it began at zero and has not been clearly positive since,
-// something clearly negative.
-double EventDriven::level(const Root& root) const {
-  return root.armed || root.rising ? 0.0 : -1e-9 * std::max(root.scale, 1e-3);
-}
-
-// The first root that has fallen through its level between two looks; -1 where none has.
-int EventDriven::first_event(const std::vector<double>& before, const std::vector<double>& after) const {
-  int first = -1;
-  double earliest = HUGE_VAL;
-  for (std::size_t k = 0; k < roots_.size(); ++k) {
-    const double zero = level(roots_[k]);
-    if (!(after[k] < zero)) continue;
-    const double fraction = before[k] > zero ? (before[k] - zero) / (before[k] - after[k]) : 0.0;
-    if (fraction < earliest) {
-      earliest = fraction;
-      first = static_cast<int>(k);
-    }
-  }
-  return first;
 }
 
 StepResult EventDriven::restart(State& state) {
+  stop_slip(state);
   to_mode(state, mode_state_);
   make_roots();
   Base& b = base();
@@ -225,9 +211,9 @@ StepResult EventDriven::propagate(Base& b, const State& from, double t, State& t
       if (StepResult r = b.second->advance(to, t); !r) return r;
     return {};
   }
-  b.stepper->reset();
-  StepResult r = b.stepper->step(to, t - from.t);
-  b.stepper->reset();
+  if (!b.other) b.other = base_method_.bind(b.system, solver_);
+  b.other->reset();
+  StepResult r = b.other->step(to, t - from.t);
   to.t = t;
   return r;
 }
@@ -348,6 +334,7 @@ StepResult EventDriven::advance(State& state, double limit) {
       start_values_ = end_values_;
     }
     if (event < 0) {
+      count_friction(t1);
       to_user(mode_state_, state);
       return {};
     }
@@ -357,6 +344,7 @@ StepResult EventDriven::advance(State& state, double limit) {
       return r;
     }
     step_ended_by_event_ = true;
+    count_friction(there.t);
     to_user(there, state);
     const Root root = roots_[at(event)];
     crowded_ = state.t - last_event_ <= 1e-13 * std::max(1.0, std::abs(state.t)) ? crowded_ + 1 : 0;

@@ -109,6 +109,7 @@ MethodChoice event_driven(const EventDrivenOptions& given) {
   MethodChoice choice{event_driven_info(), options.base.order, "", {}, options.base.multiplier_order};
   choice.description = fmt::format("event-driven, {} between events", options.base.description);
   choice.takes_contacts = true;
+  if (options.impact == ImpactLaw::newton) choice.warnings = energy_warnings;
   choice.info.preserves = options.base.info.preserves;  // between events
   const Tolerance tolerance{options.base_tolerance, options.base_tolerance};
   tolerance.validate();

@@ -35,10 +35,17 @@ bool EventDriven::strike(State& state, bool& failed) {
     failed = true;
     return false;
   }
-  z_ = state.z;
   std::vector<double> impulse;
   bool solved = true;
-  const auto newton = [&](const std::vector<double>& restitution) {
+  const auto apply = [&](const std::vector<double>& restitution) {
+    z_ = state.z;
+    if (options_.impact != ImpactLaw::newton) {
+      for (std::size_t i = 0; i < restitution.size(); ++i)
+        contacts_.set_restitution(static_cast<int>(i), restitution[i]);
+      solved = options_.impact == ImpactLaw::poisson ? contacts_.poisson(z_.data(), impulse)
+                                                     : contacts_.sequential(options_.last_first, z_.data(), impulse);
+      return;
+    }
     right_.assign(at(nz), 0.0);
     multiply_add(system_->pattern(Q::momentum_z), (*here_)[Q::momentum_z], state.z.data(), 1, right_.data());
     c_.assign(at(system_->ng()), 0.0);
@@ -54,12 +61,7 @@ bool EventDriven::strike(State& state, bool& failed) {
   };
   std::vector<double> e;
   for (const int i : contacts_.active) e.push_back(contacts_.list().restitution[at(i)]);
-  if (options_.impact == ImpactLaw::poisson)
-    solved = contacts_.poisson(z_.data(), impulse);
-  else if (options_.impact == ImpactLaw::sequential)
-    solved = contacts_.sequential(options_.last_first, z_.data(), impulse);
-  else
-    newton(e);
+  apply(e);
   if (!solved) {
     failed = true;
     return false;
@@ -104,7 +106,10 @@ bool EventDriven::strike(State& state, bool& failed) {
     fresh = note(state.t, fmt::format("impact of {}", motion_.name(contact)));
     contacts_.statistics.impacts += fresh ? 1 : 0;
   }
-  if (closes) newton(none);
+  if (closes) {  // the same law for all, without the rebound of those that close
+    apply(none);
+    for (std::size_t i = 0; i < e.size(); ++i) contacts_.set_restitution(static_cast<int>(i), e[i]);
+  }
   if (!solved) {
     failed = true;
     return false;
@@ -173,12 +178,15 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
     const int tangents = motion_.tangents(contact);
     if (tangents == 0) continue;
     const double size = tangents == 1 ? std::abs(r[1]) : std::hypot(r[1], r[2]);
-    if (tangents == 2) {
-      mode = sliding(contact) ? ContactMode::slide : ContactMode::stick;
-    } else if (sliding(contact)) {
-      mode = value[at(contact)].rate[1] > 0 ? ContactMode::forward : ContactMode::backward;
-    } else if (size < value[at(contact)].friction * r[0] * (1 - 1e-8)) {
+    if (sliding(contact)) {
+      mode = tangents == 2                    ? ContactMode::slide
+             : value[at(contact)].rate[1] > 0 ? ContactMode::forward
+                                              : ContactMode::backward;
+    } else if (size == 0 || size < value[at(contact)].friction * r[0] * (1 - 1e-8)) {
       mode = ContactMode::stick;
+    } else if (tangents == 2) {
+      mode = ContactMode::set_off;
+      directions_[at(contact)] = {-r[1] / size, -r[2] / size};
     } else {
       mode = r[1] < 0 ? ContactMode::forward : ContactMode::backward;
     }
@@ -202,9 +210,10 @@ StepResult EventDriven::choose_modes(State& state, const std::vector<int>& opene
     return {false, fmt::format("the contact problem of the event at t = {:g} has no solution: {}", state.t,
                                contacts_.failure.empty() ? "its matrix is singular" : contacts_.failure)};
   modes_ = modes;
-  static const char* const words[] = {"opens", "closes", "sticks", "slips forward", "slips backward", "slides"};
+  static const char* const words[] = {"opens",          "closes", "sticks", "slips forward",
+                                      "slips backward", "slides", "slides"};
   for (std::size_t i = 0; i < modes.size(); ++i)
-    if (modes[i] != old[i])
+    if (modes[i] != old[i] && !(old[i] == ContactMode::set_off && modes[i] == ContactMode::slide))
       note(state.t, fmt::format("{} {}", motion_.name(static_cast<int>(i)), words[static_cast<int>(modes[i])]));
   contacts_.statistics.contacts =
       static_cast<int>(std::count_if(modes.begin(), modes.end(), [](ContactMode m) { return m != ContactMode::open; }));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/contact_options.hpp"
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
@@ -20,7 +21,7 @@ std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
   if (!system->velocity_is_z())
     throw UnsuitableMethod(
         "generalized-alpha is for second-order systems whose velocities are the unknowns: write the system as "
-        "[lagrangian] or [mechanical], or use radau, bdf or explicit");
+        "[lagrangian] or [mechanical], or use radau, bdf or explicit, or with contacts moreau-jean");
   return system;
 }
 
@@ -52,7 +53,10 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   if (system_->contact_finder())
     contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
                                               solver.linear_algebra);
-  if (contacts_) contacts_->use_dense(true);
+  if (contacts_) {
+    contacts_->use_dense(true);
+    contacts_->statistics.momentum_balance = -1;  // not measured
+  }
   psi_.resize(at(m_));
   work_.resize(at(10 * n_));
 }
@@ -134,8 +138,10 @@ bool GeneralizedAlpha::solve(double t1, double h, Convergence& convergence) {
     solver_->solve(residual_.data());
     for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += column_scale_[i] * residual_[i];
     convergence.matrix_renewed();
-    const double y = std::max(biggest(x_.data(), n_), std::abs(h) * biggest(x_.data() + n_, n_));
-    const double z = biggest(x_.data() + n_, n_) + y / std::abs(h);
+    // what the accelerations of the step contribute is rounded too, also where everything rests at the origin
+    const double a = std::abs(h) * (biggest(a_.data(), n_) + biggest(w_.data(), n_));
+    const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, n_) + a));
+    const double z = biggest(x_.data() + n_, n_) + a + y / std::abs(h);
     for (int k = n_; k < 2 * n_; ++k) residual_[at(k)] *= column_scale_[at(k)];
     const double growth = rounding_growth(m_);
     verdict = convergence.judge(larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
@@ -212,6 +218,7 @@ MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options) {
   choice.description =
       fmt::format("generalized-alpha, rho {:g}, {}, order 2", options.rho, formulation_name(options.formulation));
   choice.takes_contacts = true;
+  choice.warnings = energy_warnings;
   choice.info.preserves.velocity_level = options.formulation == Formulation::ggl;
   choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
     solver.validate();

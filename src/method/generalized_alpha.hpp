@@ -57,6 +57,9 @@ class GeneralizedAlpha final : public Stepper {
   bool factor(double h);
   void respond(double h, const double* dy, const double* dz, double* dx);
   bool update_jump(bool position, double h, Eigen::VectorXd& jump);
+  void hold_gaps(const Eigen::MatrixXd& normal_response);
+  void count_displacement(double h, const double* mass, const std::vector<double>& y_free,
+                          const std::vector<double>& z_free);
   bool resolve_contacts(const State& state, double h, Convergence& convergence);
 
   std::shared_ptr<const System> system_;
@@ -78,6 +81,7 @@ class GeneralizedAlpha final : public Stepper {
   std::vector<double> response_rate_, before_, shift_, gap_;  // before: H z0; shift: e times its normal part
   std::vector<char> asleep_;
   Eigen::VectorXd lambda_;
+  Eigen::MatrixXd tangents_;  // P
 };
 
 }  // namespace hinge

@@ -6,16 +6,19 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
+#include "expression/derivative.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/sparse.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
 namespace {
 
 constexpr int implicit_limit = 3000;  // velocities
+constexpr int most_looks = 8;         // for contacts in one step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -32,6 +35,18 @@ std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
   return system;
 }
 
+// Of gaps and slips that are expressions.
+bool gaps_depend_on_time(const System& system) {
+  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  if (!symbolic) return true;
+  const Equations& eq = symbolic->equations();
+  const std::vector<char> depends = dependence(*eq.graph, std::span(&eq.t, 1));
+  const auto moves = [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; };
+  return std::any_of(eq.gaps.begin(), eq.gaps.end(), [&](const Equations::Gap& g) {
+    return moves(g.gap) || std::any_of(g.slip.begin(), g.slip.end(), moves);
+  });
+}
+
 }  // namespace
 
 MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
@@ -41,38 +56,17 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
       max_iterations_(solver.max_iterations),
       implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||
                 (options.forces == MoreauJeanOptions::Forces::automatic && system_->nz() <= implicit_limit)),
-      stiff_(implicit_ && system_->velocity_is_z() &&
-             !(system_->pattern(Q::force_y).empty() && system_->pattern(Q::force_z).empty())),
       constant_mass_(system_->is_constant(Q::momentum_z)),
       bodies_(system_->layout().kind == SystemKind::multibody),
+      walls_move_(!bodies_ && gaps_depend_on_time(*system_)),
       theta_(options.theta > 0                       ? options.theta
              : options.gap == GapTreatment::velocity ? 0.5
                                                      : 1.0),
       ny_(system_->ny()),
       nz_(system_->nz()),
       m_(system_->ng()),
-      matrix_pattern_([this] {
-        const Pattern &mass = system_->pattern(Q::momentum_z), &f_y = system_->pattern(Q::force_y),
-                      &f_z = system_->pattern(Q::force_z);
-        PatternBuilder builder(nz_, nz_);
-        const auto add = [&](const Pattern& p) {
-          for (int i = 0; i < p.rows; ++i)
-            for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) builder.add(i, p.column[at(k)]);
-        };
-        add(mass);
-        if (stiff_) add(f_y), add(f_z);
-        std::vector<int> place;
-        Pattern all = builder.build(place);
-        const auto begin = place.begin();
-        const auto n = static_cast<std::ptrdiff_t>(mass.entries()), ny = static_cast<std::ptrdiff_t>(f_y.entries());
-        mass_place_.assign(begin, begin + n);
-        if (stiff_) {
-          force_y_place_.assign(begin + n, begin + n + ny);
-          force_z_place_.assign(begin + n + ny, place.end());
-        }
-        return all;
-      }()),
-      contacts_(system_, matrix_pattern_, options.solving, solver.linear_algebra),
+      matrix_(system_, implicit_),
+      contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
       position_(system_,
                 options.projection == Projection::both || options.projection == Projection::position
                     ? Projection::position
@@ -82,13 +76,13 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z});
   next_ = system_->evaluation({Q::acceleration_force, Q::constraint_rate, Q::constraint_rate_z});
   mass_ = system_->evaluation({Q::momentum_z});
-  if (stiff_) stiffness_ = system_->evaluation({Q::force_y, Q::force_z});
   M_.resize(system_->pattern(Q::momentum_z).entries());
-  S_.resize(matrix_pattern_.entries());
+  S_.resize(matrix_.pattern().entries());
   for (auto* v : {&b0_, &b1_, &right_, &z0_, &z1_, &z_new_, &middle_}) v->resize(at(nz_));
   for (auto* v : {&G0_, &C_}) v->resize(system_->pattern(Q::constraint_rate_z).entries());
   c_.resize(at(m_));
   y1_.resize(at(ny_));
+  if (const BodyTable* table = bodies_of(*system_)) spin_rows_.emplace(*table, nz_);
   contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
 }
 
@@ -106,16 +100,34 @@ std::vector<std::string> MoreauJean::remarks() const {
   return list;
 }
 
-// The contacts of the step at (t0, y0), and which are active.
-void MoreauJean::choose_contacts(const State& state, double h) {
-  if (!contacts_.has_contacts()) return;
+// Pairs that are farther apart than this do not touch in a step with the velocities z.
+double MoreauJean::band(const double* z, double h) {
   const BodyTable* table = bodies_of(*system_);
-  const double length = contacts_.finder().length_scale(),
-               fastest = table ? table->fastest(state.z.data()) : biggest(state.z.data(), nz_);
   // in generalised coordinates a gap may change at any rate: all are looked at
-  const double band = bodies_ ? 2 * std::abs(h) * (fastest + 10 * std::abs(h)) + 1e-6 * length
-                              : std::numeric_limits<double>::infinity();
+  if (!table) return std::numeric_limits<double>::infinity();
+  return 2 * std::abs(h) * table->fastest(z) + 1e-6 * contacts_.finder().length_scale();
+}
+
+// Gaps by positions: of the free step, too. Closed contacts are found by their velocities now.
+double MoreauJean::free_band(const State& state, double h) {
+  if (!bodies_ || options_.gap == GapTreatment::velocity) return band(state.z.data(), h);
+  const Pattern& mass = system_->pattern(Q::momentum_z);  // diagonal for bodies
+  for (int i = 0; i < nz_; ++i) {
+    const double m = M_[at(mass.row_start[at(i)])];
+    z_new_[at(i)] = state.z[at(i)] + (m > 0 ? h * b0_[at(i)] / m : 0);
+  }
+  return std::max(band(state.z.data(), h), band(z_new_.data(), h));
+}
+
+// The contacts of the step at (t0, y0), and which are active.
+void MoreauJean::choose_contacts(const State& state, double h, double band) {
+  if (!contacts_.has_contacts()) return;
   contacts_.find(state.t, state.y.data(), band);
+  if (spin_rows_) spin_rows_->turn(state.z.data(), (1 - theta_) * h, contacts_.found());
+  if (walls_move_) {
+    contacts_.finder().find(state.t + h, state.y.data(), band, ends_);
+    contacts_.end_drift(ends_.drift);
+  }
   const ContactList& l = contacts_.list();
   for (int i = 0; i < l.count; ++i) contacts_.active.push_back(i);
   if (options_.gap != GapTreatment::velocity) {
@@ -130,7 +142,7 @@ void MoreauJean::choose_contacts(const State& state, double h) {
   const int d = contacts_.dimension();
   u0_.resize(at(contacts_.rows()));
   contacts_.velocities(state.z.data(), u0_.data());
-  const double eps = 1e-12 * std::max(length, bodies_ ? 0.0 : biggest(state.y.data(), ny_));
+  const double eps = 1e-12 * std::max(contacts_.finder().length_scale(), bodies_ ? 0.0 : biggest(state.y.data(), ny_));
   std::size_t kept = 0;
   for (int i = 0; i < l.count; ++i)
     if (l.gap[at(i)] + options_.activation * h * u0_[at(i * d)] <= eps) contacts_.active[kept++] = i;
@@ -147,14 +159,10 @@ bool MoreauJean::strike(const State& state) {
   if (std::none_of(contacts_.active.begin(), contacts_.active.end(),
                    [&, k = 0](int) mutable { return u0_[at(d * k++)] < 0; }))
     return true;
-  std::fill(S_.begin(), S_.end(), 0.0);
-  for (std::size_t k = 0; k < mass_place_.size(); ++k) S_[at(mass_place_[k])] += M_[k];
+  matrix_.mass(M_.data(), S_.data());
   if (!contacts_.factor(S_.data(), G0_.data())) return false;
-  if (options_.impact == ImpactLaw::poisson ? !contacts_.poisson(z0_.data(), struck_)
-                                            : !contacts_.sequential(options_.last_first, z0_.data(), struck_))
-    return false;
-  contacts_.count_energy(struck_.data(), state.z.data(), z0_.data());
-  return true;
+  return options_.impact == ImpactLaw::poisson ? contacts_.poisson(z0_.data(), struck_)
+                                               : contacts_.sequential(options_.last_first, z0_.data(), struck_);
 }
 
 // y1 for z1, on the joints
@@ -174,17 +182,20 @@ void MoreauJean::middle_mass(const State& state, double h) {
   std::copy_n((*mass_)[Q::momentum_z], M_.size(), M_.data());
 }
 
-// S = M - h theta f_z - h^2 theta^2 f_y
-void MoreauJean::assemble_matrix(double h) {
-  std::fill(S_.begin(), S_.end(), 0.0);
-  for (std::size_t k = 0; k < mass_place_.size(); ++k) S_[at(mass_place_[k])] += M_[k];
-  if (!stiff_) return;
-  const Evaluation& e = *stiffness_;
-  const double first = h * theta_;
-  for (std::size_t k = 0; k < force_y_place_.size(); ++k) S_[at(force_y_place_[k])] -= first * first * e[Q::force_y][k];
-  // with a mass that changes, f_z and p_y cancel in part; the iteration does without them then
-  if (!constant_mass_) return;
-  for (std::size_t k = 0; k < force_z_place_.size(); ++k) S_[at(force_z_place_[k])] -= first * e[Q::force_z][k];
+// S with the derivatives of the forces where that is of use: symmetric for bodies in space and for many contacts, and
+// without them where it is not definite.
+bool MoreauJean::factor(double h) {
+  ++counters_.factorisations;
+  if (matrix_.has_forces() && !without_forces_) {
+    symmetric_part_ = !system_->velocity_is_z() || !contacts_.few();
+    matrix_.assemble(M_.data(), h * theta_, symmetric_part_, S_.data());
+    if (contacts_.factor(S_.data(), C_.data()) && contacts_.definite()) return true;
+    without_forces_ = true;
+    symmetric_part_ = false;
+    ++counters_.factorisations;
+  }
+  matrix_.mass(M_.data(), S_.data());
+  return contacts_.factor(S_.data(), C_.data());
 }
 
 // w: what the laws add to H z1
@@ -200,8 +211,11 @@ void MoreauJean::demand(const State& state, double h) {
   }
   for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
     const int i = contacts_.active[a], k = static_cast<int>(a) * d;
-    for (int row = 0; row < d; ++row) w_[at(k + row)] = l.drift[at(i * d + row)];
+    const double* drift = (options_.gap == GapTreatment::velocity ? contacts_.end_drift() : l.drift).data() + i * d;
+    for (int row = 0; row < d; ++row) w_[at(k + row)] = drift[row];
     const double e = l.restitution[at(i)];
+    // of an old penetration, what need not be undone now
+    const double left = options_.recover > 0 ? std::max(0.0, -l.gap[at(i)] / h - options_.recover) : 0;
     switch (options_.gap) {
       case GapTreatment::velocity:
         if (options_.impact == ImpactLaw::newton) w_[at(k)] += e * u0_[at(k)];
@@ -209,9 +223,10 @@ void MoreauJean::demand(const State& state, double h) {
           for (int row = 0; row < d; ++row) w_[at(k + row)] += e * u0_[at(k + row)];
         break;
       case GapTreatment::linearised:
-        w_[at(k)] += options_.recover > 0 ? std::max(l.gap[at(i)] / h, -options_.recover) : l.gap[at(i)] / h;
+        w_[at(k)] = walls_move_ ? ends_.gap[at(i)] / h : w_[at(k)] + l.gap[at(i)] / h;
+        w_[at(k)] += left;
         break;
-      case GapTreatment::nonlinear: w_[at(k)] += u1[at(contacts_.rows() + i)] / h - u1[at(k)]; break;
+      case GapTreatment::nonlinear: w_[at(k)] += u1[at(contacts_.rows() + i)] / h - u1[at(k)] + left; break;
     }
   }
 }
@@ -233,29 +248,28 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
     ++counters_.evaluations;
     const Evaluation& e = *next_;
-    // Where force and mass are those of the last solution, that was the solution.
+    // Where force and mass are those of the last solution, that was the solution; but not of a part of S alone, which
+    // expects another change of the force.
     double force_change = 0;
     for (int k = 0; k < nz_; ++k)
       force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
-    if (iteration > 0 && m_ == 0 && constant_mass_ && options_.gap != GapTreatment::nonlinear &&
+    if (iteration > 0 && m_ == 0 && constant_mass_ && !symmetric_part_ && options_.gap != GapTreatment::nonlinear &&
         force_change <= 1e-15 * last_force)
       return true;
     std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
     last_force = biggest(b1_.data(), nz_);
     for (std::size_t k = 0; k < C_.size(); ++k) C_[k] = (1 - theta_) * G0_[k] + theta_ * e[Q::constraint_rate_z][k];
-    if (iteration == 0 && stiff_) {
-      stiffness_->at(t1, y1_.data(), z1_.data(), state.psi.data());
+    if (iteration == 0 && matrix_.has_forces()) {
+      matrix_.forces_at(t1, y1_.data(), z1_.data(), state.psi.data());
       ++counters_.evaluations;
     }
     if (!factored || m_ > 0 || !constant_mass_) {
-      assemble_matrix(h);
-      ++counters_.factorisations;
-      if (!contacts_.factor(S_.data(), C_.data())) return false;
+      if (!factor(h)) return false;
       factored = true;
     }
     // S z1 + M (z0 - z1) + h ((1 - theta) b0 + theta b1)
     std::fill(right_.begin(), right_.end(), 0.0);
-    multiply_add(matrix_pattern_, S_.data(), z1_.data(), 1.0, right_.data());
+    multiply_add(matrix_.pattern(), S_.data(), z1_.data(), 1.0, right_.data());
     for (int k = 0; k < nz_; ++k) middle_[at(k)] = z0_[at(k)] - z1_[at(k)];
     multiply_add(mass, M_.data(), middle_.data(), 1.0, right_.data());
     axpy(h * (1 - theta_), b0_.data(), nz_, right_.data());
@@ -302,9 +316,7 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
   next_->at(t1, y1_.data(), z0_.data(), state.psi.data());
   counters_.evaluations += 2;
   std::copy_n((*next_)[Q::constraint_rate_z], C_.size(), C_.data());
-  assemble_matrix(h);
-  ++counters_.factorisations;
-  if (!contacts_.factor(S_.data(), C_.data())) return false;
+  if (!factor(h)) return false;
   std::fill(right_.begin(), right_.end(), 0.0);
   multiply_add(system_->pattern(Q::momentum_z), M_.data(), z0_.data(), 1.0, right_.data());
   axpy(h, b1_.data(), nz_, right_.data());
@@ -333,11 +345,24 @@ StepResult MoreauJean::step(State& state, double h) {
   std::copy_n((*here_)[Q::momentum_z], M_.size(), M_.data());
   std::copy_n((*here_)[Q::acceleration_force], nz_, b0_.data());
   std::copy_n((*here_)[Q::constraint_rate_z], G0_.size(), G0_.data());
-  choose_contacts(state, h);
-  u0_.resize(at(contacts_.rows()));
-  contacts_.velocities(state.z.data(), u0_.data());
-  if (!strike(state)) return fail(state, h, "the impacts");
-  if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h)) return fail(state, h, "the step");
+  contacts_.step_length(h);
+  without_forces_ = symmetric_part_ = false;
+  double reach = contacts_.has_contacts() ? free_band(state, h) : 0;
+  choose_contacts(state, h, reach);
+  for (int look = 0;; ++look) {
+    u0_.resize(at(contacts_.rows()));
+    contacts_.velocities(state.z.data(), u0_.data());
+    if (!strike(state)) return fail(state, h, "the impacts");
+    if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h)) return fail(state, h, "the step");
+    // Forces and impulses may have made bodies faster than expected: who else could they have reached?
+    if (options_.gap == GapTreatment::velocity || !bodies_ || !contacts_.has_contacts() || look == most_looks) break;
+    const double needed = band(z1_.data(), h);
+    if (!(needed > reach)) break;
+    reach = 1.5 * needed;
+    const int before = contacts_.list().count;
+    choose_contacts(state, h, reach);
+    if (contacts_.list().count == before) break;
+  }
   account(state, h);
   state.t += h;
   std::copy_n(y1_.data(), ny_, state.y.data());
@@ -369,9 +394,10 @@ void MoreauJean::account(const State& state, double h) {
       defect[at(p.column[at(k)])] -= C_[at(k)] * contacts_.joint_impulse[at(j)];
     }
   contacts_.count_balance(biggest(defect.data(), nz_), scale);
-  contacts_.count_energy(contacts_.contact_impulse.data(), z0_.data(), z1_.data());
   total_.assign(contacts_.contact_impulse.begin(), contacts_.contact_impulse.end());
   for (std::size_t k = 0; k < struck_.size(); ++k) total_[k] += struck_[k];
+  // positions move with the velocity before all impulses of the step, and so these work together
+  contacts_.count_energy(total_.data(), state.z.data(), z1_.data());
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
 }
 

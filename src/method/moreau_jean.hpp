@@ -11,8 +11,10 @@
 //   nonlinear    the same with g(t1, y1)/h itself
 //
 // All equations of a step are solved together, by Newton's iteration on the forces with the contact problem inside; the
-// derivative of the forces enters as S = M - h theta f_z - h^2 theta^2 f_y. Poisson's law and sequential impacts change
-// z0 first, the step then goes on without restitution.
+// derivative of the forces enters as S = M - h theta f_z - h^2 theta^2 f_y v_z. Poisson's law and sequential impacts
+// change z0 first, the step then goes on without restitution.
+//
+// In space the rows of H over spins are turned on by (1 - theta) h, body/spin_rows.hpp says why.
 //
 // Order 2 (theta = 1/2) or 1 where nothing strikes, 1 with impacts; psi = impulse / h of order 1. Preserved: both
 // levels of the joints at round-off, the state of rest. Not preserved: the gap, which drifts by O(h) with "velocity"
@@ -27,11 +29,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "body/spin_rows.hpp"
 #include "formulation/projection.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "method/contact_step.hpp"
+#include "method/moreau_jean_matrix.hpp"
 
 namespace hinge {
 
@@ -50,11 +55,13 @@ class MoreauJean final : public Stepper {
 
  private:
   using Q = Quantity;
-  void choose_contacts(const State& state, double h);
+  double band(const double* z, double h);
+  double free_band(const State& state, double h);
+  void choose_contacts(const State& state, double h, double band);
   bool strike(const State& state);
   void move(const State& state, double h);
   void middle_mass(const State& state, double h);
-  void assemble_matrix(double h);
+  bool factor(double h);
   void demand(const State& state, double h);
   bool converged(double change, double last) const;
   bool solve_implicit(const State& state, double h);
@@ -65,14 +72,17 @@ class MoreauJean final : public Stepper {
   std::shared_ptr<const System> system_;
   MoreauJeanOptions options_;
   int max_iterations_;
-  bool implicit_, stiff_, constant_mass_, bodies_;
+  bool implicit_, constant_mass_, bodies_, walls_move_;
   double theta_;
   int ny_, nz_, m_;
-  std::vector<int> mass_place_, force_y_place_, force_z_place_;  // in the matrix
-  Pattern matrix_pattern_;
+  MoreauJeanMatrix matrix_;
+  // In this step: S is not definite with the derivatives of the forces; S has their symmetric part.
+  bool without_forces_ = false, symmetric_part_ = false;
   ContactStep contacts_;
+  std::optional<SpinRows> spin_rows_;  // of bodies
   ConstraintProjection position_, both_;
-  std::unique_ptr<Evaluation> here_, next_, mass_, stiffness_;
+  std::unique_ptr<Evaluation> here_, next_, mass_;
+  ContactList ends_;  // the contacts at (t1, y0), where walls move
   std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;
   long unsettled_ = 0;
 };

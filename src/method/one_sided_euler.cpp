@@ -48,6 +48,7 @@ class OneSidedEuler final : public Stepper {
     last_.assign(modes_.size(), 1.0);
     open_steps_.assign(modes_.size(), few_steps);
     statistics_.solver = "active set";
+    statistics_.momentum_balance = -1;  // not measured
   }
 
   StepResult step(State& state, double h) override {

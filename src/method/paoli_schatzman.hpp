@@ -53,7 +53,7 @@ class PaoliSchatzman final : public Stepper {
   std::unique_ptr<Evaluation> here_, next_;
   std::vector<double> before_, y1_, v0_, v1_, v_new_, b_, M_, C_, right_, c_, w_, u_, gap_, y_bar_, a_, velocity_, psi_;
   double last_h_ = 0, end_time_ = 0;
-  bool begun_ = false, first_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace hinge

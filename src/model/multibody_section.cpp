@@ -316,7 +316,8 @@ void read_points(const Item& item, int dimension, const Scope& scope, std::optio
   b = read_vector(points[1], dimension, scope);
 }
 
-void read_motor(const Item& motor, const ValueReader& read, const Multibody& scene, JointOptions& o) {
+// `start`: of the run; a speed begins at angle 0 there
+void read_motor(const Item& motor, const ValueReader& read, const Multibody& scene, double start, JointOptions& o) {
   if (!motor) return;
   if (!motor.is_table())
     motor.fail(
@@ -332,7 +333,8 @@ void read_motor(const Item& motor, const ValueReader& read, const Multibody& sce
   expression("torque", o.torque);
   expression("position", o.position);
   expression("force", o.force);
-  if (motor["speed"]) (o.kind == JointKind::prismatic ? o.position : o.angle) = read.number(motor["speed"]) * scene.t();
+  if (motor["speed"])
+    (o.kind == JointKind::prismatic ? o.position : o.angle) = read.number(motor["speed"]) * (scene.t() - start);
 }
 
 // Keys that this joint would not look at.
@@ -351,7 +353,7 @@ void refuse_unused_keys(const Item& item, JointKind kind) {
   if (!rod && item["length"]) item["length"].fail("only a rod has a length; leave it out, or use type = \"rod\"");
 }
 
-void read_joint(const Item& item, Multibody& scene, Scope& scope) {
+void read_joint(const Item& item, double start, Multibody& scene, Scope& scope) {
   const ValueReader read(scope);
   JointOptions o;
   if (!item["type"]) item.fail("'type' is missing, as in type = \"revolute\"");
@@ -384,7 +386,7 @@ void read_joint(const Item& item, Multibody& scene, Scope& scope) {
   if (item["damping"]) o.damping = read.number(item["damping"]);
   if (item["stiffness"]) o.stiffness = read.number(item["stiffness"]);
   o.collide = read_flag(item["collide"], false);
-  read_motor(item["motor"], read, scene, o);
+  read_motor(item["motor"], read, scene, start, o);
   at_field(item, [&] { scene.joint(o); });
   if (o.name.empty()) return;
   const auto define = [&](const char* part, const auto& get) {
@@ -460,13 +462,15 @@ void read_scene(const Item& root, Multibody& scene, Scope& scope) {
 }
 
 void read_connections(const Item& root, Multibody& scene, Scope& scope) {
+  const ValueReader read(scope);
+  const Item integrate = root["integrate"];
+  const double start = integrate && integrate.is_table() && integrate["start"] ? read.number(integrate["start"]) : 0;
   for_list(root, "joint",
-           [&](const Item& item) { each(item, scope, joint_keys, [&] { read_joint(item, scene, scope); }); });
+           [&](const Item& item) { each(item, scope, joint_keys, [&] { read_joint(item, start, scene, scope); }); });
   for_list(root, "spring", [&](const Item& item) {
     each(item, scope, {"name", "bodies", "points", "stiffness", "damping", "length", "for", "from", "to"},
          [&] { read_spring(item, scene, scope); });
   });
-  const ValueReader read(scope);
   const auto graph = scene.t().graph();
   for_list(root, "body", [&](const Item& item) {
     if (!item["force"] && !item["torque"]) return;

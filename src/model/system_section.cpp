@@ -474,12 +474,11 @@ void read_multibody(const Item& root, Scope& parameters, SystemSection& out) {
   read_scene(root, *scene, scope);
   read_named_values(root["define"], scope, read);
   read_connections(root, *scene, scope);
-  double overlap = 0;
   if (const Item contact = root["contact"]) {
     out.contact = read_contact_options(contact, read);
-    if (contact["overlap"]) overlap = read.number(contact["overlap"]);
+    if (contact["overlap"]) at_field(contact, [&] { scene->allow_overlap(read.number(contact["overlap"])); });
   }
-  root["multibody"].located([&] { out.start = scene->start(overlap); });
+  root["multibody"].located([&] { out.start = scene->start(0); });
   out.builder = std::move(scene);
 }
 

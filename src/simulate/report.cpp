@@ -54,7 +54,7 @@ void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
   line("penetration", fmt::format("{:.2e}", c.penetration));
   line("complementarity residual", fmt::format("{:.2e}   (relative, of velocities)", c.complementarity));
   line("cone violation", fmt::format("{:.2e}   (relative)", c.cone));
-  line("momentum balance", fmt::format("{:.2e}   (relative)", c.momentum_balance));
+  if (c.momentum_balance >= 0) line("momentum balance", fmt::format("{:.2e}   (relative)", c.momentum_balance));
   line("energy lost in impacts", fmt::format("{:.6g}", c.impact_loss));
   line("energy lost in friction", fmt::format("{:.6g}", c.friction_loss));
   const double n = static_cast<double>(std::max(steps, 1L));

@@ -239,6 +239,27 @@ TEST(BodyContacts, BodiesOnAJointDoNotCollideUnlessAsked) {
   EXPECT_NEAR(list.gap[0], 0.2, 1e-15);
 }
 
+// Groups have 32 bits; more fixed bodies with joints than that.
+TEST(BodyContacts, FortyFixedBodiesOnJointsAreKnownApart) {
+  constexpr int n = 40;
+  Multibody scene;
+  for (int i = 0; i < n; ++i) {
+    const std::string number = std::to_string(i);
+    scene.body({.name = "post" + number, .shapes = {sphere(0.3)}, .position = {1.0 * i, 0, 0}, .fixed = true});
+    scene.body({.name = "arm" + number, .mass = 1, .shapes = {sphere(0.3)}, .position = {1.0 * i, 0.5, 0}});
+    scene.joint({.a = "post" + number, .b = "arm" + number, .point = Vector3d(1.0 * i, 0, 0)});
+  }
+  const auto finder = scene.build()->contact_finder();
+  ASSERT_TRUE(finder);
+  std::vector<double> y = scene.start().position;
+  ContactList list;
+  finder->find(0, y.data(), 0.1, list);
+  EXPECT_EQ(list.count, 0);  // was 9: from the 32nd on
+  for (int i = 0; i < n; ++i) y[static_cast<std::size_t>(7 * i)] += 1;
+  finder->find(0, y.data(), 0.1, list);
+  EXPECT_EQ(list.count, n - 1);  // each meets the post of the next one
+}
+
 TEST(BodyContacts, OverlappingStartsAreNamed) {
   Multibody scene;
   scene.body({.name = "left", .mass = 1, .shapes = {sphere(0.5)}});

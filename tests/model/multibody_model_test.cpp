@@ -155,6 +155,69 @@ quantities = { a = "pivot_angle", v = "link1'", w = "link2_angular_velocity", e 
   EXPECT_LT(run.report().constraint, 1e-14);
 }
 
+// What is allowed to overlap begins so; a little is moved out.
+TEST(MultibodyModel, StartsWithTheOverlapThatIsAllowed) {
+  const auto height = [](const std::string& z, const std::string& contact) {
+    const Model model = parse_model(R"(
+[multibody]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "floor"
+shape = { plane = [0, 0, 1] }
+fixed = true
+[[body]]
+name = "ball"
+mass = 1
+shape = { sphere = 0.5 }
+position = [0, 0, )" + z + "]\n" + contact +
+                                        "\n[integrate]\nmethod = \"moreau-jean\"\nstep = 0.01\nend = 0.1\n",
+                                    "scene.toml");
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    run.until(model.end);
+    return run.state().y[2];
+  };
+  EXPECT_NEAR(height("0.49", "[contact]\noverlap = 0.02"), 0.49, 1e-15);
+  EXPECT_NEAR(height("0.4999999", ""), 0.5, 1e-15);
+  EXPECT_THROW(height("0.49", ""), InputError);
+  EXPECT_THROW(height("0.49", "[contact]\noverlap = 0.009"), InputError);
+  EXPECT_THROW(height("0.6", "[contact]\noverlap = -1"), InputError);
+}
+
+// A motor's speed counts from the start of the run, whenever that is.
+TEST(MultibodyModel, MotorsTurnFromTheStartOfTheRun) {
+  const Model model = parse_model(R"(
+[multibody]
+[[body]]
+name = "arm"
+mass = 1
+shape = { box = [1, 0.1, 0.1] }
+[[joint]]
+name = "axle"
+type = "revolute"
+bodies = ["ground", "arm"]
+point = [0, 0, 0]
+axis = [0, 0, 1]
+motor = { speed = 2 }
+[initial]
+consistent = "project"
+[integrate]
+method = "gauss-lobatto"
+start = 1
+step = 0.01
+end = 1.5
+[output]
+quantities = { a = "axle_angle" }
+)",
+                                  "motor.toml");
+  Simulation run = model.simulation_for("");
+  run.start(model.start);
+  const auto angle = [&] { return 2 * std::atan2(run.state().y[6], run.state().y[3]); };
+  EXPECT_NEAR(angle(), 0, 1e-14);  // was 2
+  run.until(model.end);
+  EXPECT_NEAR(angle(), 1, 1e-12);
+}
+
 // A ball that slides and then rolls at 5/7 of its speed.
 TEST(MultibodyModel, BowlingBallRollsAtFiveSevenths) {
   const Model model = load_model(HINGE_EXAMPLES "/bowling-ball.toml");

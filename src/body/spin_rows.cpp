@@ -1,0 +1,68 @@
+#include "body/spin_rows.hpp"
+
+#include <cmath>
+
+namespace hinge {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// exp(-[a]) = 1 - s [a] + c (a a^T - |a|^2),  s = sin|a|/|a|,  c = (1 - cos|a|)/|a|^2
+void back_by(const double* a, double square, double* out) {
+  double s = 1 - square / 6, c = 0.5 - square / 24;
+  if (square > 1e-7) {
+    const double angle = std::sqrt(square), half = std::sin(angle / 2);
+    s = std::sin(angle) / angle;
+    c = 2 * half * half / square;
+  }
+  const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      out[3 * i + j] = (i == j ? 1 - c * square : 0.0) + c * a[i] * a[j] - s * cross[3 * i + j];
+}
+
+}  // namespace
+
+SpinRows::SpinRows(const BodyTable& table, int nz) {
+  if (table.dimension != 3) return;
+  first_.assign(at(nz), -1);
+  for (std::size_t b = 0; b < table.places.size(); ++b) {
+    spins_.push_back(table.places[b].spin);
+    first_[at(table.places[b].spin)] = static_cast<int>(b);
+  }
+  turns_.resize(9 * spins_.size());
+  turning_.resize(spins_.size());
+}
+
+void SpinRows::turn(const double* z, double time, ContactList& list) {
+  if (time == 0 || list.count == 0) return;
+  bool any = false;
+  for (std::size_t b = 0; b < spins_.size(); ++b) {
+    const double* w = z + spins_[b];
+    const double a[3] = {time * w[0], time * w[1], time * w[2]}, square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+    turning_[b] = square > 1e-34;  // else nothing that a double could hold
+    if (!turning_[b]) continue;
+    any = true;
+    back_by(a, square, turns_.data() + 9 * b);
+  }
+  if (!any) return;
+  const int columns = list.first[at(list.count)];
+  for (int k = 0; k < columns; ++k) {
+    const int body = first_[at(list.column[at(k)])];
+    if (body < 0) continue;
+    if (turning_[at(body)]) {
+      const double* r = turns_.data() + 9 * body;
+      double *x = list.H.data() + 3 * k, *y = x + 3, *w = y + 3;
+      for (int row = 0; row < 3; ++row) {
+        const double v[3] = {x[row], y[row], w[row]};
+        x[row] = r[0] * v[0] + r[1] * v[1] + r[2] * v[2];
+        y[row] = r[3] * v[0] + r[4] * v[1] + r[5] * v[2];
+        w[row] = r[6] * v[0] + r[7] * v[1] + r[8] * v[2];
+      }
+    }
+    k += 2;
+  }
+}
+
+}  // namespace hinge
