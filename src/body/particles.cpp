@@ -91,8 +91,7 @@ void refuse_box(int dimension, const std::vector<double>& radii, const Vector3d&
   for (int k = 0; k < dimension; ++k)
     if (!(high(k) - low(k) >= 2 * largest))
       throw InputError(
-          fmt::format("the box is {:g} wide along axis {}, less than the largest particle, {:g}; its first "
-                      "corner is the lower one",
+          fmt::format("the box is {:g} wide along axis {}, less than the largest particle, {:g}; give a larger box",
                       high(k) - low(k), k, 2 * largest));
 }
 

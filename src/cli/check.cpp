@@ -87,6 +87,13 @@ void print_contacts(const System& system, const State& start) {
   ContactList list;
   const bool bodies = system.layout().kind == SystemKind::multibody;
   finder->find(start.t, start.y.data(), bodies ? 1e-3 * finder->length_scale() : HUGE_VAL, list);
+  if (const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system); symbolic && !bodies)
+    for (std::uint64_t key = 0; key < symbolic->equations().gaps.size(); ++key)
+      if (std::find(list.key.begin(), list.key.end(), key) == list.key.end())
+        throw InputError(
+            fmt::format("the gap {} is not a finite number at the initial values; start elsewhere, or change "
+                        "the expression so that it is defined there",
+                        finder->name(key)));
   const double closed = 1e-9 * finder->length_scale();
   const auto count = std::count_if(list.gap.begin(), list.gap.end(), [&](double gap) { return gap <= closed; });
   std::cout << fmt::format("\nContacts    {}{}, {} closed; {} rows each\n", list.count, bodies ? " nearby" : "", count,
@@ -134,7 +141,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
   }
-  print_contacts(system, start);
+  located(model, [&] { print_contacts(system, start); });
   located(model, [&] {
     const SimulationOptions& o = model.simulation;
     if (o.tolerance.given() && method.bind_adaptive)

@@ -453,6 +453,11 @@ void refuse_redundant(const System& system, double t, const Values& y) {
       contradiction
           ? "They may contradict each other, since not all of them hold there: remove the wrong one, or start "
             "from another position"
+      : system.layout().kind == SystemKind::multibody
+          ? "Give one of these joints fewer rows: in a closed chain in space whose axes are all parallel keep two "
+            "joints "
+            "(revolute, prismatic) on the ground, and make one end of the link between them \"universal\" (axis2 "
+            "perpendicular to axis and to the link) and the other \"spherical\"; or use a model in the plane"
           : "Remove the redundant one, or start from another position if they are dependent only here"));
 }
 

@@ -72,8 +72,9 @@ State consistent_pair_start(const SymbolicSystem& system, double t, const Start&
   for (std::size_t i = 0; i < n; ++i) {
     double& place = s.d1[i] != 0 ? state.z[i] : state.y[i];
     if (s.x1[i] != 0 && std::abs(place - X[i]) > 1e-12 * std::max(1.0, std::abs(X[i])))
-      names +=
-          (names.empty() ? "" : ", ") + fmt::format("{} = {:.6g}", system.layout().y_name(static_cast<int>(i)), X[i]);
+      names += (names.empty() ? "" : ", ") +
+               fmt::format("{} = {:.6g}{}", system.layout().y_name(static_cast<int>(i)), X[i],
+                           place != 0 ? fmt::format(" (not {:.6g}, as given: the pairs decide)", place) : "");
     place = X[i];
   }
   if (remarks && !names.empty()) remarks->push_back("computed at the start: " + names);

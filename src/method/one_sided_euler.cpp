@@ -17,6 +17,8 @@ namespace hinge {
 
 namespace {
 
+constexpr int few_steps = 16;
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
@@ -44,6 +46,7 @@ class OneSidedEuler final : public Stepper {
       : system_(suitable(system)), which_(which), options_(options), motion_(system_) {
     modes_.assign(at(motion_.contacts()), ContactMode::open);
     last_.assign(modes_.size(), 1.0);
+    open_steps_.assign(modes_.size(), few_steps);
     statistics_.solver = "active set";
     statistics_.momentum_balance = -1;  // not measured
   }
@@ -234,13 +237,22 @@ class OneSidedEuler final : public Stepper {
     statistics_.most_contacts = statistics_.contacts;
     statistics_.loaded = 0;
     ++statistics_.solves;
+    bool struck = false;
     const auto& before = motion_.at(state);
     for (std::size_t k = 0; k < modes.size(); ++k) {
       if (modes[k] == ContactMode::open) continue;
       ++statistics_.loaded;
       last_[k] = std::max(multiplier(used, modes, k, 1), 1e-3);
-      if (modes_[k] == ContactMode::open && before[k].rate[0] < -rounding) ++statistics_.impacts;
+      // Where its multiplier passes through zero a contact opens and closes a few times, with velocities that a few
+      // steps of free motion make; these are no impacts.
+      if (open_steps_[k] >= few_steps && before[k].rate[0] < -rounding) {
+        ++statistics_.impacts;
+        struck = true;
+      }
     }
+    for (std::size_t k = 0; k < modes.size(); ++k)
+      open_steps_[k] = modes[k] == ContactMode::open ? std::min(open_steps_[k] + 1, few_steps) : 0;
+    if (struck && system_->has_energy()) statistics_.impact_loss += energy_at(state) - energy_at(end);
     for (const auto& value : motion_.at(end)) statistics_.penetration = std::max(statistics_.penetration, -value.gap);
     for (std::size_t k = 0; k < modes.size(); ++k)
       if (modes[k] != ContactMode::open)
@@ -255,13 +267,21 @@ class OneSidedEuler final : public Stepper {
     state.t = end.t;
   }
 
+  double energy_at(const State& s) {
+    if (!energy_) energy_ = system_->evaluation({Quantity::energy});
+    energy_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+    return *(*energy_)[Quantity::energy];
+  }
+
   std::shared_ptr<const SymbolicSystem> system_;
+  std::unique_ptr<Evaluation> energy_;
   SymplecticEulerOptions which_;
   SolverOptions options_;
   ContactMotion motion_;
   std::map<Modes, Kept> kept_;
   Modes modes_;
-  std::vector<double> last_;  // multipliers of closed contacts, to begin with
+  std::vector<double> last_;     // multipliers of closed contacts, to begin with
+  std::vector<int> open_steps_;  // since the contact opened
   bool known_ = false;
   ContactStatistics statistics_;
 };

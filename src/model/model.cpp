@@ -19,6 +19,7 @@
 #include "model/dae_section.hpp"
 #include "model/event_section.hpp"
 #include "model/multibody_section.hpp"
+#include "model/override.hpp"
 #include "model/reader.hpp"
 #include "model/system_section.hpp"
 #include "model/tableau_section.hpp"
@@ -37,10 +38,8 @@ std::string printable(std::string text) {
   return text;
 }
 
-// The parts of the longest dotted key, a.b.c. toml++ limits the depth of values but not of keys, and a key of many
-// thousand parts would be a table so deep that it cannot even be destroyed.
-constexpr int deepest_key = 100;
-
+// toml++ limits the depth of values but not of keys, and a key of many thousand parts would be a table so deep that it
+// cannot even be destroyed.
 bool keys_are_too_deep(std::string_view text, long& line) {
   int dots = 0;
   line = 1;
@@ -77,72 +76,6 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
         fmt::format("{}:{}:{}: this is not TOML: {}\n  A model is a text file with lines such as step = 0.01 "
                     "and kinetic = \"m/2*dot(q',q')\"; hinge --help shows one.",
                     name, e.source().begin.line, e.source().begin.column, printable(std::string(e.description()))));
-  }
-}
-
-// --set a.b.c=value; the value is read as TOML, and as a text where it is none.
-void apply_override(toml::table& root, const Override& o, Source& source) {
-  toml::table* table = &root;
-  std::string path;
-  std::string rest = o.key;
-  if (rest.empty()) throw InputError("--set takes key=value, as in --set parameters.m1=2");
-  if (std::count(rest.begin(), rest.end(), '.') > deepest_key)
-    throw InputError(fmt::format("--set {}...: a key with more than {} parts", rest.substr(0, 40), deepest_key));
-  while (true) {
-    const auto dot = rest.find('.');
-    const std::string name = rest.substr(0, dot);
-    if (name.empty())
-      throw InputError(fmt::format("--set {}: the key has an empty part; write it as in --set parameters.m1=2", o.key));
-    path += (path.empty() ? "" : ".") + name;
-    if (dot == std::string::npos) {
-      toml::table parsed;
-      try {
-        parsed = toml::parse("value = " + o.value);
-      } catch (const toml::parse_error&) {
-        parsed.clear();
-      }
-      if (parsed.size() != 1) parsed.insert_or_assign("value", o.value);
-      table->insert_or_assign(name, *parsed.get("value"));
-      source.overridden[path] = o.option.empty() ? "--set " + path : o.option;
-      return;
-    }
-    toml::node* inner = table->get(name);
-    if (!inner) inner = &table->insert(name, toml::table{}).first->second;
-    table = inner->as_table();
-    if (!table)
-      throw InputError(fmt::format("--set {0}: '{1}' is not a section or table; set {1} itself", o.key, path));
-    rest = rest.substr(dot + 1);
-  }
-}
-
-bool mentions(const std::string& text, const std::string& word) {
-  const auto part = [&](std::size_t at) {
-    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
-  };
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if (!part(at + word.size()) && (at == 0 || !part(at - 1))) return true;
-  return false;
-}
-
-// A misspelt parameter in --set would otherwise be a new one that nothing uses.
-void refuse_unused_parameters(const toml::table& root, const std::string& text,
-                              const std::vector<Override>& overrides) {
-  const std::string section = "parameters.";
-  const toml::table* given = root["parameters"].as_table();
-  for (const Override& o : overrides) {
-    if (o.key.rfind(section, 0) != 0) continue;
-    const std::string name = o.key.substr(section.size());
-    const auto uses = [&](const Override& other) { return mentions(other.value, name); };
-    if (mentions(text, name) || std::any_of(overrides.begin(), overrides.end(), uses)) continue;
-    std::vector<std::string> known;
-    std::string list;
-    if (given)
-      for (auto&& [key, value] : *given)
-        if (key.str() != name) known.emplace_back(key.str()), list += (list.empty() ? "" : ", ") + known.back();
-    const std::string near = nearest_name(name, known);
-    throw InputError(fmt::format("--set {}: the model has no parameter '{}'{} {}", o.key, name,
-                                 near.empty() ? ";" : fmt::format(", did you mean '{}'?", near),
-                                 list.empty() ? "it has none" : "it has: " + list));
   }
 }
 
@@ -488,6 +421,35 @@ void read_integrate(const Item& section, Scope& scope, Model& model) {
   }
 }
 
+// A gap that is treated by positions knows no restitution. The steppers refuse it when such a contact comes near; here
+// the file is known.
+void refuse_restitution(const Item& root, SystemSection& system, const Model& model) {
+  const auto gap = model.method_options.find("gap");
+  const auto* word = gap == model.method_options.end() ? nullptr : std::get_if<std::string>(&gap->second);
+  if (model.method != "moreau-jean" || !word || *word == "velocity") return;
+  if (!system.whole->contact_finder()) return;
+  const ValueReader read(system.scope);
+  const auto refuse = [&](const Item& table) {
+    const Item item = table && table.is_table() ? table["restitution"] : Item{};
+    if (!item) return;
+    double e = 1;
+    try {
+      e = read.number(item);
+    } catch (const InputError&) {  // with the index of a family
+    }
+    if (e > 0)
+      item.fail(fmt::format(
+          "gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", *word));
+  };
+  const auto refuse_list = [&](const Item& list) {
+    for (std::size_t k = 0; list && list.is_array() && k < list.size(); ++k) refuse(list[k]);
+  };
+  for (const char* section : {"body", "particles"}) refuse_list(root[section]);
+  for (const char* section : {"container", "contact"}) refuse(root[section]);
+  for (const char* section : {"lagrangian", "mechanical", "hamiltonian", "odae"})
+    if (root[section]) refuse_list(root[section]["unilateral"]);
+}
+
 // Is there a column of this name (or of its entries) in every recorded file?
 bool is_column(const std::string& name, const Layout& layout) {
   const std::string base = name.substr(0, name.find('['));
@@ -618,6 +580,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_integrate(root["integrate"], section.scope, model);
   read_output(root["output"], section, section.scope, model);
   model.events = read_events(root["event"], section);
+  refuse_restitution(root, section, model);
   return model;
 }
 

@@ -337,6 +337,22 @@ void read_motor(const Item& motor, const ValueReader& read, const Multibody& sce
     (o.kind == JointKind::prismatic ? o.position : o.angle) = read.number(motor["speed"]) * (scene.t() - start);
 }
 
+// Keys that this joint would not look at.
+void refuse_unused_keys(const Item& item, JointKind kind) {
+  const bool rod = kind == JointKind::rod;
+  if (rod && item["point"])
+    item["point"].fail(
+        "a rod has two ends: points = [[..], [..]], one on each body; without them it joins the centres of mass");
+  const bool no_axis = rod || kind == JointKind::spherical || kind == JointKind::fixed;
+  if (no_axis && item["axis"])
+    item["axis"].fail(fmt::format("a {} joint has no axis; leave it out", rod                        ? "rod"
+                                                                          : kind == JointKind::fixed ? "fixed"
+                                                                                                     : "spherical"));
+  if (kind != JointKind::universal && item["axis2"])
+    item["axis2"].fail("only a universal joint has a second axis; leave it out");
+  if (!rod && item["length"]) item["length"].fail("only a rod has a length; leave it out, or use type = \"rod\"");
+}
+
 void read_joint(const Item& item, double start, Multibody& scene, Scope& scope) {
   const ValueReader read(scope);
   JointOptions o;
@@ -349,6 +365,7 @@ void read_joint(const Item& item, double start, Multibody& scene, Scope& scope) 
                                                  {"fixed", JointKind::fixed},
                                                  {"rod", JointKind::rod},
                                                  {"distance", JointKind::rod}});
+  refuse_unused_keys(item, o.kind);
   if (item["name"]) o.name = read_name(item["name"], scope);
   std::tie(o.a, o.b) = read_pair(item, "joint", scope);
   const int d = scene.dimension();
@@ -439,7 +456,8 @@ void read_scene(const Item& root, Multibody& scene, Scope& scope) {
     });
   });
   if (root["container"]) read_container(root["container"], scene, scope, friction, restitution);
-  for_list(root, "particles", [&](const Item& item) { read_particles(item, scene, scope, friction, restitution); });
+  for_list(root, "particles",
+           [&](const Item& item) { read_particles(item, root["container"], scene, scope, friction, restitution); });
   bind_rates(scene, scope);
 }
 

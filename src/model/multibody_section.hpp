@@ -27,7 +27,8 @@ void read_connections(const Item& root, Multibody& scene, Scope& scope);
 Options read_contact_options(const Item& section, const ValueReader& read);
 
 /// [[particles]] and [container].
-void read_particles(const Item& item, Multibody& scene, Scope& scope, double friction, double restitution);
+void read_particles(const Item& item, const Item& container, Multibody& scene, Scope& scope, double friction,
+                    double restitution);
 void read_container(const Item& item, Multibody& scene, Scope& scope, double friction, double restitution);
 
 // ---- What both files read with ----------------------------------------------------------------------------------

@@ -28,6 +28,36 @@ std::pair<Vector3d, Vector3d> read_box(const Item& item, int dimension, const Sc
   return {low, high};
 }
 
+const char* side_name(int dimension, int k, bool upper) {
+  static const char* const sides[2][3] = {{"left", "front", "bottom"}, {"right", "back", "top"}};
+  return sides[upper][dimension == 2 && k == 1 ? 2 : k];
+}
+
+bool is_open(const Item& container, const std::string& side) {
+  const Item open = container["open"];
+  if (!open || !open.is_array()) return open && open.text() == side;
+  for (std::size_t k = 0; k < open.size(); ++k)
+    if (open[k].text() == side) return true;
+  return false;
+}
+
+// Particles start between the walls of the container.
+void refuse_outside(const Item& box, const Vector3d& low, const Vector3d& high, const Item& container, int dimension,
+                    const Scope& scope) {
+  const auto [inner_low, inner_high] = read_box(container["box"], dimension, scope);
+  const double rounding = 1e-9 * (inner_high - inner_low).maxCoeff();
+  for (int k = 0; k < dimension; ++k)
+    for (const bool upper : {false, true}) {
+      const char* side = side_name(dimension, k, upper);
+      const double over = upper ? high(k) - inner_high(k) : inner_low(k) - low(k);
+      if (over > rounding && !is_open(container, side))
+        box.fail(
+            fmt::format("the box of the particles does not lie inside the container: it reaches {:g} beyond its "
+                        "{} wall; make it smaller, or the container larger",
+                        over, side));
+    }
+}
+
 // radius = 0.01, [0.01, 0.02] (uniform between), { law = "normal", mean = 0.01, deviation = 0.001 },
 // { law = "sizes", values = [0.01, 0.02], fractions = [0.5, 0.5] }
 std::vector<double> read_radii(const Item& item, int count, const Scope& scope, RandomNumbers& random) {
@@ -87,7 +117,8 @@ std::vector<double> read_radii(const Item& item, int count, const Scope& scope, 
       if (!(fractions[k] >= 0)) item["fractions"].fail("fractions are not negative");
       total += fractions[k];
     }
-    if (!(total > 0)) item["fractions"].fail("the fractions are all zero");
+    if (item["fractions"] && !(std::abs(total - 1) < 0.01))
+      item["fractions"].fail(fmt::format("the fractions sum to {:g}; they are parts of the whole and sum to 1", total));
     for (std::size_t k = 0; k < n; ++k) {
       double rest = total * random.uniform();
       std::size_t which = 0;
@@ -100,7 +131,8 @@ std::vector<double> read_radii(const Item& item, int count, const Scope& scope, 
 
 }  // namespace
 
-void read_particles(const Item& item, Multibody& scene, Scope& scope, double friction, double restitution) {
+void read_particles(const Item& item, const Item& container, Multibody& scene, Scope& scope, double friction,
+                    double restitution) {
   if (!item.is_table()) item.fail("expected a table [[particles]]");
   item.expect_keys({"name", "count", "radius", "density", "mass", "box", "seed", "velocity", "arrangement", "positions",
                     "friction", "restitution"});
@@ -140,6 +172,7 @@ void read_particles(const Item& item, Multibody& scene, Scope& scope, double fri
     o.radii = read_radii(need("radius", "radius = 0.01, or [0.01, 0.02]"), count, scope, random);
     const Item box = need("box", d == 2 ? "box = [[0, 0], [1, 1]]" : "box = [[0, 0, 0], [1, 1, 1]]");
     const auto [low, high] = read_box(box, d, scope);
+    if (container) refuse_outside(box, low, high, container, d, scope);
     const bool grid =
         item["arrangement"] && read_choice<bool>(item["arrangement"], {{"random", false}, {"grid", true}});
     box.located([&] {
@@ -157,8 +190,7 @@ void read_container(const Item& item, Multibody& scene, Scope& scope, double fri
   const int d = scene.dimension();
   if (!item["box"]) item.fail("'box' is missing, as in box = [[0, 0, 0], [1, 1, 1]]");
   const auto [low, high] = read_box(item["box"], d, scope);
-  static const char* const sides[2][3] = {{"left", "front", "bottom"}, {"right", "back", "top"}};
-  const auto side = [&](int k, bool upper) { return sides[upper][d == 2 && k == 1 ? 2 : k]; };
+  const auto side = [&](int k, bool upper) { return side_name(d, k, upper); };
   std::vector<std::string> open;
   const auto add = [&](const Item& word) {
     std::vector<std::pair<const char*, std::string>> known;

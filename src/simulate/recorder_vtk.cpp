@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -117,6 +118,57 @@ Surface surface_of(const Collider& c, int dimension, double extent) {
   return s;
 }
 
+// Planes of one fixed body that are the walls of a box, as those of a [container]: their positions are opposite corners
+// of it, and each is drawn as a face.
+struct Walls {
+  Vector3d low = Vector3d::Constant(INFINITY), high = Vector3d::Constant(-INFINITY);
+  bool closed = true;
+};
+
+std::map<std::string, Walls> walls_of(const BodyTable& t) {
+  std::map<std::string, Walls> all;
+  for (const Collider& c : t.colliders) {
+    if (c.body >= 0) continue;
+    Walls& w = all[c.name];
+    const Vector3d n = c.rotation * c.shape.normal.normalized();
+    w.closed = w.closed && c.shape.kind == Shape::Kind::plane && n.cwiseAbs().maxCoeff() > 1 - 1e-12;
+    w.low = w.low.cwiseMin(c.position);
+    w.high = w.high.cwiseMax(c.position);
+  }
+  for (const Collider& c : t.colliders) {
+    if (c.body >= 0 || c.shape.kind != Shape::Kind::plane) continue;
+    Walls& w = all[c.name];
+    Eigen::Index k = 0;
+    const Vector3d n = c.rotation * c.shape.normal.normalized();
+    n.cwiseAbs().maxCoeff(&k);
+    w.closed = w.closed && c.position(k) == (n(k) > 0 ? w.low(k) : w.high(k));
+  }
+  std::erase_if(all, [&](const auto& entry) {
+    const Walls& w = entry.second;
+    return !w.closed || !((w.high - w.low).head(t.dimension).minCoeff() > 0);
+  });
+  return all;
+}
+
+Surface face_of(const Collider& c, const Walls& w, int dimension) {
+  Surface s;
+  Eigen::Index k = 0;
+  const Vector3d n = c.rotation * c.shape.normal.normalized();
+  n.cwiseAbs().maxCoeff(&k);
+  const Eigen::Index i = dimension == 2 ? 1 - k : (k + 1) % 3, j = (k + 2) % 3;
+  Vector3d a = w.low, b = w.high - w.low;
+  a(k) = c.position(k);
+  if (dimension == 2) {  // a strip outside of it
+    const Vector3d along = b(i) * Vector3d::Unit(i), out = -0.02 * b.head(2).maxCoeff() * n;
+    s.points = {a, a + along, a + along + out, a + out};
+  } else {
+    const Vector3d u = b(i) * Vector3d::Unit(i), v = b(j) * Vector3d::Unit(j);
+    s.points = {a, a + u, a + u + v, a + v};
+  }
+  s.polygons.push_back({0, 1, 2, 3});
+  return s;
+}
+
 void append(std::vector<double>& to, const Vector3d& v) { to.insert(to.end(), v.data(), v.data() + 3); }
 
 Vector3d velocity_of(const BodyTable& t, const State& s, std::size_t body) {
@@ -155,10 +207,17 @@ PictureSeries::PictureSeries(std::string path, std::shared_ptr<const System> sys
     const BodyPlace& p = table->places[k];
     for (int j = 0; j < table->dimension; ++j) body_of_column_[static_cast<std::size_t>(p.v + j)] = static_cast<int>(k);
   }
+  const std::map<std::string, Walls> walls = walls_of(*table);
+  std::vector<int> shapes(table->places.size(), 0);
   for (const auto* list : {&table->colliders, &table->ghosts})
-    for (const Collider& c : *list)
-      if (c.shape.kind != Shape::Kind::sphere)
-        surfaces_->list.push_back(surface_of(c, table->dimension, 2 * table->length));
+    for (const Collider& c : *list) {
+      if (c.body >= 0) ++shapes[static_cast<std::size_t>(c.body)];
+      if (c.shape.kind == Shape::Kind::sphere) continue;
+      const auto box = c.body < 0 ? walls.find(c.name) : walls.end();
+      surfaces_->list.push_back(box != walls.end() ? face_of(c, box->second, table->dimension)
+                                                   : surface_of(c, table->dimension, 2 * table->length));
+    }
+  for (const int count : shapes) one_shape_.push_back(count == 1);
   write_index();
 }
 
@@ -247,7 +306,8 @@ void PictureSeries::write_surfaces(const std::string& path, const State& state) 
   write_vtp(path, data);
 }
 
-// A vertex at each contact that is loaded or closed, and a line between the centres of its two bodies.
+// A vertex at each contact that is loaded or closed, and a line from centre to centre of its two bodies through it. It
+// ends in the contact where the other side is fixed or of several shapes, whose centre may be far from all of them.
 void PictureSeries::write_contacts(const std::string& path, const State& state, const ContactImpulses* contacts) const {
   const BodyTable& t = *bodies_of(*system_);
   VtkPolyData data;
@@ -276,17 +336,17 @@ void PictureSeries::write_contacts(const std::string& path, const State& state, 
     data.vertices.add(std::span(&vertex, 1));
     of_vertices.push_back(fn);
     if (!(fn > 0)) continue;
-    std::vector<std::int64_t> line;
+    std::vector<std::int64_t> line{vertex};
     int last = -1;
     for (int k = list.first[at]; k < list.first[at + 1]; ++k) {
       const int body = body_of_column_[static_cast<std::size_t>(list.column[static_cast<std::size_t>(k)])];
       if (body < 0 || body == last) continue;
       last = body;
-      line.push_back(
-          add_point(t.pose(state.y.data(), static_cast<std::size_t>(body)).position, f, n, list.gap[at], fn));
+      if (!one_shape_[static_cast<std::size_t>(body)]) continue;
+      line.insert(line.size() == 1 ? line.begin() : line.end(),
+                  add_point(t.pose(state.y.data(), static_cast<std::size_t>(body)).position, f, n, list.gap[at], fn));
     }
-    if (line.size() == 1) line.push_back(vertex);  // against something fixed
-    if (line.size() != 2) continue;
+    if (line.size() == 1) continue;
     data.lines.add(line);
     of_lines.push_back(fn);
   }

@@ -2,7 +2,9 @@
 //
 //   NAME_000012_points.vtp     centres of spheres and particles: radius, velocity, angular_velocity, orientation, body
 //   NAME_000012_surfaces.vtp   boxes, capsules, cylinders, meshes, pieces of planes: velocity, body
-//   NAME_000012_contacts.vtp   contact points: force, normal, gap; and the force chains, as lines between centres
+//   NAME_000012_contacts.vtp   contact points: force, normal, gap; and the force chains, as lines from centre to
+//   contact
+//                              to centre
 //
 // XML with base64 data, little endian.
 #pragma once
@@ -37,6 +39,7 @@ class PictureSeries {
   std::string path_, stem_;  // stem: without the ending
   std::shared_ptr<const System> system_;
   std::vector<int> body_of_column_;  // of z
+  std::vector<char> one_shape_;      // of each body
   std::unique_ptr<Surfaces> surfaces_;
   struct Frame {
     double t;

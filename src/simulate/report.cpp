@@ -150,7 +150,11 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:.2f} augmentations per step, {:.2f} Newton iterations in each\n",
                        static_cast<double>(r.counters.augmentations) / steps,
                        static_cast<double>(r.counters.iterations) / static_cast<double>(r.counters.augmentations));
-  if (!r.output.empty()) out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
+  if (r.output.ends_with(".pvd"))
+    out << fmt::format("  {} pictures in {}, one for each {:.3g}; interval = ... in [output] chooses that time\n",
+                       r.recorded, r.output, (r.end - r.start) / static_cast<double>(std::max(r.recorded - 1, 1L)));
+  else if (!r.output.empty())
+    out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
   return out;
 }
 

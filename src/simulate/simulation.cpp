@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "formulation/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
@@ -77,6 +78,35 @@ double biggest(const double* x, int n) {
   return m;
 }
 
+// Gaps that are expressions; a method that does not list a contact would not notice that its gap is undefined.
+struct GapWatch {
+  std::unique_ptr<ContactFinder> finder;
+  ContactList list;
+  std::vector<double> values;
+
+  void begin(const System& system) {
+    finder.reset();
+    const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+    if (!symbolic || symbolic->equations().gaps.empty()) return;
+    finder = system.contact_finder();
+    list.clear(finder->dimension());
+    for (std::size_t k = 0; k < symbolic->equations().gaps.size(); ++k) list.key.push_back(k);
+    list.count = static_cast<int>(list.key.size());
+    values.resize(list.key.size());
+  }
+  // The first gap that is no number; -1: none.
+  int undefined(const State& s) {
+    if (!finder) return -1;
+    finder->gaps(s.t, s.y.data(), list, values.data());
+    for (std::size_t k = 0; k < values.size(); ++k)
+      if (!std::isfinite(values[k])) return static_cast<int>(k);
+    return -1;
+  }
+};
+
+// Pictures where nobody says how many: frames of one call of until().
+constexpr double usual_frames = 300;
+
 bool all_finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
 }
@@ -91,6 +121,8 @@ struct Simulation::Impl {
   std::unique_ptr<AdaptiveStepper> adaptive;  //
   std::unique_ptr<Evaluation> watch;
   std::unique_ptr<DaeLevels> levels;  // of a DAE
+  GapWatch gaps;
+  std::string undefined_gap;
   Observer observer;
   EventWatch events;
   std::vector<Occurrence> occurred;
@@ -101,6 +133,8 @@ struct Simulation::Impl {
   std::unique_ptr<Recorder> recorder;
   std::string picture_path;  // .pvd
   std::unique_ptr<PictureSeries> pictures;
+  double picture_interval = 0, next_picture = 0;  // 0: one for each row
+  long last_picture_step = -1;
   std::vector<double> row;
   std::function<bool(double)> progress;
 
@@ -156,15 +190,24 @@ struct Simulation::Impl {
               "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
               "not",
               gap.name, method.info.name));
+    const BodyTable* bodies = bodies_of(*system);
+    if (method.info.name == "generalized-alpha" && bodies && bodies->dimension == 3 && bodies->can_collide())
+      throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
     if (method.takes_contacts) return;
     if (symbolic && !symbolic->equations().pairs.empty())
       throw UnsuitableMethod(fmt::format(
           "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
     if (system->contact_finder())
       throw UnsuitableMethod(
-          fmt::format("{} knows no contacts that open and close; use moreau-jean, paoli-schatzman, generalized-alpha "
-                      "or event-driven",
-                      method.info.name));
+          fmt::format("{} knows no contacts that open and close; use {}", method.info.name, methods_for_contacts()));
+  }
+
+  const char* methods_for_contacts() const {
+    const BodyTable* bodies = bodies_of(*system);
+    if (!bodies) return "moreau-jean, paoli-schatzman, generalized-alpha or event-driven";
+    if (bodies->dimension == 3) return "moreau-jean, or collide = false for bodies that need not touch";
+    return symbolic_part(*system) == system.get() ? "moreau-jean, paoli-schatzman or generalized-alpha"
+                                                  : "moreau-jean or paoli-schatzman";
   }
 
   const Counters& counters() const { return adaptive ? adaptive->counters() : stepper->counters(); }
@@ -174,6 +217,7 @@ struct Simulation::Impl {
     if (system->has_energy()) wanted.insert(Q::energy);
     if (!momenta.empty()) wanted.insert(Q::momentum);
     watch = system->evaluation(wanted);
+    gaps.begin(*system);
     const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
     if (system->layout().kind == SystemKind::dae && symbolic && !levels)
       levels = std::make_unique<DaeLevels>(*symbolic);
@@ -188,6 +232,10 @@ struct Simulation::Impl {
     const double rate = levels ? levels->hidden : biggest((*watch)[Q::constraint_rate], system->ng());
     if (!std::isfinite(g) || !std::isfinite(rate)) return "residual of the constraints";
     if (system->has_energy() && !std::isfinite(*(*watch)[Q::energy])) return "energy";
+    if (const int gap = gaps.undefined(state); gap >= 0) {
+      undefined_gap = "gap " + gaps.finder->name(static_cast<std::uint64_t>(gap));
+      return undefined_gap.c_str();
+    }
     for (const WatchedMomentum& m : momenta)
       if (!std::isfinite(m.motion.momentum(state.y.data(), (*watch)[Q::momentum]))) return "momentum";
     constraint = std::max(constraint, g);
@@ -232,11 +280,26 @@ struct Simulation::Impl {
     row.resize(header.columns.size());
   }
 
+  void write_picture(const State& s) {
+    pictures->write(s, contact_impulses());
+    last_picture_step = steps;
+    if (picture_interval > 0)
+      next_picture += picture_interval * (std::floor((s.t - next_picture) / picture_interval + 1e-9) + 1);
+    if (!recorder) ++recorded;
+  }
+
+  // Where nobody says when to record, a picture for every step would be thousands of files.
+  void choose_pictures(double end) {
+    picture_interval = 0;
+    if (!pictures || at_times() || options.every > 1) return;
+    const double interval = (end - state.t) / usual_frames;
+    if (!adaptive && !(interval > options.step)) return;
+    picture_interval = interval;
+    next_picture = state.t + interval;
+  }
+
   void write_row(const State& s) {
-    if (pictures) {
-      pictures->write(s, contact_impulses());
-      if (!recorder) ++recorded;
-    }
+    if (pictures && (picture_interval == 0 || s.t >= next_picture - 1e-9 * picture_interval)) write_picture(s);
     if (!recorder) return;
     watch->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     auto out = row.begin();
@@ -498,7 +561,7 @@ void Simulation::start(const Start& initial) {
   s.longest = 0;
   s.next_time = 0;
   s.shown = s.state;
-  s.last_recorded_step = -1;
+  s.last_recorded_step = s.last_picture_step = -1;
   s.constraint = s.hidden = s.energy_error = s.discrete_energy_error = 0;
   s.wall_seconds = 0;
   s.status = RunStatus::finished;
@@ -552,6 +615,7 @@ void Simulation::until(double end) {
   auto reported = begin;
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const double before = s.wall_seconds;
+  s.choose_pictures(end);
   bool ended = false;
   try {
     for (long k = 0; !ended && (s.adaptive ? s.state.t < end : k < n);) {
@@ -585,6 +649,7 @@ void Simulation::until(double end) {
       s.message = fmt::format("ended by the event '{}' at t = {:.15g}", s.occurred.back().name, s.state.t);
     else if (s.last_recorded_step != s.steps)
       s.write_row();
+    if (s.pictures && s.last_picture_step != s.steps) s.write_picture(s.state);
   } catch (const StepFailure& failure) {
     s.wall_seconds = before + elapsed();
     s.finish(RunStatus::failed, failure.what());
@@ -612,6 +677,10 @@ Report Simulation::report() const {
       for (std::string& fact : s.method.system_facts(*s.system)) s.facts->push_back(std::move(fact));
   }
   r.method_facts = *s.facts;
+  if (s.system->layout().kind == SystemKind::dae && s.method.info.name == "moreau-jean" && !r.method_facts.empty()) {
+    r.method = "Moreau-Jean " + r.method_facts.back();  // impacts and gaps are not what it is about
+    r.method_facts.pop_back();
+  }
   r.status = s.status;
   r.message = s.message;
   if (!s.warnings) s.warnings = s.method.warnings ? s.method.warnings(*s.system) : std::vector<std::string>{};

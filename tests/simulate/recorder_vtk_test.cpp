@@ -89,6 +89,75 @@ TEST(Pictures, HoldTheBodiesOfEveryFrame) {
   std::filesystem::remove_all(folder);
 }
 
+std::filesystem::path empty_folder() {
+  const auto folder = std::filesystem::temp_directory_path() / "hinge_more_pictures_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+// Walls are the faces of their box, not planes into the distance; force chains end in the contact where the other side
+// has several shapes.
+TEST(Pictures, ShowWallsAsFacesAndChainsUpToTheContact) {
+  const auto folder = empty_folder();
+  const Model model = parse_model(R"(
+[multibody]
+gravity = [0, -10]
+[container]
+box = [[-1, 0], [1, 3]]
+open = "top"
+[[body]]                # two posts with a beam: its centre of mass is in the air
+name = "frame"
+density = 1
+shape = [{ box = [0.2, 1], position = [-0.5, 0] }, { box = [0.2, 1], position = [0.5, 0] }, { box = [1.2, 0.2], position = [0, 0.6] }]
+position = [0, 0.5]
+[[body]]
+name = "disk"
+density = 1
+shape = { disk = 0.1 }
+position = [0, 1.3]
+[integrate]
+method = "moreau-jean"
+step = 0.01
+end = 0.05
+)",
+                                  "scene.toml");
+  Simulation run = model.simulation_for((folder / "scene.pvd").string());
+  run.start(model.start);
+  run.until(0.05);
+  const std::vector<double> wall = array_of(text_of(folder / "scene_000005_surfaces.vtp"), "Points");
+  // all of it within the container and the strips around it, 0.02 of its height
+  for (std::size_t k = 0; k < wall.size(); k += 3) {
+    EXPECT_LE(std::abs(wall[k]), 1.06 + 1e-12);
+    EXPECT_GE(wall[k + 1], -0.06 - 1e-12);
+    EXPECT_LE(wall[k + 1], 3 + 1e-12);
+  }
+  const std::vector<double> chain = array_of(text_of(folder / "scene_000005_contacts.vtp"), "Points");
+  bool disk = false;
+  for (std::size_t k = 0; k < chain.size(); k += 3) {
+    disk = disk || std::hypot(chain[k], chain[k + 1] - 1.3) < 1e-6;
+    EXPECT_GT(std::hypot(chain[k], chain[k + 1] - 0.7), 0.2) << "a chain to the centre of the frame";
+  }
+  EXPECT_TRUE(disk);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Pictures, AreAFewHundredWhereNothingIsSaid) {
+  const auto folder = empty_folder();
+  Multibody scene;
+  scene.gravity({0, 0, -10});
+  scene.body({.name = "ball", .mass = 1, .shapes = {sphere(1)}, .position = {0, 0, 5}});
+  Simulation run(scene, moreau_jean(), {.step = 1e-3});
+  run.record({(folder / "ball.pvd").string(), "ball"});
+  run.start(scene.start());
+  run.until(1.5005);
+  EXPECT_EQ(run.report().recorded, 301);  // 0, then at or after each 5.0017 ms, the last at the end
+  const std::string index = text_of(folder / "ball.pvd");
+  EXPECT_NE(index.find("timestep=\"1.5005\""), std::string::npos);
+  EXPECT_EQ(index.find("timestep=\"0.001\""), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Pictures, AreOfBodiesOnly) {
   Lagrangian pendulum;
   const Expression a = pendulum.coordinate("a"), v = pendulum.velocity(a);

@@ -1,0 +1,21 @@
+// What the command line changes in a model file: --set parameters.m=2, --set body.0.mass=3, --step 0.01.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hinge/model.hpp"
+#include "model/reader.hpp"
+
+namespace hinge {
+
+/// The parts of the longest dotted key, a.b.c.
+constexpr int deepest_key = 100;
+
+/// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none.
+void apply_override(toml::table& root, const Override& o, Source& source);
+
+/// A misspelt parameter in --set would otherwise be a new one that nothing uses.
+void refuse_unused_parameters(const toml::table& root, const std::string& text, const std::vector<Override>& overrides);
+
+}  // namespace hinge
