@@ -70,7 +70,7 @@ void run(int n, int threads, int steps) {
         std::exit(1);
       }
   };
-  advance(2 * steps);
+  advance(steps);
   const hinge::ContactStatistics& s = *stepper->contact_statistics();
   const double search = s.search_seconds, solver = s.solver_seconds,
                iterations = static_cast<double>(s.solver_iterations);
@@ -79,6 +79,7 @@ void run(int n, int threads, int steps) {
               1e3 * (s.search_seconds - search) / steps, 1e3 * (s.solver_seconds - solver) / steps,
               1e3 * seconds / steps, (static_cast<double>(s.solver_iterations) - iterations) / steps,
               1e6 * seconds / steps / s.contacts, (resident_bytes() - before) / s.contacts);
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -89,5 +90,5 @@ int main(int argc, char** argv) {
               "solver ms", "cpu ms", "sweeps", "us/contact", "bytes/contact");
   for (const int n : {1000, 10000, 100000})
     for (const int threads : {1, 2})
-      if (!quick || n <= 10000) run(n, threads, n > 10000 ? 10 : 40);
+      if (!quick || n <= 10000) run(n, threads, n > 10000 ? 5 : 40);
 }

@@ -2,13 +2,26 @@
 // summed in blocks of a fixed size, one after the other.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
 namespace hinge {
+
+/// Kept from call to call: to make one costs more than many a loop.
+inline tbb::task_arena& arena_of(int threads) {
+  thread_local int size = 0;
+  thread_local std::unique_ptr<tbb::task_arena> arena;
+  if (!arena || size != threads) {
+    arena = std::make_unique<tbb::task_arena>(threads);
+    size = threads;
+  }
+  return *arena;
+}
 
 /// work(first, last) on parts of [0, n); any order, any thread, each index once.
 template <class Work>
@@ -17,10 +30,10 @@ void parallel_ranges(int n, int threads, Work&& work, int grain = 512) {
     if (n > 0) work(0, n);
     return;
   }
-  tbb::task_arena arena(threads);
-  arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<int>(0, n, static_cast<std::size_t>(grain)),
-                      [&](const tbb::blocked_range<int>& range) { work(range.begin(), range.end()); });
+  arena_of(threads).execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<int>(0, n, static_cast<std::size_t>(grain)),
+        [&](const tbb::blocked_range<int>& range) { work(range.begin(), range.end()); }, tbb::static_partitioner());
   });
 }
 
