@@ -265,7 +265,12 @@ TEST(MoreauJeanBodies, WarmStartsFollowTheLengthOfTheStep) {
 // A crank whose angle is prescribed runs into the floor: nothing can push it back, and the run says so.
 TEST(MoreauJeanBodies, AMotorThatDrivesIntoTheFloorIsNamed) {
   Multibody scene = on_the_floor();
-  scene.body({.name = "crank", .mass = 1, .shapes = {box({0.4, 0.05, 0.05})}, .position = {0.2, 0, 0.3}});
+  scene.body({.name = "crank",
+              .mass = 1,
+              .shapes = {box({0.4, 0.05, 0.05})},
+              .position = {0.2, 0, 0.3},
+              .velocity = {0, 0, -0.6},
+              .angular_velocity = {0, 3, 0}});
   JointOptions axle{.name = "axle", .kind = JointKind::revolute, .b = "crank", .point = Vector3d(0, 0, 0.3)};
   axle.axis = {0, 1, 0};
   axle.angle = 3 * scene.t();

@@ -89,8 +89,11 @@ TEST(Pictures, HoldTheBodiesOfEveryFrame) {
   std::filesystem::remove_all(folder);
 }
 
+// One per test: they may run at the same time.
 std::filesystem::path empty_folder() {
-  const auto folder = std::filesystem::temp_directory_path() / "hinge_more_pictures_test";
+  const auto folder =
+      std::filesystem::temp_directory_path() /
+      (std::string("hinge_pictures_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
