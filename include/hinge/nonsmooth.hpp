@@ -15,7 +15,9 @@ struct ContactSolving {
   FrictionModel friction = FrictionModel::coulomb;
   int facets = 8;               ///< of the polyhedral cone
   std::string solver = "auto";  ///< see contact_solvers()
-  double tolerance = 0;         ///< 0: 1e-10 for few contacts, polished to rounding, 1e-8 for many
+  /// 0: 1e-10 up to 200 rows of contacts, polished to rounding; with more of them between bodies 1e-6, and 1e-4 from
+  /// 1000 contacts on; else 1e-8.
+  double tolerance = 0;
   int threads = 1;
   void validate() const;
 };

@@ -29,8 +29,8 @@ void add_contact_options(std::vector<OptionInfo>& list) {
   list.push_back({"cone", "of friction: \"coulomb\" (exact), \"convexified\" or \"polyhedral\"", "\"coulomb\""});
   list.push_back({"facets", "edges of the polyhedral cone in space", "8"});
   list.push_back({"solver", "of contact problems, one of 'hinge contact --list'", "\"auto\""});
-  list.push_back(
-      {"solver_tolerance", "relative residual of contact problems", "1e-10 for few contacts, 1e-8 for many"});
+  list.push_back({"solver_tolerance", "relative residual of contact problems",
+                  "1e-10 for few contacts, 1e-6 for more, 1e-4 from 1000 on"});
   list.push_back({"threads", "for contact problems", "1"});
 }
 
