@@ -112,18 +112,25 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
   place_.resize(a.entries());
   std::vector<int> local(at(nz_));
   std::size_t inverse = 0;
-  for (int r = 0; r < nz_; ++r) {
-    if (root[at(r)] != r) continue;
-    Block block{static_cast<int>(order_.size()), 0, inverse};
-    for (int i = r; i < nz_; ++i)
-      if (root[at(i)] == r) {
-        local[at(i)] = block.size++;
-        order_.push_back(i);
-      }
+  std::vector<int> block_of(at(nz_), -1);  // of a root, which is the first of its component
+  for (int i = 0; i < nz_; ++i) {
+    int& which = block_of[at(root[at(i)])];
+    if (which < 0) {
+      which = static_cast<int>(blocks_.size());
+      blocks_.push_back({0, 0, 0});
+    }
+    local[at(i)] = blocks_[at(which)].size++;
+  }
+  int first = 0;
+  for (Block& block : blocks_) {
+    block.first = first;
+    block.inverse = inverse;
+    first += block.size;
     inverse += at(block.size * block.size);
     largest = std::max(largest, block.size);
-    blocks_.push_back(block);
   }
+  order_.resize(at(nz_));
+  for (int i = 0; i < nz_; ++i) order_[at(blocks_[at(block_of[at(root[at(i)])])].first + local[at(i)])] = i;
   for (const Block& block : blocks_)
     for (int k = block.first; k < block.first + block.size; ++k) {
       const int i = order_[at(k)];
