@@ -71,12 +71,14 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     if (judge.converged() || judge.out_of_time()) return;
     judge.next_stage();
     const double before = judge.best_residual();
-    if (judge.limit(1) > 0 && !refuses("newton-ac")) finish_by_newton(W, judge, judge.best());
+    // where a factorisation is dear, only from nearby
+    const bool near = p.contacts() <= 500 || before < 1e-5;
+    if (near && judge.limit(1) > 0 && !refuses("newton-ac")) finish_by_newton(W, judge, judge.best());
     if (judge.best_residual() < before) judge.used = "newton-ac";
     if (judge.converged()) return;
   }
   std::string tried;
-  // Newton's method has been tried from the best by now; sweeps and it begin once more elsewhere.
+  // Newton's method has been tried from the best by now; sweeps and it begin once more elsewhere, where that is cheap.
   const Eigen::VectorXd from_nothing = Eigen::VectorXd::Zero(p.rows());
   for (const std::string& name : names) {
     if (refuses(name)) continue;
@@ -86,7 +88,8 @@ void solve_automatically(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     tried += (tried.empty() ? "" : ", ") + name;
     const double before = judge.best_residual();
     for (const SolverEntry& s : registered_contact_solvers())
-      if (s.info.name == name) s.solve(W, judge, name == "newton-ac" ? from_nothing : judge.best());
+      if (s.info.name == name)
+        s.solve(W, judge, name == "newton-ac" && p.contacts() <= 500 ? from_nothing : judge.best());
     if (judge.best_residual() < before) judge.used = name;
     if (judge.converged()) return;
     if (judge.out_of_time()) {

@@ -275,10 +275,12 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   BlockGaussSeidel sweeps(W, judge.problem(), judge.options().threads);
   const int limit = judge.limit(100);
   int iteration = 0;
-  for (int round = 0; iteration < limit && round < 12; ++round) {
+  // Who limits the iterations is in a hurry: few sweeps then.
+  const bool hurry = judge.options().iterations > 0;
+  for (int round = 0; iteration < limit && (round < 12 || !hurry); ++round) {
     // Sweeps bring r near: a few at first, more after every failure.
     sweeps.set(r);
-    const int count = std::min(10 << round, 2000);
+    const int count = std::min(10 << std::min(round, 12), hurry ? 2000 : 20000);
     for (int k = 0; k < count && (k % 10 != 0 || !judge.out_of_time()); ++k) judge.contact_updates += sweeps.sweep();
     sweeps.get(r);
     if (judge.done(iteration, r)) return;
