@@ -1,6 +1,5 @@
 // Finding contacts allocates nothing after the first calls (but in FCL, for pairs with cylinders). Malloc is replaced
 // here and counts; sanitizers replace it themselves, so there is nothing to test in their builds.
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -8,17 +7,7 @@
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-namespace {
-long allocations = 0;
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-}
+#include "counting_malloc.hpp"
 
 namespace hinge {
 namespace {

@@ -1,6 +1,5 @@
 // Steps of moreau-jean with many contacts allocate nothing after the first few, where sweeps solve them: malloc is
 // replaced here and counts. Sanitizers replace it themselves, so there is nothing to test in their builds.
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
@@ -8,28 +7,7 @@
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-namespace {
-long allocations = 0;
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* p, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* p, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(p, size);
-}
-}
+#include "counting_malloc.hpp"
 
 namespace hinge {
 namespace {

@@ -1,6 +1,5 @@
 // Steps allocate nothing after the first few: malloc is replaced here and counts. Operator new, Eigen and KLU all end
 // up in it. Sanitizers replace malloc themselves, so there is nothing to test in their builds.
-#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -9,28 +8,7 @@
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-namespace {
-long allocations = 0;
-}
-
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* p, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* p, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(p, size);
-}
-}
+#include "counting_malloc.hpp"
 
 namespace hinge {
 namespace {
