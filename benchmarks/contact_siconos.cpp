@@ -25,7 +25,7 @@
 
 #include "hinge/contact.hpp"
 #include "measure.hpp"
-#include "solve/complementarity/delassus.hpp"
+#include "solve/contact/delassus.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"

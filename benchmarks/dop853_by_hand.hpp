@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "method/dormand_prince.hpp"
+#include "method/explicit/dormand_prince.hpp"
 
 namespace bench {
 

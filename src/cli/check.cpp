@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "formulation/consistent_start.hpp"
-#include "formulation/constraint_rank.hpp"
+#include "formulation/start/consistent_start.hpp"
+#include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
 #include "system/symbolic.hpp"
 

@@ -6,10 +6,10 @@
 #include <Eigen/Dense>
 
 #include "cli/commands.hpp"
-#include "formulation/consistent_start.hpp"
-#include "formulation/dae_structure.hpp"
-#include "formulation/linear_pencil.hpp"
-#include "formulation/symbolic_problem.hpp"
+#include "formulation/start/consistent_start.hpp"
+#include "formulation/implicit/dae_structure.hpp"
+#include "formulation/implicit/linear_pencil.hpp"
+#include "formulation/implicit/symbolic_problem.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge::cli {

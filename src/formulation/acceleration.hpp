@@ -13,7 +13,7 @@
 
 #include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
-#include "solve/saddle_kernel.hpp"
+#include "solve/linear/saddle_kernel.hpp"
 
 namespace hinge {
 

@@ -29,7 +29,7 @@
 
 #include "expression/evaluator.hpp"
 #include "hinge/formulation.hpp"
-#include "solve/sparse.hpp"
+#include "solve/linear/sparse.hpp"
 
 namespace hinge {
 

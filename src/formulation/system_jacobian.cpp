@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "formulation/dae_structure.hpp"
-#include "solve/linear.hpp"
+#include "formulation/implicit/dae_structure.hpp"
+#include "solve/linear/linear.hpp"
 
 namespace hinge {
 

@@ -6,7 +6,7 @@
 
 #include <Eigen/Dense>
 
-#include "formulation/jet.hpp"
+#include "formulation/implicit/jet.hpp"
 #include "hinge/solve.hpp"
 
 namespace hinge {

@@ -7,9 +7,9 @@
 
 #include "expression/parse.hpp"
 #include "hinge/error.hpp"
-#include "method/contact_options.hpp"
+#include "method/nonsmooth/contact_options.hpp"
 #include "method/method_entry.hpp"
-#include "method/projected.hpp"
+#include "method/wrap/projected.hpp"
 
 namespace hinge {
 

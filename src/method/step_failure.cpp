@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "formulation/constraint_rank.hpp"
+#include "formulation/start/constraint_rank.hpp"
 #include "method/vectors.hpp"
 
 namespace hinge {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hinge/method.hpp"
-#include "solve/convergence.hpp"
+#include "solve/newton/convergence.hpp"
 
 namespace hinge {
 

@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "simulate/recorder_formats.hpp"
+#include "simulate/record/recorder_formats.hpp"
 
 #ifdef HINGE_HAVE_HDF5
 
-#include "simulate/hdf5.hpp"
+#include "simulate/record/hdf5.hpp"
 
 namespace hinge {
 namespace {

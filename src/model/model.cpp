@@ -14,7 +14,7 @@
 
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
-#include "method/tableau_check.hpp"
+#include "method/symplectic/tableau_check.hpp"
 #include "model/body_section.hpp"
 #include "model/dae_section.hpp"
 #include "model/event_section.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "expression/substitute.hpp"
-#include "formulation/dae_structure.hpp"
+#include "formulation/implicit/dae_structure.hpp"
 
 namespace hinge {
 

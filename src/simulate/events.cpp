@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "formulation/consistent_start.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "formulation/consistent_start.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
-#include "simulate/recorder.hpp"
-#include "simulate/recorder_formats.hpp"
+#include "simulate/record/recorder.hpp"
+#include "simulate/record/recorder_formats.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {

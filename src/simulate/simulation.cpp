@@ -9,15 +9,15 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
-#include "formulation/consistent_start.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
-#include "method/piecewise.hpp"
+#include "method/wrap/piecewise.hpp"
 #include "simulate/dae_levels.hpp"
 #include "simulate/events.hpp"
 #include "simulate/momentum_map.hpp"
-#include "simulate/recorder.hpp"
-#include "simulate/recorder_vtk.hpp"
+#include "simulate/record/recorder.hpp"
+#include "simulate/record/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "system/symbolic.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
-#include "solve/matching.hpp"
-#include "solve/sparse.hpp"
+#include "solve/linear/matching.hpp"
+#include "solve/linear/sparse.hpp"
 
 namespace hinge {
 

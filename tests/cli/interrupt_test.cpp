@@ -5,7 +5,7 @@
 
 #include "cli/program.hpp"
 #include "places.hpp"
-#include "simulate/recorder.hpp"
+#include "simulate/record/recorder.hpp"
 
 namespace hinge::test {
 namespace {

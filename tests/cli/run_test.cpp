@@ -9,7 +9,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 #include "places.hpp"
-#include "simulate/recorder.hpp"
+#include "simulate/record/recorder.hpp"
 
 namespace hinge::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "hinge/error.hpp"
 #include "method/controls.hpp"
-#include "method/energy_problems.hpp"
+#include "method/energy/energy_problems.hpp"
 
 namespace hinge {
 namespace {

@@ -12,7 +12,7 @@
 #include <Eigen/Dense>
 
 #include "hinge/hinge.hpp"
-#include "method/spark.hpp"
+#include "method/symplectic/spark.hpp"
 
 namespace hinge::controls {
 

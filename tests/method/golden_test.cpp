@@ -4,7 +4,7 @@
 
 #include "method/goldens.hpp"
 #include "method/problems.hpp"
-#include "method/spark.hpp"
+#include "method/symplectic/spark.hpp"
 
 namespace hinge {
 namespace {

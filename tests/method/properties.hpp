@@ -25,7 +25,7 @@
 
 #include <Eigen/Dense>
 
-#include "formulation/consistent_start.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "method/controls.hpp"
 #include "method/problems.hpp"
 #include "method/vectors.hpp"

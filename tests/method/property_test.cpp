@@ -17,9 +17,9 @@
 #include <gtest/gtest.h>
 
 #include "hinge/error.hpp"
-#include "method/discrete_lagrangian.hpp"
+#include "method/symplectic/discrete_lagrangian.hpp"
 #include "method/properties.hpp"
-#include "method/rattle.hpp"
+#include "method/symplectic/rattle.hpp"
 
 namespace hinge {
 namespace {

@@ -3,8 +3,8 @@
 #include "cli/program.hpp"
 #include "hinge/contact.hpp"
 #include "places.hpp"
-#include "simulate/recorder.hpp"
-#include "solve/complementarity/random_problems.hpp"
+#include "simulate/record/recorder.hpp"
+#include "solve/contact/random_problems.hpp"
 
 namespace hinge {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formulation/consistent_start.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/model.hpp"
 #include "method/problems.hpp"
 #include "places.hpp"

@@ -9,7 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "method/problems.hpp"
 #include "places.hpp"
-#include "simulate/recorder.hpp"
+#include "simulate/record/recorder.hpp"
 
 namespace hinge {
 namespace {

@@ -1,0 +1,43 @@
+// The derivative array as an implicit problem; see dae_problem.hpp.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include "formulation/implicit/derivative_array.hpp"
+#include "formulation/implicit/implicit_problem.hpp"
+
+namespace hinge {
+
+class ArrayProblem final : public ImplicitProblem {
+ public:
+  explicit ArrayProblem(DaeStructure& structure);
+
+  void residual(double t, const double* x, const double* rate, double* out) override;
+  void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override;
+  bool rate_matrix_is_constant() const override { return true; }
+  bool from_state(const State& state, double* x, double* rate) override;
+  void to_state(double t, const double* x, const double* rate, State& state) const override;
+  Change accepted(double t, const double* x) override;
+  /// Places in X whose derivatives are integrated.
+  const std::vector<int>& integrated() const { return integrated_; }
+
+ private:
+  bool factor(double t, const double* x);
+  void choose();
+  void rebuild();
+
+  DerivativeArray array_;
+  std::vector<int> low_, high_;  // columns: highest derivatives, and the others
+  std::vector<int> dependent_;   // among low_
+  std::vector<int> integrated_;  // places in X
+  std::vector<double> values_;
+  Eigen::MatrixXd top_, rest_, free_, own_;
+  Eigen::HouseholderQR<Eigen::MatrixXd> high_qr_;
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> free_qr_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> own_lu_;
+  std::vector<double> full_, full_rate_;
+};
+
+}  // namespace hinge

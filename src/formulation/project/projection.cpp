@@ -1,0 +1,232 @@
+#include "formulation/project/projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "formulation/acceleration.hpp"
+#include "solve/linear/block_matrix.hpp"
+#include "solve/linear/sparse.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int most_iterations = 50;
+// Corrections below this, relative to the state, may use the matrix of a point nearby: its error enters squared.
+constexpr double small_correction = 1e-8;
+// The matrix that a method hands over is that of the same time: corrections below this may use it from the start.
+constexpr double nearby_correction = 1e-5;
+// Where the first correction, with a matrix of the point itself, is below this, nothing is left but rounding.
+constexpr double last_correction = 1e-9;
+
+double biggest(const double* x, int n) {
+  double m = 0;
+  for (int i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
+  return m;
+}
+
+// Increments that say when rounding has taken over.
+class RoundOffReached {
+ public:
+  enum class Verdict { go_on, reached, failed };
+  Verdict judge(double change, double scale) {
+    ++count_;
+    const double last = std::exchange(last_, change);
+    if (!std::isfinite(change)) return Verdict::failed;
+    if (change <= 4e-16 * scale || (change <= 1e-12 * scale && change >= 0.5 * last) ||
+        (count_ > 10 && change <= 1e-10 * scale))
+      return Verdict::reached;
+    slow_ = change > 0.1 * last;
+    return count_ >= most_iterations ? Verdict::failed : Verdict::go_on;
+  }
+  bool slow() const { return slow_; }
+
+ private:
+  int count_ = 0;
+  double last_ = INFINITY;
+  bool slow_ = false;
+};
+using Verdict = RoundOffReached::Verdict;
+
+}  // namespace
+
+ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system, Projection which, LinearAlgebra choice)
+    : system_(std::move(system)),
+      position_(which == Projection::position || which == Projection::both),
+      velocity_(which == Projection::velocity || which == Projection::both),
+      euclidean_(system_->layout().kind == SystemKind::odae),
+      velocity_is_z_(system_->velocity_is_z()),
+      ideal_(system_->reaction_is_ideal()),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->ng()) {
+  if (m_ == 0) position_ = velocity_ = false;
+  if (!active()) return;
+  const auto n = static_cast<std::size_t>(std::max(ny_, nz_));
+  g_ = system_->evaluation({Q::constraint});
+  rate_ = system_->evaluation({Q::constraint_rate});
+  if (euclidean_) {
+    all_ = system_->evaluation({Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z});
+    const Pattern &g_y = system_->pattern(Q::constraint_y), &rate_z = system_->pattern(Q::constraint_rate_z);
+    position_matrix_ = std::make_unique<SaddleKernel>(identity_pattern(ny_), g_y, true, choice);
+    velocity_matrix_ = std::make_unique<SaddleKernel>(identity_pattern(nz_), rate_z, true, choice);
+    ones_.assign(n, 1.0);
+  } else {
+    Quantities wanted{Q::constraint, Q::constraint_rate, Q::momentum_z, Q::constraint_rate_z};
+    if (!velocity_is_z_) wanted.insert(Q::velocity_z);
+    if (!ideal_) wanted.insert(Q::reaction_psi);
+    all_ = system_->evaluation(wanted);
+    position_matrix_ = std::make_unique<SaddleKernel>(acceleration_kernel(*system_, choice));
+    velocity_matrix_ = std::make_unique<SaddleKernel>(acceleration_kernel(*system_, choice));
+  }
+  for (auto* v : {&y0_, &w_}) v->resize(n);
+  mu_.resize(static_cast<std::size_t>(m_));
+  right_.resize(n + static_cast<std::size_t>(m_));
+}
+
+bool ConstraintProjection::project(double t, double* y, double* z, const double* psi, SaddleKernel* nearby) {
+  if (nearby && (euclidean_ || !nearby->factored())) nearby = nullptr;
+  if (position_) {
+    position_matrix_->forget();
+    if (!project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) return false;
+    if (position_matrix_->factored() && !euclidean_) nearby = position_matrix_.get();  // that of the result
+  }
+  return !velocity_ || project_velocity(t, y, z, psi, nearby);
+}
+
+void ConstraintProjection::evaluate(double t, const double* y, const double* z, const double* psi) {
+  ++evaluations_;
+  all_->at(t, y, z, psi);
+}
+
+bool ConstraintProjection::factor(SaddleKernel& matrix, bool euclidean_position) {
+  const Evaluation& e = *all_;
+  if (euclidean_)
+    return matrix.factor(ones_.data(), nullptr, e[euclidean_position ? Q::constraint_y : Q::constraint_rate_z]);
+  return matrix.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]);
+}
+
+// right_ = the least change with C right_ = -residual; its size
+double ConstraintProjection::solve_for(SaddleKernel& matrix, const double* residual) {
+  const int n = &matrix == position_matrix_.get() && euclidean_ ? ny_ : nz_;
+  std::fill_n(right_.data(), n, 0.0);
+  for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n + i)] = -residual[i];
+  matrix.solve(right_.data());
+  return biggest(right_.data(), n);
+}
+
+// y <- y + right_ until g = 0, with one matrix
+bool ConstraintProjection::descend(double t, double* y, const double* z, const double* psi, SaddleKernel& matrix,
+                                   double change) {
+  RoundOffReached reached;
+  for (;;) {
+    for (int i = 0; i < ny_; ++i) y[i] += right_[static_cast<std::size_t>(i)];
+    const Verdict verdict = reached.judge(change, biggest(y, ny_));
+    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
+    if (reached.slow() && change > small_correction * biggest(y, ny_)) return false;
+    ++evaluations_;
+    g_->at(t, y, z, psi);
+    change = solve_for(matrix, (*g_)[Q::constraint]);
+  }
+}
+
+bool ConstraintProjection::project_position(double t, double* y, const double* z, const double* psi,
+                                            SaddleKernel* nearby) {
+  const auto n = static_cast<std::size_t>(ny_);
+  std::copy_n(y, n, y0_.data());
+  if (nearby) {
+    ++evaluations_;
+    g_->at(t, y, z, psi);
+    const double change = solve_for(*nearby, (*g_)[Q::constraint]);
+    if (change <= nearby_correction * biggest(y, ny_)) {
+      if (descend(t, y, z, psi, *nearby, change)) return true;
+      std::copy_n(y0_.data(), n, y);
+    }
+  }
+  const int size = euclidean_ ? ny_ : nz_;
+  std::fill(w_.begin(), w_.end(), 0.0);
+  std::fill(mu_.begin(), mu_.end(), 0.0);
+  RoundOffReached reached;
+  const Pattern& c = system_->pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z);
+  for (bool first = true;; first = false) {
+    evaluate(t, y, z, psi);
+    const Evaluation& e = *all_;
+    if (!factor(*position_matrix_, true)) return false;
+    // -(p_z w - r_psi mu), with r_psi = -C^T where it is not asked for
+    std::fill_n(right_.data(), size, 0.0);
+    if (euclidean_)
+      for (int i = 0; i < size; ++i) right_[static_cast<std::size_t>(i)] = -w_[static_cast<std::size_t>(i)];
+    else
+      multiply_add(system_->pattern(Q::momentum_z), e[Q::momentum_z], w_.data(), -1.0, right_.data());
+    if (euclidean_ || ideal_) {
+      const double* value = e[euclidean_ ? Q::constraint_y : Q::constraint_rate_z];
+      for (std::size_t i = 0; i < static_cast<std::size_t>(m_); ++i)
+        for (auto k = static_cast<std::size_t>(c.row_start[i]); k < static_cast<std::size_t>(c.row_start[i + 1]); ++k)
+          right_[static_cast<std::size_t>(c.column[k])] -= value[k] * mu_[i];
+    } else {
+      multiply_add(system_->pattern(Q::reaction_psi), e[Q::reaction_psi], mu_.data(), 1.0, right_.data());
+    }
+    for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(size + i)] = -e[Q::constraint][i];
+    position_matrix_->solve(right_.data());
+    for (int i = 0; i < size; ++i) w_[static_cast<std::size_t>(i)] += right_[static_cast<std::size_t>(i)];
+    for (int i = 0; i < m_; ++i) mu_[static_cast<std::size_t>(i)] += right_[static_cast<std::size_t>(size + i)];
+    double change = 0;
+    // y = y0 + v_z w
+    std::copy(y, y + ny_, right_.data());
+    std::copy_n(y0_.data(), n, y);
+    if (euclidean_ || velocity_is_z_)
+      for (std::size_t i = 0; i < n; ++i) y[i] += w_[i];
+    else
+      multiply_add(system_->pattern(Q::velocity_z), e[Q::velocity_z], w_.data(), 1.0, y);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double d = std::abs(y[i] - right_[i]);
+      change = d <= change ? change : d;
+    }
+    const double scale = biggest(y, ny_);
+    const Verdict verdict =
+        first && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
+    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
+  }
+}
+
+bool ConstraintProjection::project_velocity(double t, const double* y, double* z, const double* psi,
+                                            SaddleKernel* nearby) {
+  ++evaluations_;
+  rate_->at(t, y, z, psi);
+  double change = 0;
+  SaddleKernel* matrix = nearby;
+  if (nearby) {
+    change = solve_for(*nearby, (*rate_)[Q::constraint_rate]);
+    if (!(change <= nearby_correction * biggest(z, nz_))) matrix = nullptr;
+  }
+  if (!matrix) {
+    evaluate(t, y, z, psi);
+    matrix = velocity_matrix_.get();
+    if (!factor(*matrix, false)) return false;
+    change = solve_for(*matrix, (*all_)[Q::constraint_rate]);
+  }
+  RoundOffReached reached;
+  double scale = biggest(z, nz_);
+  bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
+  for (;;) {
+    for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
+    scale = std::max(scale, biggest(z, nz_));
+    const Verdict verdict =
+        at_this_point && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
+    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
+    at_this_point = false;                                      // not the first one
+    if (reached.slow() && change > small_correction * scale) {  // v is not linear in z: the matrix of this point
+      evaluate(t, y, z, psi);
+      matrix = velocity_matrix_.get();
+      if (!factor(*matrix, false)) return false;
+      change = solve_for(*matrix, (*all_)[Q::constraint_rate]);
+      continue;
+    }
+    ++evaluations_;
+    rate_->at(t, y, z, psi);
+    change = solve_for(*matrix, (*rate_)[Q::constraint_rate]);
+  }
+}
+
+}  // namespace hinge

@@ -1,0 +1,505 @@
+#include "method/energy/energy_momentum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "formulation/energy_step.hpp"
+#include "formulation/symmetries.hpp"
+#include "hinge/error.hpp"
+#include "method/method_entry.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/newton/convergence.hpp"
+#include "solve/linear/linear.hpp"
+#include "solve/linear/saddle_point.hpp"
+#include "solve/linear/sparse.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Treatment = ConstraintTreatment;
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which a kept matrix is made anew.
+constexpr double renew_above = 0.05;
+// In units of round-off of the increment. General derivatives divide differences of energies by |dz|^2.
+constexpr double rounding_at_most = 1e5;
+// Increments that are smaller than this, relative, and do not shrink any more, are rounding in a badly scaled equation.
+constexpr double surely_rounding = 1e-6;
+// mu h^2/M times this is how a penalty magnifies rounding of the constraints; from here on it matters.
+constexpr double penalty_rounding = 1e-9;
+// Newton's method needs up to this many iterations where nothing is wrong.
+constexpr int few_iterations = 10;
+// Augmentations in a row that do not bring |g| below what it was before: it is rounding.
+constexpr int without_progress = 20;
+
+class EnergyMomentum final : public Stepper {
+ public:
+  EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                 const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    forget();
+    have_momentum_ = false;
+  }
+  const char* discrete_energy_name() const override;
+  double discrete_energy(double energy, const double* g) const override;
+  double summed_work() const override { return work_; }
+  void set_summed_work(double work) override { work_ = work; }
+
+ private:
+  using Q = Quantity;
+  void forget() {
+    kept_ = false;
+    noise_ = 1;
+  }
+  bool solve(double h, Convergence& convergence);
+  bool iterate(double h, bool full, Convergence& convergence);
+  StepResult augment(const State& state, double h);
+  StepResult failure(const State& state, double h, const char* what, const Convergence& convergence) const;
+  bool project(double t);
+  double constraint_size() const;
+  double constraint_sum() const;
+  void evaluate(double h);
+
+  std::shared_ptr<const System> system_;
+  EnergyMomentumOptions which_;
+  SolverOptions options_;
+  ConstantMassForm form_;
+  EnergyStep step_;
+  int n_, m_;
+  bool momentum_is_z_;
+  std::unique_ptr<LinearSolver> solver_;
+  std::unique_ptr<Evaluation> start_, rate_;
+  std::unique_ptr<SaddlePoint> projector_;
+  std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
+      psi_, right_;
+  double unit_ = 1, noise_ = 1, last_h_ = 0;
+  double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps
+  bool kept_ = false, have_momentum_ = false;
+};
+
+EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                               const SolverOptions& options)
+    : system_(std::move(system)),
+      which_(which),
+      options_(options),
+      form_(constant_mass_form(*system_, "energy-momentum")),
+      step_(energy_step(form_, which.constraints, which.general)),
+      n_(form_.n),
+      m_(form_.m),
+      momentum_is_z_(system_->layout().kind == SystemKind::hamiltonian) {
+  options_.validate();
+  solver_ = make_linear_solver(step_.pattern, options.linear_algebra);
+  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::constraint, Q::force});
+  if (which_.project_velocity && m_ > 0) {
+    rate_ = system_->evaluation({Q::constraint_rate, Q::constraint_rate_z, Q::momentum_z, Q::reaction_psi});
+    projector_ = std::make_unique<SaddlePoint>(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
+                                               system_->pattern(Q::constraint_rate_z), options.linear_algebra);
+  }
+  matrix_scratch_ = step_.residual_and_matrix->make_scratch();
+  value_scratch_ = step_.values->make_scratch();
+  const auto size = [](int k) { return static_cast<std::size_t>(k); };
+  for (auto* v : {&x_, &guess_, &dx_}) v->resize(size(step_.unknowns));
+  for (auto* v : {&q0_, &p0_, &p1_, &z1_, &q1_}) v->resize(size(n_));
+  for (auto* v : {&g0_, &lam_k_, &given_, &psi_}) v->resize(size(m_));
+  right_.resize(size(n_ + m_));
+  multipliers_.resize(size(m_));
+}
+
+// With a matrix that is kept while it serves; where that fails, from the same guess with a new one in every iteration.
+bool EnergyMomentum::solve(double h, Convergence& convergence) {
+  using Newton = SolverOptions::Newton;
+  guess_ = x_;
+  if (options_.newton == Newton::full || !iterate(h, false, convergence)) {
+    if (options_.newton == Newton::simplified) return false;
+    x_ = guess_;
+    ++counters_.full_newton;
+    if (!iterate(h, true, convergence)) return false;
+  }
+  evaluate(h);
+  return true;
+}
+
+// Newton's method for the increment u and what else is unknown.
+bool EnergyMomentum::iterate(double h, bool full, Convergence& convergence) {
+  convergence = Convergence(options_.max_iterations, noise_);
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
+                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  const auto unknowns = static_cast<std::size_t>(step_.unknowns);
+  auto verdict = Convergence::Verdict::go_on;
+  bool renew = full || !kept_;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    if (const int s = step_.explicit_unknown; s >= 0) {  // eliminated: always that of the other unknowns
+      evaluate(h);
+      x_[static_cast<std::size_t>(s)] -= value_scratch_[step_.values->first_output() + static_cast<std::size_t>(s)];
+    }
+    ++counters_.evaluations;
+    const Evaluator& tape = renew ? *step_.residual_and_matrix : *step_.values;
+    double* scratch = renew ? matrix_scratch_.data() : value_scratch_.data();
+    tape.evaluate(inputs, scratch);
+    const double* out = scratch + tape.first_output();
+    if (renew) {
+      ++counters_.factorisations;
+      kept_ = solver_->factor(out + unknowns);
+      if (!kept_) return false;
+      if (!full || convergence.count() == 0) convergence.matrix_renewed();
+    }
+    for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
+    solver_->solve(dx_.data());
+    axpy(1.0, dx_.data(), step_.unknowns, x_.data());
+    verdict = convergence.judge(biggest(dx_.data(), n_) / unit_);
+    renew = full || convergence.slower_than(renew_above);
+    // An exact matrix makes convergence quadratic: small increments that do not shrink fast are rounding.
+    const double size = noise_ * convergence.last();
+    if (full && verdict == Convergence::Verdict::go_on && convergence.count() > 4 && convergence.theta() > 0.25 &&
+        size < rounding_at_most) {
+      noise_ = std::max(noise_, 2 * size);
+      return true;
+    }
+  }
+  noise_ = convergence.next_noise();
+  return verdict == Convergence::Verdict::converged;
+}
+
+// The forces, multipliers and changes of the constraints at the accepted unknowns.
+void EnergyMomentum::evaluate(double h) {
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
+                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  step_.values->evaluate(inputs, value_scratch_.data());
+  ++counters_.evaluations;
+}
+
+// |g0 + g1|
+double EnergyMomentum::constraint_sum() const {
+  const double* change =
+      value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_ + m_);
+  double sum = 0;
+  for (int i = 0; i < m_; ++i) {
+    const double g = 2 * g0_[static_cast<std::size_t>(i)] + change[i];
+    sum += g * g;
+  }
+  return std::sqrt(sum);
+}
+
+// |g1|, Euclidean as the tolerance is
+double EnergyMomentum::constraint_size() const {
+  const double* change =
+      value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_ + m_);
+  double sum = 0;
+  for (int i = 0; i < m_; ++i) {
+    const double g = g0_[static_cast<std::size_t>(i)] + change[i];
+    sum += g * g;
+  }
+  return std::sqrt(sum);
+}
+
+// What options of this method have to do with it, else what is common to all methods.
+StepResult EnergyMomentum::failure(const State& state, double h, const char* what,
+                                   const Convergence& convergence) const {
+  const std::string where =
+      fmt::format("in the step from t = {:g} (h = {:g}), {} could not be solved", state.t, h, what);
+  const double lightest = biggest(form_.inverse.data(), static_cast<int>(form_.inverse.size()));
+  const double magnified = which_.penalty * h * h * lightest * epsilon;
+  if (which_.constraints != Treatment::multiplier && magnified > penalty_rounding)
+    return {false,
+            fmt::format("{}: the penalty {:g} is too large for double precision, rounding of the constraints times "
+                        "mu h^2/M is {:.0e}; take {:.0e} or less, or constraints = \"multiplier\"",
+                        where, which_.penalty, magnified,
+                        std::pow(10, std::floor(std::log10(which_.penalty * penalty_rounding / magnified))))};
+  if (which_.general && noise_ * convergence.last() * epsilon < surely_rounding && convergence.theta() > 0.1)
+    return {false, fmt::format("{}: the general derivative divides differences of energies by |dz|^2, and here their "
+                               "rounding is larger than what is left to be solved; use derivative = \"equivariant\"",
+                               where)};
+  if (options_.max_iterations < few_iterations && convergence.count() >= options_.max_iterations)
+    return {false, fmt::format("{} with max_iterations = {}: Newton's iteration had not come to its end; allow {} or "
+                               "more",
+                               where, options_.max_iterations, few_iterations)};
+  return explain_failure(*system_, state, h, what, convergence);
+}
+
+// lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0:
+// it stalls where |g0| is above the tolerance, which happens at the start or when a solution with rounding is large.
+// Once g1 has come to -g0, lam_k is moved by c mu g1 instead, whose limit has g1 = 0.
+StepResult EnergyMomentum::augment(const State& state, double h) {
+  if (which_.warm_start)
+    lam_k_ = state.psi;
+  else
+    std::fill(lam_k_.begin(), lam_k_.end(), 0.0);
+  double before = std::numeric_limits<double>::infinity(), least = before;
+  int idle = 0;
+  bool stalled = false;
+  for (int k = 0; k < which_.max_augmentations; ++k) {
+    Convergence convergence(0);
+    ++counters_.augmentations;
+    if (!solve(h, convergence)) return failure(state, h, "the step", convergence);
+    given_ = lam_k_;  // of this solution
+    const double size = constraint_size();
+    if (size < which_.tolerance) return {};
+    stalled = stalled || (!which_.general && size > 0.95 * before && constraint_sum() < 0.1 * size);
+    before = size;
+    idle = size < least ? 0 : idle + 1;
+    least = std::min(least, size);
+    if (idle >= without_progress)
+      return {false,
+              fmt::format("in the step from t = {:g} (h = {:g}), |g| stays at {:.1e} whatever the multipliers are: "
+                          "that is rounding, and tolerance_constraint = {:.1e} cannot be reached; {:.0e} can",
+                          state.t, h, least, which_.tolerance, std::pow(10, std::ceil(std::log10(4 * least))))};
+    const double* lam =
+        value_scratch_.data() + step_.values->first_output() + static_cast<std::size_t>(step_.unknowns + n_);
+    for (std::size_t i = 0; i < lam_k_.size(); ++i)
+      lam_k_[i] += which_.update_factor * (lam[i] - lam_k_[i] - (stalled ? which_.penalty * g0_[i] : 0.0));
+  }
+  return {false, fmt::format("in the step from t = {:g} (h = {:g}), {} augmentation{} left |g| = {:.2e}, above "
+                             "the tolerance {:.2e}; a larger penalty, a larger tolerance or warm_start = true need "
+                             "fewer",
+                             state.t, h, which_.max_augmentations, which_.max_augmentations == 1 ? "" : "s",
+                             constraint_size(), which_.tolerance)};
+}
+
+// z <- z + p_z^-1 r_psi mu with 0 = g_y v at the new position in q0_: the nearest velocity in the mass metric
+bool EnergyMomentum::project(double t) {
+  const Evaluation& e = *rate_;
+  rate_->at(t, q0_.data(), z1_.data(), psi_.data());
+  if (!projector_->factor(e[Q::momentum_z], e[Q::reaction_psi], 1.0, e[Q::constraint_rate_z])) return false;
+  std::fill(right_.begin(), right_.end(), 0.0);
+  for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n_ + i)] = -e[Q::constraint_rate][i];
+  projector_->solve(right_.data());
+  axpy(1.0, right_.data(), n_, z1_.data());
+  return true;
+}
+
+const char* EnergyMomentum::discrete_energy_name() const {
+  if (m_ == 0 || which_.project_velocity || which_.constraints == Treatment::multiplier) return nullptr;
+  return which_.constraints == Treatment::penalty ? "H + mu |g|^2" : "H + mu |g|^2 + sum lam_k.dg";
+}
+
+// A step with given multipliers conserves H + lam_k.g + mu |g|^2, and lam_k changes between steps.
+double EnergyMomentum::discrete_energy(double energy, const double* g) const {
+  double squares = 0;
+  for (int i = 0; i < m_; ++i) squares += g[i] * g[i];
+  return energy + which_.penalty * squares + work_;
+}
+
+StepResult EnergyMomentum::step(State& state, double h) {
+  ++counters_.steps;
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) kept_ = false;
+  last_h_ = h;
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  q0_ = state.y;
+  // The momentum as the last step left it, where it is the same motion: M M^-1 p would round the same way every time.
+  if (have_momentum_ && state.y == q1_ && state.z == z1_)
+    p0_ = p1_;
+  else
+    std::copy_n((*start_)[Q::momentum], n_, p0_.data());
+  std::copy_n((*start_)[Q::constraint], m_, g0_.data());
+  const double* v0 = (*start_)[Q::velocity];
+  // u to round-off of h v, so that what is kept is kept to round-off of p
+  std::fill(dx_.begin(), dx_.end(), 0.0);
+  multiply_add(form_.inverse_pattern, form_.inverse.data(), (*start_)[Q::force], h * h, dx_.data());
+  unit_ = 2 * epsilon * std::max(std::abs(h) * biggest(v0, n_) + biggest(dx_.data(), n_), 1e-200);
+  std::fill(x_.begin(), x_.end(), 0.0);
+  for (int k = 0; k < n_; ++k) x_[static_cast<std::size_t>(k)] = h * v0[k];
+  if (which_.constraints == Treatment::multiplier) std::copy_n(state.psi.data(), m_, x_.data() + step_.unknowns - m_);
+
+  Convergence convergence(0);
+  StepResult result;
+  if (which_.constraints == Treatment::augmented)
+    result = augment(state, h);
+  else if (!solve(h, convergence))
+    result = failure(state, h, "the step", convergence);
+  if (!result) {
+    forget();
+    return result;
+  }
+  const double* out = value_scratch_.data() + step_.values->first_output();
+  const double *force = out + step_.unknowns, *lam = force + n_, *change = lam + m_;
+  // p1 = p0 - h (dd U + sum lam dd g)
+  for (int k = 0; k < n_; ++k) p1_[static_cast<std::size_t>(k)] = p0_[static_cast<std::size_t>(k)] - h * force[k];
+  if (momentum_is_z_) {
+    z1_ = p1_;
+  } else {
+    std::fill(z1_.begin(), z1_.end(), 0.0);
+    multiply_add(form_.inverse_pattern, form_.inverse.data(), p1_.data(), 1.0, z1_.data());
+  }
+  std::copy_n(lam, m_, psi_.data());
+  axpy(1.0, x_.data(), n_, q0_.data());
+  if (projector_ && !project(state.t + h)) return failure(state, h, "the projection of the velocity", convergence);
+  state.t += h;
+  q1_ = q0_;
+  have_momentum_ = !projector_;
+  state.y = q0_;
+  state.z = z1_;
+  state.psi = psi_;
+  multipliers_ = psi_;
+  for (int i = 0; i < m_; ++i) work_ += given_[static_cast<std::size_t>(i)] * change[i];
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_energy_momentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
+                                              const SolverOptions& options) {
+  return std::make_unique<EnergyMomentum>(std::move(system), which, options);
+}
+
+namespace {
+
+MethodInfo energy_momentum_info() {
+  Preserves preserves;
+  preserves.position_level = preserves.symmetric = preserves.momentum_maps = preserves.energy = true;
+  return {
+      "energy-momentum",
+      "keeps energy and momentum maps to round-off; constant mass matrix",
+      "2",
+      "1 (2 in the middle of the step); with a penalty only while mu h^2/M is small",
+      preserves,
+      {{"constraints", "\"multiplier\", \"penalty\" or \"augmented\"", "\"multiplier\""},
+       {"penalty", "strength mu of the penalty", "1e6"},
+       {"derivative", "\"equivariant\", built on invariants, or \"general\" for comparison", "\"equivariant\""},
+       {"projection", "\"none\" or \"velocity\"", "\"none\""},
+       {"tolerance_constraint", "augmented: |g| to reach", "1e-10"},
+       {"warm_start", "augmented: begin with the multipliers of the last step", "false"},
+       {"max_augmentations", "augmented: a step that needs more fails", "200"}},
+      "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
+      "(1996) 449-467",
+      "constraints = \"multiplier\"; with a penalty H + mu |g|^2 instead of the energy, and g = O(1/mu); augmented: "
+      "energy and g to the tolerance, no time symmetry; momentum maps as `hinge check` lists them"};
+}
+
+// General derivatives have s = 0, and are those on invariants, where everything that they are made of is quadratic. A
+// penalty on constraints is not.
+ConservedMomenta momenta_of(const EnergyMomentumOptions& which, const ConstantMassForm& form) {
+  ConservedMomenta momenta = conserved_momenta(form, which.general);
+  if (which.general && form.m > 0 && which.constraints != ConstraintTreatment::multiplier) {
+    for (std::string& momentum : momenta.kept)
+      momenta.lost.push_back({std::move(momentum), "the general derivative is not built on invariants"});
+    momenta.kept.clear();
+  }
+  return momenta;
+}
+
+std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, const System& system) {
+  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
+  std::vector<std::string> list;
+  if (which.general && which.constraints == ConstraintTreatment::penalty && form.m > 0)
+    list.emplace_back(
+        "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
+        "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
+  for (const ConservedMomenta::Lost& lost : momenta_of(which, form).lost)
+    list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
+                               lost.momentum, lost.because));
+  if (which.general) {
+    if (!form.system->equations().invariants.empty())
+      list.emplace_back("the invariants that are given have no effect with derivative = \"general\"");
+    return list;
+  }
+  for (const std::string& name : unused_invariants(form))
+    list.push_back(fmt::format(
+        "the invariant {} does not occur in the potential or the constraints; write them with it, or leave it away",
+        name));
+  return list;
+}
+
+std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
+  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
+  const bool free = form.m == 0;
+  std::string kept, rest;
+  if (which.project_velocity && !free)
+    rest = "; not the energy, of which projections take a little";
+  else if (free || which.constraints == ConstraintTreatment::multiplier)
+    kept = "energy";
+  else if (which.constraints == ConstraintTreatment::penalty)
+    kept = "energy with the penalty, H + mu |g|^2";
+  else
+    rest = "; the energy as far as the constraints are";
+  for (const std::string& momentum : momenta_of(which, form).kept) kept += (kept.empty() ? "" : ", ") + momentum;
+  return {kept.empty() ? "kept exactly: nothing" + rest : "kept exactly: " + kept + rest};
+}
+
+std::vector<std::string> details_about(const EnergyMomentumOptions& which, const System& system) {
+  if (which.general) return {};
+  return invariants_text(constant_mass_form(system, "energy-momentum"));
+}
+
+MethodChoice energy_momentum_from(const Options& o) {
+  EnergyMomentumOptions options;
+  const auto word = [&](const char* name, const char* fallback, std::initializer_list<const char*> known) {
+    const std::string given = text_option(o, name, fallback);
+    std::string list;
+    int index = 0;
+    for (const char* k : known) {
+      if (given == k) return index;
+      list += (list.empty() ? "\"" : ", \"") + std::string(k) + "\"";
+      ++index;
+    }
+    throw InputError(fmt::format("'{}' is \"{}\"; choose one of {}", name, given, list));
+  };
+  options.constraints =
+      static_cast<ConstraintTreatment>(word("constraints", "multiplier", {"multiplier", "penalty", "augmented"}));
+  options.general = word("derivative", "equivariant", {"equivariant", "general"}) == 1;
+  options.project_velocity = word("projection", "none", {"none", "velocity"}) == 1;
+  options.penalty = number_option(o, "penalty", options.penalty);
+  options.tolerance = number_option(o, "tolerance_constraint", options.tolerance);
+  options.warm_start = bool_option(o, "warm_start", options.warm_start);
+  options.max_augmentations = integer_option(o, "max_augmentations", options.max_augmentations);
+  MethodChoice choice = energy_momentum(options);
+  // Options that are given but have nothing to act on.
+  for (const char* name : {"penalty", "tolerance_constraint", "warm_start", "max_augmentations"}) {
+    const bool acts = options.constraints == Treatment::augmented ||
+                      (options.constraints == Treatment::penalty && name == std::string("penalty"));
+    if (o.contains(name) && !acts)
+      choice.facts.push_back(fmt::format("'{}' has no effect with constraints = \"{}\"", name,
+                                         text_option(o, "constraints", "multiplier")));
+  }
+  return choice;
+}
+
+}  // namespace
+
+MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
+  const bool multiplier = which.constraints == ConstraintTreatment::multiplier;
+  if (!(which.penalty > 0) || !std::isfinite(which.penalty))
+    throw InputError(fmt::format("'penalty' is {}; it must be positive, 1e6 is usual", which.penalty));
+  if (!(which.tolerance > 0))
+    throw InputError(fmt::format("'tolerance_constraint' is {}; it must be positive", which.tolerance));
+  if (which.max_augmentations < 1)
+    throw InputError(fmt::format("'max_augmentations' is {}; at least 1 is needed", which.max_augmentations));
+  if (!(which.update_factor > 0))
+    throw InputError(fmt::format("the update factor is {}; it must be positive, and 1 converges", which.update_factor));
+  MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
+  const char* names[] = {"multiplier", "penalty", "augmented"};
+  choice.info.condition.clear();  // what follows is of this choice
+  if (which.constraints == ConstraintTreatment::penalty) choice.multiplier_order = 0;
+  choice.description =
+      fmt::format("energy-momentum, {}{}{}{}, order 2", names[static_cast<int>(which.constraints)],
+                  multiplier ? "" : fmt::format(" {:g}", which.penalty), which.general ? ", general derivative" : "",
+                  which.project_velocity ? ", velocity projected" : "");
+  Preserves& p = choice.info.preserves;
+  p.position_level = multiplier;
+  p.energy = multiplier && !which.project_velocity;
+  p.velocity_level = which.project_velocity;
+  p.momentum_maps = !which.general;
+  p.symmetric = which.constraints != ConstraintTreatment::augmented && !which.project_velocity;
+  choice.bind = [which](std::shared_ptr<const System> system, const SolverOptions& options) {
+    return make_energy_momentum(std::move(system), which, options);
+  };
+  choice.warnings = [which](const System& system) { return warnings_about(which, system); };
+  choice.system_facts = [which](const System& system) { return facts_about(which, system); };
+  choice.details = [which](const System& system) { return details_about(which, system); };
+  choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h,
+                             const SolverOptions& options) {
+    return iteration_matrix_condition(std::move(system), which, start, h, MatrixScaling::rows_times_h, options);
+  };
+  return choice;
+}
+
+MethodEntry energy_momentum_entry() { return {energy_momentum_info(), energy_momentum_from}; }
+
+}  // namespace hinge

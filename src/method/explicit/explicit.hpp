@@ -1,0 +1,107 @@
+// Explicit Runge-Kutta methods for the index-1 form
+//
+//   y' = v(t, y, z),   z' = eta(t, y, z),   psi = zeta(t, y, z)
+//
+// where eta and zeta solve the acceleration level (formulation/acceleration.hpp): one small linear system per stage.
+// After every step positions and velocities are projected onto their constraints (formulation/projection.hpp). Without
+// that they drift: |g| like t^2, |g_t + G v| like t; with Baumgarte's terms they stay at the size of the local error.
+//
+// Dormand and Prince's methods of order 5 and 8, with fixed or chosen steps, for systems that are not stiff. Order 5
+// or 8 in y, z and psi. Preserved: both constraint levels at round-off, with projection = "both". Not preserved:
+// symplecticity, symmetry, momentum maps, energy.
+//
+// Reference: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993;
+// projection: E. Eich, SIAM J. Numer. Anal. 30 (1993) 1467-1482.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formulation/acceleration.hpp"
+#include "formulation/project/projection.hpp"
+#include "hinge/method.hpp"
+#include "method/explicit/dormand_prince.hpp"
+#include "method/step_control.hpp"
+
+namespace hinge {
+
+/// One step after the other: x = (y, z), its rates, and the stages between.
+class ExplicitStages {
+ public:
+  ExplicitStages(std::shared_ptr<const System> system, const ExplicitOptions& options, LinearAlgebra choice);
+
+  /// Begins at a state. False where the accelerations cannot be computed.
+  bool begin(const State& state);
+  /// Is this where the last step ended?
+  bool continues(const State& state, double tolerance_in_t) const;
+  /// From the end of the last step on.
+  void move_on();
+  /// All stages of a step of h, and x1; nothing is projected yet.
+  bool stages(double h);
+  /// The error estimate of that step relative to the tolerance.
+  double error(double h, const Tolerance& tolerance);
+  /// Projects x1 and computes its rates and multipliers.
+  bool finish(double h);
+  /// |h lambda| of the fastest motion, from the last two points at t0 + h. After finish().
+  double stiffness(double h) const;
+  /// Length of a first step.
+  double first_step(const Tolerance& tolerance, double most);
+  void end_state(State& state) const;
+  void interpolate(double t, State& state) const;
+
+  const ExplicitTableau& tableau() const { return tableau_; }
+  double time() const { return t0_; }
+  const System& system() const { return *system_; }
+  /// Passes over functions of the system, and those among them that factorised a matrix.
+  long evaluations() const { return evaluations_ + projection_.evaluations(); }
+  long factorisations() const { return evaluations_; }
+  const std::vector<double>& psi() const { return psi_; }
+
+ private:
+  struct Dense;  // made when it is first asked for
+  double* rate(int stage) const { return const_cast<double*>(k_.data()) + stage * n_; }
+  bool rates(double t, const double* x, double* out);
+  void combine(const ExplicitTableau::Row& row, const double* x, double h, double* out) const;
+  void prepare_dense() const;
+
+  std::shared_ptr<const System> system_;
+  const ExplicitTableau& tableau_;
+  ExplicitOptions options_;
+  LinearAlgebra choice_;
+  int ny_, nz_, n_;
+  Acceleration acceleration_;
+  ConstraintProjection projection_;
+  double t0_ = 0, h_ = 0;
+  std::vector<double> x0_, x1_, stage_, last_stage_, k_, psi_, start_psi_, error_;
+  long evaluations_ = 0;
+  bool affine_;
+  mutable std::shared_ptr<Dense> dense_;
+  mutable bool dense_ready_ = false;
+};
+
+class ExplicitAdaptive final : public AdaptiveStepper {
+ public:
+  ExplicitAdaptive(std::shared_ptr<const System> system, const ExplicitOptions& options, const SolverOptions& solver,
+                   const AdaptiveOptions& adaptive);
+  StepResult start(const State& state) override;
+  StepResult advance(State& state, double limit) override;
+  void interpolate(double t, State& state) const override { stages_.interpolate(t, state); }
+  /// Have the last steps been bound by stability instead of accuracy?
+  bool stiff() const { return stiff_steps_ >= 15; }
+  double step() const { return h_; }
+  std::vector<std::string> remarks() const override;
+
+ private:
+  void look_for_stiffness(double t, double h);
+
+  ExplicitStages stages_;
+  AdaptiveOptions adaptive_;
+  StepControl control_;
+  double h_ = 0;
+  int stiff_steps_ = 0, other_steps_ = 0;
+  double stiff_since_ = INFINITY;
+};
+
+}  // namespace hinge

@@ -1,0 +1,249 @@
+#include "method/explicit/half_explicit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/method_entry.hpp"
+#include "method/step_failure.hpp"
+
+namespace hinge {
+
+namespace {
+
+// What fixed and chosen steps share: the map, and accelerations and multipliers at a point.
+struct HalfExplicitWork {
+  std::shared_ptr<const System> system;
+  HalfExplicitMap map;
+  Acceleration acceleration;
+  std::vector<double> y, z, psi, v, a;
+
+  HalfExplicitWork(std::shared_ptr<const System> s, const HalfExplicitOptions& options, LinearAlgebra choice)
+      : system(std::move(s)), map(system, options, choice), acceleration(system, choice) {
+    for (auto* x : {&y, &v}) x->resize(static_cast<std::size_t>(system->ny()));
+    for (auto* x : {&z, &a}) x->resize(static_cast<std::size_t>(system->nz()));
+    psi.resize(static_cast<std::size_t>(system->npsi()));
+  }
+  void count(Counters& c) const {
+    c.evaluations = map.evaluations();
+    c.factorisations = map.factorisations();
+    c.iterations = map.iterations();
+  }
+};
+
+class HalfExplicitFixed final : public Stepper {
+ public:
+  HalfExplicitFixed(std::shared_ptr<const System> system, const HalfExplicitOptions& options,
+                    const SolverOptions& solver)
+      : w_(std::move(system), options, solver.linear_algebra) {}
+
+  StepResult step(State& state, double h) override {
+    ++counters_.steps;
+    const double t1 = state.t + h;
+    w_.psi = state.psi;
+    const bool moved =
+        w_.map.apply(state.t, h, state.y.data(), state.z.data(), state.psi.data(), w_.y.data(), w_.z.data());
+    w_.count(counters_);
+    if (!moved) return explain_failure(*w_.system, state, h, "a stage", Convergence(0));
+    if (!w_.acceleration.compute(t1, w_.y.data(), w_.z.data(), w_.psi.data(), w_.v.data(), w_.a.data()))
+      return explain_failure(*w_.system, state, h, "the multipliers at the end of the step", Convergence(0));
+    state.t = t1;
+    state.y = w_.y;
+    state.z = w_.z;
+    state.psi = w_.psi;
+    multipliers_ = w_.psi;
+    return {};
+  }
+  void reset() override {}
+
+ private:
+  HalfExplicitWork w_;
+};
+
+class HalfExplicitAdaptive final : public AdaptiveStepper {
+ public:
+  HalfExplicitAdaptive(std::shared_ptr<const System> system, const HalfExplicitOptions& options,
+                       const SolverOptions& solver, const AdaptiveOptions& adaptive)
+      : w_(std::move(system), options, solver.linear_algebra),
+        adaptive_(adaptive),
+        order_(options.order),
+        control_(1.0 / (options.order + 1), 0.04, 0.2, 5),
+        ny_(w_.system->ny()),
+        n_(ny_ + w_.system->nz()) {
+    for (Node& node : node_) {
+      node.x.resize(static_cast<std::size_t>(n_));
+      node.rate.resize(static_cast<std::size_t>(n_));
+      node.psi.resize(w_.psi.size());
+    }
+    for (auto* x : {&whole_, &error_}) x->resize(static_cast<std::size_t>(n_));
+  }
+
+  StepResult start(const State& state) override {
+    Node& begin = node_[2];
+    begin.t = state.t;
+    std::copy(state.y.begin(), state.y.end(), begin.x.begin());
+    std::copy(state.z.begin(), state.z.end(), begin.x.begin() + ny_);
+    begin.psi = state.psi;
+    if (!rates(begin))
+      return explain_failure(*w_.system, state, adaptive_.first_step, "the accelerations", Convergence(0));
+    control_.restart();
+    h_ = adaptive_.first_step > 0 ? adaptive_.first_step : guess_step(begin);
+    if (adaptive_.max_step > 0) h_ = std::min(h_, adaptive_.max_step);
+    return {};
+  }
+
+  StepResult advance(State& state, double limit) override {
+    const Node& end = node_[2];
+    if (state.t != end.t || !std::equal(state.y.begin(), state.y.end(), end.x.begin()) ||
+        !std::equal(state.z.begin(), state.z.end(), end.x.begin() + ny_))
+      if (const StepResult begun = start(state); !begun) return begun;
+    std::swap(node_[0], node_[2]);
+    for (double h = h_;;) {
+      const bool fitted = state.t + 1.01 * h >= limit;
+      if (fitted) h = limit - state.t;
+      if (vanishes(state.t, h) && !fitted) {
+        std::swap(node_[0], node_[2]);
+        return {false, fmt::format("at t = {:g} the error stays above the tolerance however short the step is (h = "
+                                   "{:g} was tried); loosen the tolerance, or see what happens at this time",
+                                   state.t, h)};
+      }
+      const double error = attempt(h);
+      w_.count(counters_);
+      if (error <= 1) {
+        ++counters_.steps;
+        const double next = control_.accept(h, error);
+        h_ = fitted ? std::max(h_, next) : next;
+        if (adaptive_.max_step > 0) h_ = std::min(h_, adaptive_.max_step);
+        if (fitted) node_[2].t = limit;
+        state.t = node_[2].t;
+        std::copy_n(node_[2].x.data(), state.y.size(), state.y.data());
+        std::copy_n(node_[2].x.data() + ny_, state.z.size(), state.z.data());
+        state.psi = node_[2].psi;
+        return {};
+      }
+      ++(std::isfinite(error) ? counters_.rejected : counters_.failed);
+      h = h_ = std::isfinite(error) ? control_.reject(h, error) : control_.fail(h);
+    }
+  }
+
+  // Newton's form with every node twice: 0, 0, 1/2, 1/2, 1, 1
+  void interpolate(double t, State& state) const override {
+    const double h = node_[2].t - node_[0].t, s = (t - node_[0].t) / h;
+    for (int i = 0; i < n_; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      std::array<double, 6> d{};
+      const std::array<double, 6> place{0, 0, 0.5, 0.5, 1, 1};
+      for (std::size_t k = 0; k < 6; ++k) d[k] = node_[k / 2].x[at];
+      for (std::size_t level = 1; level < 6; ++level)
+        for (std::size_t k = 5; k >= level; --k)
+          d[k] = place[k] == place[k - level] ? h * node_[k / 2].rate[at]
+                                              : (d[k] - d[k - 1]) / (place[k] - place[k - level]);
+      double sum = d[5];
+      for (std::size_t k = 5; k-- > 0;) sum = d[k] + (s - place[k]) * sum;
+      (i < ny_ ? state.y[at] : state.z[at - static_cast<std::size_t>(ny_)]) = sum;
+    }
+    state.t = t;
+    Work& w = const_cast<Work&>(w_);  // work space only: nothing that a step depends on
+    w.psi = node_[2].psi;
+    if (w.acceleration.compute(t, state.y.data(), state.z.data(), w.psi.data(), w.v.data(), w.a.data()))
+      state.psi = w.psi;
+    else
+      state.psi = node_[2].psi;
+  }
+
+ private:
+  using Work = HalfExplicitWork;
+  struct Node {
+    double t = 0;
+    std::vector<double> x, rate, psi;
+  };
+
+  bool rates(Node& node) {
+    return w_.acceleration.compute(node.t, node.x.data(), node.x.data() + ny_, node.psi.data(), node.rate.data(),
+                                   node.rate.data() + ny_);
+  }
+  bool move(const Node& from, double h, double* to) {
+    return w_.map.apply(from.t, h, from.x.data(), from.x.data() + ny_, from.psi.data(), to, to + ny_);
+  }
+
+  // From node 0 in one step and in two, by the middle to node 2; the error relative to the tolerance.
+  double attempt(double h) {
+    Node &begin = node_[0], &middle = node_[1], &end = node_[2];
+    middle.t = begin.t + h / 2;
+    end.t = begin.t + h;
+    middle.psi = begin.psi;
+    if (!move(begin, h, whole_.data()) || !move(begin, h / 2, middle.x.data()) || !rates(middle)) return INFINITY;
+    end.psi = middle.psi;
+    if (!move(middle, h / 2, end.x.data()) || !rates(end)) return INFINITY;
+    for (std::size_t i = 0; i < error_.size(); ++i) error_[i] = (end.x[i] - whole_[i]) / (std::pow(2.0, order_) - 1);
+    const double sum = squared_error(error_.data(), begin.x.data(), end.x.data(), n_, adaptive_.tolerance);
+    return std::isfinite(sum) ? std::sqrt(sum / n_) : INFINITY;
+  }
+
+  double guess_step(const Node& node) const {
+    const double size = squared_error(node.x.data(), node.x.data(), node.x.data(), n_, adaptive_.tolerance);
+    const double speed = squared_error(node.rate.data(), node.x.data(), node.x.data(), n_, adaptive_.tolerance);
+    return speed <= 1e-10 || size <= 1e-10 ? 1e-4 : 0.01 * std::sqrt(size / speed);
+  }
+
+  HalfExplicitWork w_;
+  AdaptiveOptions adaptive_;
+  int order_;
+  StepControl control_;
+  int ny_, n_;
+  double h_ = 0;
+  std::array<Node, 3> node_;  // begin, middle and end of the last step
+  std::vector<double> whole_, error_;
+};
+
+MethodInfo half_explicit_info() {
+  return {"half-explicit",
+          "half-explicit Runge-Kutta methods on the index-2 form; velocity constraints at round-off",
+          "order",
+          "order",
+          {.velocity_level = true},
+          {{"order", "1 (Euler), 3 (HERK3), 4 (HEM4) or 5 (extrapolated Euler)", "4"},
+           {"projection", "\"none\", \"position\", \"velocity\" or \"both\"", "\"none\""}},
+          "V. Brasey, E. Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552; C. Lubich, Impact Comput. Sci. Eng. 3 (1991) "
+          "213-234"};
+}
+
+}  // namespace
+
+MethodChoice half_explicit(const HalfExplicitOptions& options) {
+  if (options.order != 1 && options.order != 3 && options.order != 4 && options.order != 5)
+    throw InputError(fmt::format("'order' is {}; the half-explicit methods have order 1, 3, 4 or 5", options.order));
+  MethodChoice choice{half_explicit_info(), options.order, "", {}, options.order};
+  const char* names[] = {"", "Euler", "", "HERK3", "HEM4", "extrapolated Euler"};
+  const char* projections[] = {"", ", positions projected", ", velocities projected", ", projected"};
+  choice.description = fmt::format("half-explicit {}, order {}{}", names[options.order], options.order,
+                                   projections[static_cast<int>(options.projection)]);
+  Preserves& p = choice.info.preserves;
+  p.position_level = options.projection == Projection::position || options.projection == Projection::both;
+  p.velocity_level = options.projection != Projection::position;  // moving the positions alone breaks it
+  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
+    solver.validate();
+    return std::make_unique<HalfExplicitFixed>(std::move(system), options, solver);
+  };
+  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
+                                   const AdaptiveOptions& adaptive) {
+    solver.validate();
+    adaptive.tolerance.validate();
+    return std::make_unique<HalfExplicitAdaptive>(std::move(system), options, solver, adaptive);
+  };
+  return choice;
+}
+
+MethodEntry half_explicit_entry() {
+  return {half_explicit_info(), [](const Options& o) {
+            HalfExplicitOptions options;
+            options.order = integer_option(o, "order", options.order);
+            options.projection = parse_projection(text_option(o, "projection", "none"));
+            return half_explicit(options);
+          }};
+}
+
+}  // namespace hinge

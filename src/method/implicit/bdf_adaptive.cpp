@@ -1,0 +1,408 @@
+// BDF of orders 1 to 5 with steps and orders chosen to meet a tolerance, on F(t, x, x') = 0 of index up to 3.
+//
+// The method, its error test and the choice of order are those of bdf_coefficients.hpp and choose_next() below. Three
+// things make it work on problems of higher index:
+//
+//   (a) error and order tests look at unknowns of index 1 only (ImplicitProblem::Unknown::tested);
+//   (b) Newton's increments of an unknown of index nu are measured in units of  weight / h^(nu-1);
+//   (c) at least two iterations per step, and no rate of convergence is taken over from an earlier step.
+//
+// Two more keep it from going round in circles, which the usual control of order and step does where the error of a
+// step does not shrink as its length and order promise. The multipliers of index 2 change by O(h^k) when h or k do, and
+// the error test sees this as a jump of x'; an algebraic unknown may follow the others with large factors that cancel
+// on the solution, though not in its error.
+//
+//   (d) order 2, once chosen, is kept for three steps, unless the error test refuses one of them
+//   (e) after the error test has refused a step, none is lengthened until k + 2 steps of equal length have shown
+//       whether a higher order would do better
+//
+// Newton's iteration keeps the constraints that are rows of F to a small part of the tolerance; the projection that
+// follows (where both levels are rows, unless it is switched off) to round-off. Keeps neither energy nor the symplectic
+// form.
+//
+// The multipliers of a state are those of the formulation where these are functions of positions and velocities
+// (index-1, baumgarte, extended, projected-invariants, charts). Elsewhere (index-3, index-2, ggl) they depend on the
+// last steps' lengths, and are computed anew from positions and velocities.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "formulation/acceleration.hpp"
+#include "formulation/project/projection.hpp"
+#include "method/implicit/bdf.hpp"
+#include "method/implicit/bdf_coefficients.hpp"
+#include "method/implicit/iteration_matrix.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int most_iterations = 4, most_failures = 12;
+constexpr double slowest = 0.9;           // contraction
+constexpr double accuracy = 0.033;        // of Newton's iteration, in units of the tolerance
+constexpr double negligible = 1e-3;       // part of that accuracy
+constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
+constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+class AdaptiveBdf final : public AdaptiveStepper {
+ public:
+  AdaptiveBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver,
+              const AdaptiveOptions& adaptive)
+      : system_(std::move(system)),
+        problem_(formulate(system_, options.form, options.keep_partition)),
+        matrix_(*problem_, solver.linear_algebra),
+        adaptive_(adaptive),
+        n_(static_cast<std::size_t>(problem_->size())),
+        most_order_(static_cast<std::size_t>(options.order)) {
+    for (auto* list : {&phi_, &star_})
+      for (auto& x : *list) x.assign(n_, 0.0);
+    for (auto* x : {&x_, &rate_, &e_, &d_, &weight_, &newton_weight_}) x->resize(n_);
+    shown_.resize(n_);
+    shown_rate_.resize(n_);
+    for (std::size_t i = 0; i < n_; ++i)
+      if (problem_->unknowns()[i].tested) tested_.push_back(i);
+    const Formulation form = options.form.formulation;
+    if (system_->ng() > 0 &&
+        (form == Formulation::index_3 || form == Formulation::index_2 || form == Formulation::ggl)) {
+      acceleration_.emplace(system_, solver.linear_algebra);
+      velocity_.resize(static_cast<std::size_t>(system_->ny()));
+      z_rate_.resize(static_cast<std::size_t>(system_->nz()));
+    }
+    const bool both = has_position_level(form) && has_velocity_level(form);
+    const Projection which = options.projection.value_or(both ? Projection::both : Projection::none);
+    if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
+  }
+
+  StepResult start(const State& state) override {
+    t_ = state.t;
+    if (!problem_->from_state(state, x_.data(), rate_.data()))
+      return bdf_failure(*system_, state, 0, NewtonTrouble::singular);
+    matrix_.rebuild();  // a chart may have been chosen
+    matrix_c_ = 0;
+    for (auto& x : phi_) std::fill(x.begin(), x.end(), 0.0);
+    phi_[0] = x_;
+    used_ = {};
+    k_ = k_used_ = 1;
+    h_ = h_used_ = 0;
+    growing_ = true;
+    raised_ = refused_ = 0;
+    return {};
+  }
+
+  StepResult advance(State& state, double limit) override;
+
+  void interpolate(double t, State& state) const override {
+    BdfCoefficients::List value{}, slope{};
+    used_.interpolation(t - t_, k_used_, value, slope);
+    std::fill(shown_.begin(), shown_.end(), 0.0);
+    std::fill(shown_rate_.begin(), shown_rate_.end(), 0.0);
+    for (std::size_t j = 0; j <= k_used_; ++j)
+      for (std::size_t i = 0; i < n_; ++i) {
+        shown_[i] += value[j] * phi_[j][i];
+        shown_rate_[i] += slope[j] * phi_[j][i];
+      }
+    show(t, shown_.data(), shown_rate_.data(), state);
+  }
+
+ private:
+  struct Estimates {
+    double same = 0, lower = 0, higher = 0;  // errors at orders k, k - 1, k + 1, times order + 1
+    std::size_t order = 1;                   // k, or k - 1 where that is at least as good
+    double chosen = 0;                       // error at that order
+  };
+
+  void first_step(double limit);
+  void set_weights();
+  void predict();
+  NewtonTrouble correct(double t, double h);
+  NewtonTrouble iterate(double t, double h);
+  Estimates estimate(double error) const;
+  void accept(double t, double h);
+  void choose_next(const Estimates& errors, double h, std::size_t k_before);
+  void project(State& state);
+  void show(double t, const double* x, const double* rate, State& state) const;
+
+  // Root of the mean square of a vector, in units of the tolerance, over the tested unknowns.
+  template <class Entry>
+  double norm(Entry&& entry) const {
+    double sum = 0;
+    for (const std::size_t i : tested_) {
+      const double part = entry(i) * weight_[i];
+      sum += part * part;
+    }
+    return std::sqrt(sum / static_cast<double>(tested_.size()));
+  }
+  static double growth(double error, std::size_t k) {
+    return std::pow(2 * error + 1e-4, -1 / static_cast<double>(k + 1));
+  }
+
+  std::shared_ptr<const System> system_;
+  std::unique_ptr<ImplicitProblem> problem_;
+  IterationMatrix matrix_;
+  AdaptiveOptions adaptive_;
+  std::size_t n_, most_order_;
+  std::vector<std::size_t> tested_;
+
+  std::array<std::vector<double>, BdfCoefficients::most_order + 2> phi_, star_;
+  BdfCoefficients used_, now_;  // of the last accepted step, of the one being tried
+  std::size_t k_ = 1, k_used_ = 1;
+  double t_ = 0, h_ = 0, h_used_ = 0;
+  double matrix_c_ = 0;        // 0: there is no matrix
+  bool matrix_tired_ = false;  // it took more than two iterations last time
+  int raised_ = 0;             // steps for which the order is not lowered again
+  int refused_ = 0;            // steps for which the step is not doubled again
+  bool growing_ = true;        // at the start orders and steps grow from step to step
+  std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
+  mutable std::vector<double> shown_, shown_rate_, velocity_, z_rate_, psi_;
+  mutable std::optional<Acceleration> acceleration_;
+  std::optional<ConstraintProjection> projection_;
+};
+
+void AdaptiveBdf::first_step(double limit) {
+  set_weights();
+  const double speed = norm([this](std::size_t i) { return rate_[i]; });
+  h_ = adaptive_.first_step;
+  if (!(h_ > 0)) {
+    h_ = std::isfinite(limit) ? 1e-3 * (limit - t_) : 1e-3;
+    // not so short that rounding would rule it; the error test shortens it where it must
+    if (speed * h_ > 0.5) h_ = std::max(0.5 / speed, 1e-6 * h_);
+  }
+  for (std::size_t i = 0; i < n_; ++i) phi_[1][i] = h_ * rate_[i];
+  used_.psi[0] = h_;
+}
+
+// 1 / (relative |x| + absolute). Where only a relative tolerance is given, zeros are judged beside the largest number.
+void AdaptiveBdf::set_weights() {
+  const auto [relative, absolute] = adaptive_.tolerance;
+  double largest = 1e-200;
+  for (const std::size_t i : tested_) largest = std::max(largest, std::abs(phi_[0][i]));
+  const double least = 1e-6 * relative * largest;
+  for (std::size_t i = 0; i < n_; ++i) weight_[i] = 1 / std::max(relative * std::abs(phi_[0][i]) + absolute, least);
+}
+
+void AdaptiveBdf::predict() {
+  for (std::size_t j = 0; j <= k_; ++j)
+    for (std::size_t i = 0; i < n_; ++i) star_[j][i] = now_.beta[j] * phi_[j][i];
+  for (std::size_t i = 0; i < n_; ++i) {
+    double x = star_[0][i], rate = 0;
+    for (std::size_t j = 1; j <= k_; ++j) {
+      x += star_[j][i];
+      rate += now_.gamma[j] * star_[j][i];
+    }
+    x_[i] = x;
+    rate_[i] = rate;
+  }
+}
+
+// Newton's iteration, from the predicted x_ and rate_.
+NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
+  for (std::size_t i = 0; i < n_; ++i) {
+    const int index = problem_->unknowns()[i].index;
+    newton_weight_[i] = index == 1 ? weight_[i] : index == 2 ? weight_[i] * h : weight_[i] * h * h;
+  }
+  const double correction = 2 / (1 + now_.c / matrix_c_);
+  std::fill(e_.begin(), e_.end(), 0.0);
+  double first = 0;
+  for (int m = 0; m < most_iterations; ++m) {
+    problem_->residual(t, x_.data(), rate_.data(), d_.data());
+    ++counters_.evaluations;
+    ++counters_.iterations;
+    matrix_.solve(d_.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double change = -correction * d_[i];
+      e_[i] += change;
+      x_[i] += change;
+      rate_[i] += now_.c * change;
+      const double part = change * newton_weight_[i];
+      sum += part * part;
+    }
+    const double size = std::sqrt(sum / static_cast<double>(n_));
+    if (!std::isfinite(size)) return NewtonTrouble::not_finite;
+    if (size <= 100 * epsilon) return NewtonTrouble::none;
+    if (m == 0) {
+      first = size;
+      continue;
+    }
+    matrix_tired_ = m > 1;
+    if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
+    const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
+    if (contraction > slowest) return NewtonTrouble::slow;
+    if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
+  }
+  return NewtonTrouble::slow;
+}
+
+// With the matrix at hand where it is near enough, else with a new one; of few unknowns also where the last step took
+// more than the two iterations that every step has.
+NewtonTrouble AdaptiveBdf::correct(double t, double h) {
+  const double ratio = matrix_c_ == 0 ? 0 : now_.c / matrix_c_;
+  if (ratio >= matrix_range && ratio <= 1 / matrix_range && !(matrix_tired_ && n_ <= few_unknowns)) {
+    if (iterate(t, h) == NewtonTrouble::none) return NewtonTrouble::none;
+    predict();
+  }
+  matrix_.evaluate(t, x_.data(), rate_.data());
+  ++counters_.evaluations;
+  ++counters_.factorisations;
+  matrix_c_ = 0;
+  if (!matrix_.factor(h, now_.c)) return NewtonTrouble::singular;
+  matrix_c_ = now_.c;
+  return iterate(t, h);
+}
+
+AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {
+  Estimates r;
+  const double k = static_cast<double>(k_), own = now_.sigma[k_] * norm([&](std::size_t i) { return e_[i]; });
+  r.same = (k + 1) * own;
+  r.order = k_;
+  r.chosen = own;
+  if (k_ == 1) return r;
+  const double lower = now_.sigma[k_ - 1] * norm([&](std::size_t i) { return star_[k_][i] + e_[i]; });
+  r.lower = k * lower;
+  bool lowered = r.lower <= r.same / 2;
+  if (k_ > 2) {
+    const double lowest =
+        (k - 1) * now_.sigma[k_ - 2] * norm([&](std::size_t i) { return star_[k_ - 1][i] + star_[k_][i] + e_[i]; });
+    lowered = std::max(r.lower, lowest) <= r.same;
+  }
+  if (lowered && (raised_ == 0 || error > 1)) {
+    r.order = k_ - 1;
+    r.chosen = lower;
+  }
+  return r;
+}
+
+void AdaptiveBdf::accept(double t, double h) {
+  phi_[k_ + 1] = e_;
+  for (std::size_t i = 0; i < n_; ++i) {
+    double sum = phi_[k_][i] = star_[k_][i] + e_[i];
+    for (std::size_t j = k_; j-- > 0;) sum = phi_[j][i] = star_[j][i] + sum;
+  }
+  used_ = now_;
+  t_ = t;
+  h_used_ = h;
+  k_used_ = k_;
+  if (raised_ > 0) --raised_;
+  if (refused_ > 0) --refused_;
+  ++counters_.steps;
+  const auto change = problem_->accepted(t_, phi_[0].data());
+  if (change != ImplicitProblem::Change::none) matrix_c_ = 0;
+  if (change == ImplicitProblem::Change::pattern) matrix_.rebuild();
+}
+
+// Order and length of the next step, with the error left by the last one.
+void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_before) {
+  if (errors.order < k_ || k_ == most_order_) growing_ = false;
+  if (growing_) {
+    ++k_;
+    h_ = 2 * h;
+    return;
+  }
+  double error = errors.chosen;
+  const bool known = now_.equal_steps >= static_cast<int>(k_) + 2 && k_ <= k_before && k_ < most_order_;
+  if (errors.order < k_) {
+    --k_;
+  } else if (known) {
+    // star_[k + 1] = phi_[k + 1] as the steps are equal: the error of the step before
+    const double higher = norm([&](std::size_t i) { return e_[i] - star_[k_ + 1][i]; });
+    if (k_ > 1 && errors.lower <= std::min(errors.same, higher)) {
+      error = errors.lower / static_cast<double>(k_);
+      --k_;
+    } else if (higher < (k_ == 1 ? errors.same / 2 : errors.same)) {
+      ++k_;
+      if (k_ == 2) raised_ = 3;
+      error = higher / static_cast<double>(k_ + 1);
+    }
+  }
+  // doubled where growth(error, k) >= 2
+  const double size = 2 * error + 1e-4;
+  h_ = std::ldexp(size, static_cast<int>(k_) + 1) <= 1 ? (refused_ > 0 ? h : 2 * h)
+       : size >= 1                                     ? h * std::clamp(growth(error, k_), 0.5, 0.9)
+                                                       : h;
+}
+
+StepResult AdaptiveBdf::advance(State& state, double limit) {
+  if (h_ == 0) first_step(limit);
+  set_weights();
+  int refused = 0, unsolved = 0;
+  for (;;) {
+    double h = h_;
+    if (adaptive_.max_step > 0) h = std::min(h, adaptive_.max_step);
+    double t = t_ + h;
+    if (t_ + 1.001 * h >= limit) {
+      t = limit;
+      h = limit - t_;
+    }
+    if (!(h > 16 * epsilon * std::abs(t_)) || refused + unsolved > most_failures) {
+      h_ = h;
+      return {false, fmt::format("at t = {:g} steps of {:g} are still too long: {}", t_, h,
+                                 unsolved > refused ? "the equations of a step cannot be solved; the motion may come "
+                                                      "to a point where it has no continuation (a singular "
+                                                      "position, dependent constraints, an expression that leaves "
+                                                      "its domain), or the tolerance is too small for double precision"
+                                                    : "the error test fails; the tolerance may be too small for "
+                                                      "double precision, or the equations jump")};
+    }
+    now_.set(used_, h_used_, k_used_, h, k_);
+    predict();
+    if (correct(t, h) != NewtonTrouble::none) {
+      ++counters_.failed;
+      ++unsolved;
+      growing_ = false;
+      h_ = h / 4;
+      continue;
+    }
+    const double error = now_.error_factor * norm([&](std::size_t i) { return e_[i]; });
+    const Estimates errors = estimate(error);
+    if (error <= 1) {
+      const std::size_t k_before = k_used_;
+      if (k_ < most_order_) star_[k_ + 1].swap(phi_[k_ + 1]);  // kept for choose_next, as accept overwrites it
+      accept(t, h);
+      choose_next(errors, h, k_before);
+      project(state);
+      show(t_, x_.data(), rate_.data(), state);
+      return {};
+    }
+    ++counters_.rejected;
+    ++refused;
+    growing_ = false;
+    k_ = refused < 3 ? errors.order : 1;
+    refused_ = static_cast<int>(k_) + 3;
+    h_ = h * (refused == 1 ? std::clamp(0.9 * growth(errors.chosen, k_), 0.25, 0.9) : 0.25);
+  }
+}
+
+// y and z onto the constraints. All divided differences contain the newest point once, so all change by the same; where
+// there is no nearest point, what Newton's iteration has found is kept.
+void AdaptiveBdf::project(State& state) {
+  if (!projection_) return;
+  problem_->to_state(t_, x_.data(), rate_.data(), state);
+  if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
+  for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {
+    const double change = (i < state.y.size() ? state.y[i] : state.z[i - state.y.size()]) - x_[i];
+    x_[i] += change;
+    for (std::size_t j = 0; j <= k_used_ + 1; ++j) phi_[j][i] += change;
+  }
+}
+
+void AdaptiveBdf::show(double t, const double* x, const double* rate, State& state) const {
+  problem_->to_state(t, x, rate, state);
+  if (!acceleration_) return;
+  psi_ = state.psi;  // of the formulation, kept where accelerations are not determined
+  if (acceleration_->compute(t, state.y.data(), state.z.data(), psi_.data(), velocity_.data(), z_rate_.data()))
+    std::copy(psi_.begin(), psi_.end(), state.psi.begin());
+}
+
+}  // namespace
+
+std::unique_ptr<AdaptiveStepper> make_adaptive_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
+                                                   const SolverOptions& solver, const AdaptiveOptions& adaptive) {
+  return std::make_unique<AdaptiveBdf>(std::move(system), options, solver, adaptive);
+}
+
+}  // namespace hinge

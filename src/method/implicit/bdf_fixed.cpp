@@ -1,0 +1,228 @@
+// BDF of order k with steps of given length h:
+//
+//   F(t_n, x_n, x'_n) = 0,   x'_n = (1/h) sum_{i=0..k} alpha_i x_{n-i},   sum alpha_i x_{n-i} = sum_{j=1..k} nabla^j
+//   x_n / j
+//
+// Order k for positions, velocities and multipliers in every formulation, k = 1..5. Keeps the constraints that are rows
+// of F, to round-off; keeps neither energy nor the symplectic form, and damps.
+//
+// The first k - 1 steps, and a step of another length than those before, are made by Radau IIA with three stages, whose
+// error is one power of h smaller than any that BDF-5 makes. They run in the formulation projected-invariants, which is
+// accurate in positions and velocities alike.
+//
+// Newton's iteration goes on until increments no longer shrink. In the variant "ssf" of the formulation "extended" the
+// unknowns mu and tau are zero in the equations, and in their derivatives: what is solved then is
+//
+//   [ A1  A2^T ] [ dx    ]     [ psi1 ]      psi1: the equations without mu and tau, A1 their derivatives
+//   [ A2   0   ] [ sigma ] = - [ psi2 ]      psi2 = (V, C), A2 their derivatives
+//
+// and its fixed point is the BDF solution of "extended" (Petzold and Potra 1992).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "formulation/project/projection.hpp"
+#include "method/implicit/bdf.hpp"
+#include "method/implicit/iteration_matrix.hpp"
+#include "method/implicit/radau_start.hpp"
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int most_order = 5;
+constexpr double alpha[most_order][most_order + 1] = {{1, -1},
+                                                      {3. / 2, -2, 1. / 2},
+                                                      {11. / 6, -3, 3. / 2, -1. / 3},
+                                                      {25. / 12, -4, 3, -4. / 3, 1. / 4},
+                                                      {137. / 60, -5, 5, -10. / 3, 5. / 4, -1. / 5}};
+// x_n ~ sum_{i=1..k} extrapolation_i x_{n-i}
+constexpr double extrapolation[most_order][most_order] = {
+    {1}, {2, -1}, {3, -3, 1}, {4, -6, 4, -1}, {5, -10, 10, -5, 1}};
+
+}  // namespace
+
+class FixedBdf final : public Stepper {
+ public:
+  FixedBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver)
+      : system_(std::move(system)),
+        options_(options),
+        problem_(formulate(system_, options.form, options.keep_partition)),
+        matrix_(*problem_, solver.linear_algebra),
+        n_(static_cast<std::size_t>(problem_->size())) {
+    for (auto& x : history_) x.resize(n_);
+    for (auto* x : {&x_, &rate_, &known_, &increment_}) x->resize(n_);
+    if (options.ssf)
+      for (std::size_t i = 0; i < n_; ++i)
+        if (problem_->unknowns()[i].index > 1) sigma_.push_back(i);
+    FormulationOptions smooth;
+    start_problem_ = formulate(system_, smooth);
+    starter_ = std::make_unique<RadauStart>(*start_problem_, solver.linear_algebra);
+    multipliers_.resize(static_cast<std::size_t>(system_->npsi()));
+    if (system_->ng() > 0 && options.projection.value_or(Projection::none) != Projection::none)
+      projection_.emplace(system_, *options.projection, solver.linear_algebra);
+  }
+
+  void reset() override { count_ = 0; }
+
+  /// One more known point, `h` after the one before.
+  bool push(const State& state, double h) {
+    std::rotate(history_.begin(), history_.end() - 1, history_.end());
+    if (!problem_->from_state(state, history_[0].data(), rate_.data())) return false;
+    matrix_.rebuild();  // a chart may have been chosen
+    fresh_pattern_ = true;
+    h_ = h;
+    count_ = std::min(count_ + 1, options_.order);
+    return true;
+  }
+
+  StepResult step(State& state, double h) override {
+    ++counters_.steps;
+    if (count_ > 0 && std::abs(h - h_) > 1e-9 * std::abs(h)) count_ = 0;
+    const bool first = count_ == 0;
+    if (first && !push(state, h))
+      return {false, fmt::format("at t = {:g} accelerations and multipliers are not determined: the constraints are "
+                                 "dependent there, or nothing gives a free motion inertia",
+                                 state.t)};
+    const StepResult result = count_ < options_.order ? start(state, h) : follow(state, h);
+    if (!result) count_ = 0;
+    std::copy(state.psi.begin(), state.psi.end(), multipliers_.begin());
+    return result;
+  }
+
+ private:
+  // By a one-step method, until there is a history.
+  StepResult start(State& state, double h) {
+    next_ = state;
+    if (const NewtonTrouble trouble = starter_->step(next_, h, counters_); trouble != NewtonTrouble::none)
+      return bdf_failure(*system_, state, h, trouble);
+    if (!push(next_, h)) return bdf_failure(*system_, state, h, NewtonTrouble::singular);
+    problem_->to_state(next_.t, history_[0].data(), rate_.data(), next_);
+    std::swap(state, next_);
+    return {};
+  }
+
+  StepResult follow(State& state, double h) {
+    const auto k = static_cast<std::size_t>(options_.order);
+    const double t = state.t + h, c = alpha[k - 1][0] / h;
+    for (std::size_t i = 0; i < n_; ++i) {
+      double known = 0, guess = 0;
+      for (std::size_t j = 0; j < k; ++j) {
+        known += alpha[k - 1][j + 1] * history_[j][i];
+        guess += extrapolation[k - 1][j] * history_[j][i];
+      }
+      known_[i] = known / h;
+      x_[i] = problem_->unknowns()[i].tested ? guess : history_[0][i];
+    }
+    if (const NewtonTrouble trouble = solve(t, h, c); trouble != NewtonTrouble::none)
+      return bdf_failure(*system_, state, h, trouble);
+    next_ = state;
+    problem_->to_state(t, x_.data(), rate_.data(), next_);
+    if (projection_) {
+      if (!projection_->project(t, next_.y.data(), next_.z.data(), next_.psi.data()))
+        return bdf_failure(*system_, state, h, NewtonTrouble::slow);
+      std::copy(next_.y.begin(), next_.y.end(), x_.begin());
+      std::copy(next_.z.begin(), next_.z.end(), x_.begin() + static_cast<std::ptrdiff_t>(next_.y.size()));
+    }
+    std::swap(state, next_);
+    std::rotate(history_.begin(), history_.end() - 1, history_.end());
+    std::swap(history_[0], x_);
+    const auto change = problem_->accepted(t, history_[0].data());
+    if (change != ImplicitProblem::Change::none) fresh_pattern_ = true;
+    if (change == ImplicitProblem::Change::pattern) matrix_.rebuild();
+    return {};
+  }
+
+  // F(t, x, known + c x) = 0. The matrix is kept while it works.
+  NewtonTrouble solve(double t, double h, double c) {
+    constexpr int most_iterations = 40;
+    constexpr double slow = 0.2, rounding = 1e-9;
+    double last = INFINITY;
+    bool fresh = false;
+    if (c != c_ || fresh_pattern_) last_rate_ = 1;
+    for (int k = 0; k < most_iterations; ++k) {
+      for (const std::size_t i : sigma_) x_[i] = 0;
+      for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
+      const bool renew = last_rate_ > slow || !sigma_.empty();
+      if (renew) {
+        matrix_.evaluate(t, x_.data(), rate_.data());
+        ++counters_.factorisations;
+        if (!matrix_.factor(h, c)) {
+          c_ = 0;
+          return NewtonTrouble::singular;
+        }
+        c_ = c;
+        fresh = true;
+        fresh_pattern_ = false;
+        last_rate_ = 0;
+      }
+      problem_->residual(t, x_.data(), rate_.data(), increment_.data());
+      ++counters_.evaluations;
+      ++counters_.iterations;
+      matrix_.solve(increment_.data());
+      const double size = advance(h);
+      if (!std::isfinite(size)) return NewtonTrouble::not_finite;
+      // increments that stop shrinking are rounding, when they are small and the matrix is new
+      if (size <= 1e-16 || (k > 0 && size >= 0.5 * last && size < rounding && (fresh || size < 1e-13))) {
+        for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
+        return NewtonTrouble::none;
+      }
+      if (k > 0) last_rate_ = size / last;
+      last = size;
+    }
+    last_rate_ = 1;
+    return NewtonTrouble::slow;
+  }
+
+  // x <- x - increment; the size of the increment relative to x, both in well scaled unknowns: then rounding is of one
+  // size in all of them.
+  double advance(double h) {
+    const double power[] = {1, std::abs(h), h * h};
+    double largest = 1e-200, change = 0;
+    auto sigma = sigma_.begin();
+    for (std::size_t i = 0; i < n_; ++i) {
+      x_[i] -= increment_[i];
+      if (sigma != sigma_.end() && *sigma == i) {
+        ++sigma;
+        continue;
+      }
+      const double scale = power[std::clamp(problem_->unknowns()[i].scale, 0, 2)];
+      largest = larger(largest, scale * std::abs(x_[i]));
+      change = larger(change, scale * std::abs(increment_[i]));
+    }
+    return change / largest;
+  }
+
+  std::shared_ptr<const System> system_;
+  BdfOptions options_;
+  std::unique_ptr<ImplicitProblem> problem_, start_problem_;
+  IterationMatrix matrix_;
+  std::unique_ptr<RadauStart> starter_;
+  std::size_t n_;
+  std::optional<ConstraintProjection> projection_;
+  std::array<std::vector<double>, most_order> history_;  // the newest first
+  int count_ = 0;                                        // of known ones
+  double h_ = 0, c_ = 0, last_rate_ = 1;
+  bool fresh_pattern_ = true;
+  std::vector<std::size_t> sigma_;
+  std::vector<double> x_, rate_, known_, increment_;
+  State next_;
+};
+
+std::unique_ptr<Stepper> make_fixed_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
+                                        const SolverOptions& solver) {
+  return std::make_unique<FixedBdf>(std::move(system), options, solver);
+}
+
+std::unique_ptr<Stepper> make_fixed_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
+                                        const SolverOptions& solver, const std::vector<State>& history, double h) {
+  auto stepper = std::make_unique<FixedBdf>(std::move(system), options, solver);
+  for (const State& state : history) stepper->push(state, h);
+  return stepper;
+}
+
+}  // namespace hinge

@@ -1,0 +1,239 @@
+#include "method/implicit/generalized_alpha.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/nonsmooth/contact_options.hpp"
+#include "method/method_entry.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
+  if (!system->velocity_is_z())
+    throw UnsuitableMethod(
+        "generalized-alpha is for second-order systems whose velocities are the unknowns: write the system as "
+        "[lagrangian] or [mechanical], or use radau, bdf or explicit, or with contacts moreau-jean");
+  return system;
+}
+
+}  // namespace
+
+GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const GeneralizedAlphaOptions& options,
+                                   const SolverOptions& solver)
+    : system_(suitable(std::move(system))),
+      options_(solver),
+      problem_(formulate(system_, {options.formulation})),
+      acceleration_(system_, solver.linear_algebra),
+      n_(system_->ny()),
+      m_(system_->npsi()) {
+  const double rho = options.rho;
+  alpha_m_ = (2 * rho - 1) / (rho + 1);
+  alpha_f_ = rho / (rho + 1);
+  gamma_ = 0.5 + alpha_f_ - alpha_m_;
+  beta_ = (1 + alpha_f_ - alpha_m_) * (1 + alpha_f_ - alpha_m_) / 4;
+  weight_ = (1 - alpha_f_) / (1 - alpha_m_);
+  const Pattern& p = problem_->pattern();
+  solver_ = make_linear_solver(p, solver.linear_algebra);
+  for (int i = 0; i < n_; ++i)
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+      if (p.column[at(k)] == n_ + i) position_velocity_.push_back(k);
+  for (auto* v : {&x_, &rate_, &residual_, &row_scale_, &column_scale_}) v->resize(at(problem_->size()));
+  for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->resize(p.entries());
+  for (auto* v : {&y_star_, &z_star_, &a_, &w_, &forward_, &backward_}) v->resize(at(n_));
+  two_levels_ = options.formulation == Formulation::ggl;
+  if (system_->contact_finder())
+    contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
+                                              solver.linear_algebra);
+  if (contacts_) {
+    contacts_->use_dense(true);
+    contacts_->statistics.momentum_balance = -1;  // not measured
+  }
+  psi_.resize(at(m_));
+  work_.resize(at(10 * n_));
+}
+
+// The acceleration after one classical Runge-Kutta step of h on the index-1 form.
+bool GeneralizedAlpha::move_by_runge_kutta(const State& state, double h, std::vector<double>& acceleration) {
+  double *y = work_.data(), *z = y + n_, *v = z + n_, *a = v + n_, *dy = a + n_, *dz = dy + n_;
+  std::fill_n(dy, 2 * n_, 0.0);
+  std::copy(state.psi.begin(), state.psi.end(), psi_.begin());
+  const double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+  for (int i = 0; i < 5; ++i) {
+    for (int k = 0; k < n_; ++k) {
+      y[k] = state.y[at(k)] + h * (i == 4 ? dy[k] : i == 0 ? 0.0 : node[i] * v[k]);
+      z[k] = state.z[at(k)] + h * (i == 4 ? dz[k] : i == 0 ? 0.0 : node[i] * a[k]);
+    }
+    if (!acceleration_.compute(state.t + (i == 4 ? 1 : node[i]) * h, y, z, psi_.data(), v, a)) return false;
+    if (i == 4) break;
+    axpy(weight[i], v, n_, dy);
+    axpy(weight[i], a, n_, dz);
+  }
+  std::copy_n(a, n_, acceleration.data());
+  return true;
+}
+
+// w0 and a0 = w(t0 + (alpha_m - alpha_f) h) up to O(h^2)
+bool GeneralizedAlpha::begin(const State& state, double h) {
+  std::copy(state.psi.begin(), state.psi.end(), psi_.begin());
+  if (!acceleration_.compute(state.t, state.y.data(), state.z.data(), psi_.data(), work_.data(), w_.data()))
+    return false;
+  if (!move_by_runge_kutta(state, h, forward_) || !move_by_runge_kutta(state, -h, backward_)) return false;
+  for (int k = 0; k < n_; ++k) a_[at(k)] = w_[at(k)] + (alpha_m_ - alpha_f_) * (forward_[at(k)] - backward_[at(k)]) / 2;
+  counters_.evaluations += 11;
+  std::fill(x_.begin(), x_.end(), 0.0);
+  std::copy(state.psi.begin(), state.psi.end(), x_.begin() + 2 * n_);
+  return true;
+}
+
+// Such that the rows of the formulation become those of the method:  y' = (y1 - y*)/h - (beta/gamma)(z1 - z*) + z1,
+// z' = w1 = (z1 - z*)/(h gamma weight).
+void GeneralizedAlpha::rates(double h) {
+  for (int k = 0; k < n_; ++k) {
+    const double z1 = x_[at(n_ + k)], dz = z1 - z_star_[at(k)];
+    rate_[at(k)] = (x_[at(k)] - y_star_[at(k)]) / h - beta_ / gamma_ * dz + z1;
+    rate_[at(n_ + k)] = dz / (h * gamma_ * weight_);
+  }
+}
+
+bool GeneralizedAlpha::factor(double h) {
+  const Pattern& p = problem_->pattern();
+  for (std::size_t i = 0; i < row_scale_.size(); ++i) {
+    row_scale_[i] = std::pow(std::abs(h), problem_->row_scale()[i]);
+    column_scale_[i] = std::pow(std::abs(h), -problem_->unknowns()[i].scale);
+  }
+  const double c_y = 1 / h, c_z = 1 / (h * gamma_ * weight_);
+  for (std::size_t k = 0; k < matrix_.size(); ++k) {
+    const int column = p.column[k];
+    matrix_[k] = f_x_[k] + (column < n_ ? c_y : column < 2 * n_ ? c_z : 0.0) * f_rate_[k];
+  }
+  for (const int k : position_velocity_) matrix_[at(k)] += 1 - beta_ / gamma_;
+  for (std::size_t i = 0; i < row_scale_.size(); ++i)
+    for (auto k = at(p.row_start[i]); k < at(p.row_start[i + 1]); ++k)
+      matrix_[k] *= row_scale_[i] * column_scale_[at(p.column[k])];
+  return solver_->factor(matrix_.data());
+}
+
+bool GeneralizedAlpha::solve(double t1, double h, Convergence& convergence) {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  convergence = Convergence(options_.max_iterations);
+  auto verdict = Convergence::Verdict::go_on;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    counters_.evaluations += 2;
+    ++counters_.factorisations;
+    rates(h);
+    problem_->residual(t1, x_.data(), rate_.data(), residual_.data());
+    problem_->jacobian(t1, x_.data(), rate_.data(), f_x_.data(), f_rate_.data());
+    if (!factor(h)) return false;
+    for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] *= -row_scale_[i];
+    solver_->solve(residual_.data());
+    for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += column_scale_[i] * residual_[i];
+    convergence.matrix_renewed();
+    // what the accelerations of the step contribute is rounded too, also where everything rests at the origin
+    const double a = std::abs(h) * (biggest(a_.data(), n_) + biggest(w_.data(), n_));
+    const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, n_) + a));
+    const double z = biggest(x_.data() + n_, n_) + a + y / std::abs(h);
+    for (int k = n_; k < 2 * n_; ++k) residual_[at(k)] *= column_scale_[at(k)];
+    const double growth = rounding_growth(m_);
+    verdict = convergence.judge(larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
+                                       biggest(residual_.data() + n_, n_) / (growth * epsilon * std::max(z, 1e-200))));
+  }
+  return verdict == Convergence::Verdict::converged;
+}
+
+StepResult GeneralizedAlpha::step(State& state, double h) {
+  ++counters_.steps;
+  const bool continued =
+      begun_ && std::abs(h - last_h_) <= 1e-9 * std::abs(h) && std::abs(state.t - end_time_) <= 1e-9 * std::abs(h);
+  begun_ = false;
+  if (!continued && !begin(state, h)) return explain_failure(*system_, state, h, "the accelerations", Convergence(0));
+  // a1 = weight w1 + rest
+  for (int k = 0; k < n_; ++k) {
+    const auto i = at(k);
+    const double rest = (alpha_f_ * w_[i] - alpha_m_ * a_[i]) / (1 - alpha_m_);
+    y_star_[i] = state.y[i] + h * state.z[i] + h * h * ((0.5 - beta_) * a_[i] + beta_ * rest);
+    z_star_[i] = state.z[i] + h * ((1 - gamma_) * a_[i] + gamma_ * rest);
+    x_[i] = y_star_[i] + h * h * beta_ * weight_ * w_[i];
+    x_[at(n_) + i] = z_star_[i] + h * gamma_ * weight_ * w_[i];
+    a_[i] = rest;  // completed below
+  }
+  Convergence convergence(0);
+  const double t1 = state.t + h;
+  if (!solve(t1, h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+  if (contacts_) {
+    contacts_->failure.clear();
+    if (!resolve_contacts(state, h, convergence))
+      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", convergence)
+                                        : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}",
+                                                                        state.t, h, contacts_->failure)};
+    contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
+  }
+  rates(h);
+  for (int k = 0; k < n_; ++k) {
+    w_[at(k)] = rate_[at(n_ + k)];
+    a_[at(k)] += weight_ * w_[at(k)];
+  }
+  begun_ = true;
+  last_h_ = h;
+  state.t = end_time_ = t1;
+  std::copy_n(x_.data(), n_, state.y.data());
+  std::copy_n(x_.data() + n_, n_, state.z.data());
+  std::copy_n(x_.data() + 2 * n_, m_, state.psi.data());
+  multipliers_ = state.psi;
+  return {};
+}
+
+namespace {
+
+MethodInfo generalized_alpha_info() {
+  return {"generalized-alpha",
+          "Chung and Hulbert's method with adjustable damping of high frequencies, on index-3 or ggl; v = z",
+          "2",
+          "2",
+          {.position_level = true, .velocity_level = true},
+          {{"rho", "spectral radius at infinite frequency, 0 (strongest damping) to 1 (none)", "0.8"},
+           {"formulation", "\"ggl\" or \"index-3\"", "\"ggl\""}},
+          "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. Dyn. 18 "
+          "(2007) 185-202"};
+}
+
+}  // namespace
+
+MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options) {
+  if (!(options.rho >= 0 && options.rho <= 1))
+    throw InputError(fmt::format("'rho' is {}; a spectral radius lies between 0 and 1, 0.8 is usual", options.rho));
+  if (options.formulation != Formulation::ggl && options.formulation != Formulation::index_3)
+    throw InputError(fmt::format("'formulation' is \"{}\"; generalized-alpha takes \"ggl\" or \"index-3\"",
+                                 formulation_name(options.formulation)));
+  MethodChoice choice{generalized_alpha_info(), 2, "", {}, 2};
+  choice.description =
+      fmt::format("generalized-alpha, rho {:g}, {}, order 2", options.rho, formulation_name(options.formulation));
+  choice.takes_contacts = true;
+  choice.warnings = energy_warnings;
+  choice.info.preserves.velocity_level = options.formulation == Formulation::ggl;
+  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
+    solver.validate();
+    return std::make_unique<GeneralizedAlpha>(std::move(system), options, solver);
+  };
+  return choice;
+}
+
+MethodEntry generalized_alpha_entry() {
+  return {generalized_alpha_info(), [](const Options& o) {
+            GeneralizedAlphaOptions options;
+            options.rho = number_option(o, "rho", options.rho);
+            options.formulation = parse_formulation(text_option(o, "formulation", "ggl"));
+            return generalized_alpha(options);
+          }};
+}
+
+}  // namespace hinge

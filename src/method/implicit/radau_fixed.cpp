@@ -1,0 +1,177 @@
+// Radau IIA with steps of given length. The stage equations are solved to round-off.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hinge/error.hpp"
+#include "method/implicit/radau.hpp"
+#include "method/implicit/radau_stages.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/newton/convergence.hpp"
+
+namespace hinge {
+
+namespace {
+
+class RadauStepper final : public Stepper {
+ public:
+  RadauStepper(std::shared_ptr<const System> system, const RadauOptions& radau, const SolverOptions& solver)
+      : system_(std::move(system)),
+        solver_(solver),
+        tableau_(radau_tableau(radau.stages > 0 ? radau.stages : 3)),
+        problem_(formulate(system_, radau.formulation)),
+        stages_(*problem_, tableau_.stages, solver.linear_algebra, counters_),
+        report_(system_, *problem_, radau) {
+    stages_.use(tableau_);
+    const auto n = static_cast<std::size_t>(problem_->size()), s = static_cast<std::size_t>(tableau_.stages);
+    for (auto* v : {&x0_, &rate0_, &x1_, &rate1_, &noise_, &weight_}) v->assign(n, 0.0);
+    for (auto* v : {&z_, &dz_, &old_}) v->assign(n * s, 0.0);
+    weight_.resize(s);
+    ends_at_.y.resize(static_cast<std::size_t>(system_->ny()));
+    ends_at_.z.resize(static_cast<std::size_t>(system_->nz()));
+    ends_at_.psi.resize(static_cast<std::size_t>(system_->npsi()));
+  }
+
+  void reset() override { known_ = false; }
+
+  StepResult step(State& state, double h) override {
+    const bool goes_on = known_ && state.y == ends_at_.y && state.z == ends_at_.z;
+    if (goes_on) {
+      x0_ = x1_;
+      rate0_ = rate1_;
+    } else if (!begin(state)) {
+      known_ = false;
+      return explain_failure(*system_, state, h, "the equations of the accelerations", Convergence(1));
+    }
+    predict(h, goes_on);
+    // one matrix for all stages: in long steps the contraction is 0.5, and round-off is fifty bits away
+    Convergence convergence(2 * solver_.max_iterations, round_off_);
+    if (!solve(state.t, h, convergence)) {
+      known_ = false;
+      return explain_failure(*system_, state, h, "the stage equations", convergence);
+    }
+    round_off_ = convergence.next_noise();
+    const std::size_t n = x0_.size(), last = static_cast<std::size_t>(tableau_.stages - 1);
+    for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[last * n + k];
+    stages_.rate(static_cast<int>(last), h, z_.data(), rate1_.data());
+    report_.fill(state.t + h, x1_.data(), rate1_.data(), state);
+    ends_at_.y = state.y;
+    ends_at_.z = state.z;
+    multipliers_ = state.psi;
+    if (problem_->accepted(state.t, x1_.data()) == ImplicitProblem::Change::pattern) stages_.match_pattern();
+    old_ = z_;
+    h_old_ = h;
+    known_ = true;
+    ++counters_.steps;
+    return {};
+  }
+
+ private:
+  bool begin(const State& state) {
+    if (!problem_->from_state(state, x0_.data(), rate0_.data())) return false;
+    stages_.match_pattern();
+    return true;
+  }
+
+  // Z from the polynomial of the last step, continued; else from the rates at the start.
+  void predict(double h, bool goes_on) {
+    const std::size_t n = x0_.size(), s = static_cast<std::size_t>(tableau_.stages);
+    for (std::size_t i = 0; i < s; ++i) {
+      const double c = tableau_.c(static_cast<Eigen::Index>(i));
+      double* z = z_.data() + i * n;
+      if (!goes_on) {
+        for (std::size_t k = 0; k < n; ++k) z[k] = c * h * rate0_[k];
+        continue;
+      }
+      tableau_.weights(1 + c * h / h_old_, weight_.data());
+      for (std::size_t k = 0; k < n; ++k) {
+        double sum = -old_[(s - 1) * n + k];
+        for (std::size_t j = 0; j < s; ++j) sum += weight_[j] * old_[j * n + k];
+        z[k] = problem_->unknowns()[k].vanishes ? -x0_[k] : sum;
+      }
+    }
+  }
+
+  bool solve(double t, double h, Convergence& convergence) {
+    using Newton = SolverOptions::Newton;
+    const std::size_t n = x0_.size(), s = static_cast<std::size_t>(tableau_.stages);
+    set_noise(h);
+    stages_.linearise(t, x0_.data(), rate0_.data());
+    if (!stages_.factor(h)) return false;
+    convergence.matrix_renewed();
+    for (;;) {
+      if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) {
+        convergence.judge(std::numeric_limits<double>::quiet_NaN());
+        return false;
+      }
+      double size = 0;
+      for (std::size_t i = 0; i < s; ++i)
+        for (std::size_t k = 0; k < n; ++k) size = larger(size, std::abs(dz_[i * n + k]) / noise_[k]);
+      const Convergence::Verdict verdict = convergence.judge(size);
+      if (verdict == Convergence::Verdict::converged) return true;
+      if (verdict == Convergence::Verdict::failed) return false;
+      const bool slow = convergence.slower_than(0.3) || convergence.count() % 8 == 0;
+      const bool renew =
+          solver_.newton == Newton::full || (solver_.newton == Newton::automatic && convergence.count() > 1 && slow);
+      if (renew) {  // in the middle of the step, where the stages are now
+        const std::size_t middle = (s - 1) / 2;
+        for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[middle * n + k];
+        stages_.rate(static_cast<int>(middle), h, z_.data(), rate1_.data());
+        stages_.linearise(t + tableau_.c(static_cast<Eigen::Index>(middle)) * h, x1_.data(), rate1_.data());
+        if (!stages_.factor(h)) return false;
+        convergence.matrix_renewed();
+        ++counters_.full_newton;
+      }
+    }
+  }
+
+  // What rounding does to each unknown: eps |x|, with the sizes of all positions taken together, and of all z. An
+  // unknown that is well scaled as h^b x is found from these, divided by h^b. Other unknowns of a DAE stand for
+  // themselves.
+  void set_noise(double h) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon(), share = 1e-3, tiny = 1e-200;
+    const std::size_t n = x0_.size(), ny = static_cast<std::size_t>(system_->ny()),
+                      nz = static_cast<std::size_t>(system_->nz());
+    const double size = std::abs(h);
+    const auto reach = [&](std::size_t k) { return std::abs(x0_[k]) + size * std::abs(rate0_[k]); };
+    const bool dae = system_->layout().kind == SystemKind::dae;
+    double y = 0, z = 0;
+    for (std::size_t k = 0; k < std::min(ny, n); ++k) y = std::max(y, reach(k));
+    for (std::size_t k = ny; !dae && k < std::min(ny + nz, n); ++k) z = std::max(z, reach(k));
+    for (std::size_t k = 0; k < n; ++k) {
+      const double up = std::pow(size, -problem_->unknowns()[k].scale);
+      double own = reach(k);
+      if (dae)
+        own = std::max({own, share * y, up > 1 ? y * up : 0});
+      else if (k < ny)
+        own = y;
+      else if (k < ny + nz)
+        own = std::max(z, up > 1 ? y * up : 0);
+      else
+        own = std::max({own, y * up, z * up});
+      noise_[k] = epsilon * std::max(own, tiny);
+    }
+  }
+
+  std::shared_ptr<const System> system_;
+  SolverOptions solver_;
+  RadauTableau tableau_;
+  std::unique_ptr<ImplicitProblem> problem_;
+  RadauStages stages_;
+  RadauReport report_;
+  State ends_at_;  // y and z after the last step
+  bool known_ = false;
+  double h_old_ = 0, round_off_ = 1;
+  std::vector<double> x0_, rate0_, x1_, rate1_, noise_, weight_, z_, dz_, old_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_radau_stepper(std::shared_ptr<const System> system, const RadauOptions& radau,
+                                            const SolverOptions& solver) {
+  solver.validate();
+  return std::make_unique<RadauStepper>(std::move(system), radau, solver);
+}
+
+}  // namespace hinge

@@ -1,0 +1,108 @@
+#include "method/implicit/radau_tableau.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace hinge {
+
+namespace {
+
+using Real = long double;
+using Reals = std::vector<Real>;
+
+// P_n(x) and P_n'(x), |x| < 1
+std::pair<Real, Real> legendre(int n, Real x) {
+  Real before = 1, now = x;
+  if (n == 0) return {1, 0};
+  for (int k = 2; k <= n; ++k) {
+    const Real next = ((2 * k - 1) * x * now - (k - 1) * before) / k;
+    before = now;
+    now = next;
+  }
+  return {now, n * (before - x * now) / (1 - x * x)};
+}
+
+// The roots of P_s - P_{s-1} other than 1, by Newton's iteration from between the extrema of a cosine.
+Reals nodes(int s) {
+  Reals c;
+  for (int k = 1; k < s; ++k) {
+    Real x = -std::cos(std::acos(Real(-1)) * (2 * k - 1) / (2 * s - 1));
+    for (int i = 0; i < 50; ++i) {
+      const auto [p, dp] = legendre(s, x);
+      const auto [q, dq] = legendre(s - 1, x);
+      const Real step = (p - q) / (dp - dq);
+      x -= step;
+      if (std::abs(step) < 1e-19L) break;
+    }
+    c.push_back((1 + x) / 2);
+  }
+  c.push_back(1);
+  return c;
+}
+
+// Values (or derivatives) at theta of the Lagrange polynomials of `at` that belong to its entries from `first` on.
+void lagrange(const Reals& at, std::size_t first, Real theta, bool derivative, double* out) {
+  for (std::size_t j = first; j < at.size(); ++j) {
+    Real sum = 0;
+    if (!derivative) {
+      sum = 1;
+      for (std::size_t k = 0; k < at.size(); ++k)
+        if (k != j) sum *= (theta - at[k]) / (at[j] - at[k]);
+    } else {
+      for (std::size_t l = 0; l < at.size(); ++l) {
+        if (l == j) continue;
+        Real product = 1 / (at[j] - at[l]);
+        for (std::size_t k = 0; k < at.size(); ++k)
+          if (k != j && k != l) product *= (theta - at[k]) / (at[j] - at[k]);
+        sum += product;
+      }
+    }
+    out[j - first] = static_cast<double>(sum);
+  }
+}
+
+void add_spectrum(RadauTableau& t) {
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(t.gamma);
+  const Eigen::MatrixXcd v = solver.eigenvectors(), inverse = v.inverse();
+  for (Eigen::Index k = 0; k < t.stages; ++k) {
+    const RadauTableau::Complex mu = solver.eigenvalues()(k);
+    if (mu.imag() > 0) {
+      t.eigenvalues.push_back(mu);
+      t.right.emplace_back(v.col(k));
+      t.left.emplace_back(inverse.row(k).transpose());
+    } else if (mu.imag() == 0) {
+      t.real_eigenvalue = mu.real();
+      // an eigenvector is known up to a factor: the product of both is what counts
+      t.real_right = v.col(k).real();
+      t.real_left = inverse.row(k).transpose().real();
+    }
+  }
+}
+
+}  // namespace
+
+void RadauTableau::weights(double theta, double* w) const { lagrange(at, 1, theta, false, w); }
+void RadauTableau::rate_weights(double theta, double* w) const { lagrange(at, 1, theta, true, w); }
+
+RadauTableau radau_tableau(int stages) {
+  RadauTableau t;
+  t.stages = stages;
+  const Reals c = nodes(stages);
+  t.at = {0};
+  t.at.insert(t.at.end(), c.begin(), c.end());
+  t.c.resize(stages);
+  t.gamma.resize(stages, stages);
+  t.start.resize(stages);
+  std::vector<double> row(static_cast<std::size_t>(stages));
+  for (int i = 0; i < stages; ++i) {
+    t.c(i) = static_cast<double>(c[static_cast<std::size_t>(i)]);
+    lagrange(t.at, 1, c[static_cast<std::size_t>(i)], true, row.data());
+    for (int j = 0; j < stages; ++j) t.gamma(i, j) = row[static_cast<std::size_t>(j)];
+  }
+  lagrange(t.at, 1, 0, true, t.start.data());
+  add_spectrum(t);
+  return t;
+}
+
+}  // namespace hinge

@@ -1,0 +1,145 @@
+// The contact problem of one step, shared by all time-stepping methods:
+//
+//   S v = right + H^T r + C^T s,    C v + c = 0,    u = H v + w,    laws of contact between r and u
+//
+// S is the mass p_z, or p_z with the derivatives of stiff forces; C are the joints, H the rows of the active contacts.
+//
+// Few contacts: [S C^T; C 0] is factorised once, W = H X with X the solutions for the columns of H^T, so that joints
+// hold to rounding whatever the contacts do, and a dense problem in r alone is left. Many contacts: the problem is
+// handed over as it is, with the joints as bilateral rows, and nothing is multiplied out; where S has a block per body,
+// to sweeps over the bodies, which keep their memory.
+//
+// Few contacts are solved to what rounding leaves: u = W r + q is known to eps sum |W_ij r_j| only, which is far more
+// than eps |q| where a heavy body rests on a light one. Solvers come one after the other, each with a limit of its own,
+// until the residual is at the tolerance or at this level.
+//
+// A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
+// own, so that nobody divides by zero; their r is zero.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "hinge/nonsmooth.hpp"
+#include "hinge/system.hpp"
+#include "method/nonsmooth/body_contact_form.hpp"
+#include "solve/linear/saddle_kernel.hpp"
+
+namespace hinge {
+
+class ContactStep {
+ public:
+  ContactStep(std::shared_ptr<const System> system, const Pattern& matrix, const ContactSolving& options,
+              LinearAlgebra choice);
+  bool has_contacts() const { return finder_ != nullptr; }
+  ContactFinder& finder() { return *finder_; }
+  int dimension() const { return d_; }
+
+  /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of a step.
+  void find(double t, const double* y, double band, bool end_of_step = true);
+  const ContactList& list() const { return impulses_.contacts; }
+  /// To change rows before anything else uses them.
+  ContactList& found() { return impulses_.contacts; }
+  /// For walls that move: what u has besides H z at the end of the step, in the order of the list. It must live as long
+  /// as the list; without it the drift is that of the list.
+  void end_drift(const std::vector<double>& drift) { end_drift_ = &drift; }
+  const std::vector<double>& end_drift() const { return end_drift_ ? *end_drift_ : list().drift; }
+  /// Before a step: warm starts are longer or shorter by it.
+  void step_length(double h) { h_ = h; }
+  /// Numbers of contacts in the list that take part.
+  std::vector<int> active;
+  void set_restitution(int a, double e) {  // of an active contact, until the next find()
+    impulses_.contacts.restitution[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])] = e;
+  }
+  int rows() const { return static_cast<int>(active.size()) * d_; }
+
+  /// u = H z + drift of the active contacts.
+  void velocities(const double* z, double* u) const;
+  /// z += H^T r, with the rows of the active contacts.
+  void add_reaction(const double* r, double factor, double* z) const;
+
+  /// Is W built, so that S may be unsymmetric?
+  bool few() const;
+  /// S in its pattern and the rows C of the joints. False where the matrix is singular.
+  bool factor(const double* S, const double* C);
+  /// After factor(): false where S is seen not to be positive definite.
+  bool definite() const;
+  /// v and the impulses r, s for right, c (one per joint) and w (one per row of active contacts). False where there is
+  /// no solution to speak of; `failure` says why then.
+  bool solve(const double* right, const double* c, const double* w, double* v);
+  std::string failure;
+  std::vector<double> contact_impulse, joint_impulse;  ///< r and s
+
+  // For methods whose velocities follow an impulse in another way than by S^-1 H^T:
+
+  /// S^-1 H^T with joints held, a column per row of the active contacts. After factor(), with few contacts.
+  const double* response(int row) const { return X_.col(row).data(); }
+  /// u - drift: H z of velocities() alone.
+  void subtract_drift(double* u) const;
+  /// r for u = W r + q, of `dimension` rows per active contact (1: normals only); contacts that `asleep` names get
+  /// none.
+  bool solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
+                      Eigen::VectorXd& out);
+
+  /// Impacts at z without other forces: changes z, and gives their impulses. Poisson's law or one contact after the
+  /// other. factor() has been called.
+  bool poisson(double* z, std::vector<double>& impulse);
+  bool sequential(bool last_first, double* z, std::vector<double>& impulse);
+  /// Always the dense form: what the impact laws above need.
+  void use_dense(bool yes) { always_dense_ = yes; }
+
+  /// After a step: energy that the impulses r took, when they act between velocities z0 and z1.
+  void count_energy(const double* r, const double* z0, const double* z1);
+  /// After a step: impulses for the record and the next warm start; impacts by the velocities u before.
+  void finish(const double* total, const double* before, double h, double t1, const double* y1);
+  /// |M (z1 - z0) - h f - H^T r - C^T s| relative to its largest part.
+  void count_balance(double defect, double scale);
+  void reset();
+
+  ContactStatistics statistics;
+  const ContactImpulses& impulses() const { return impulses_; }
+
+ private:
+  bool solve_problem(const ContactProblem& problem, bool warm = true);
+  ContactResult solve_in_stages(const ContactProblem& problem, ContactOptions& options);
+  bool solve_few(const double* right, const double* c, const double* w, double* v);
+  bool solve_many(const double* right, const double* c, const double* w, double* v);
+  bool solve_bodies(const double* right, const double* c, const double* w, double* v);
+  bool judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
+             std::string_view message);
+  bool make_delassus();
+  void warm_start();
+  ContactProblem dense_problem(const Eigen::VectorXd& q) const;
+  double friction(int k) const {
+    return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])];
+  }
+
+  std::shared_ptr<const System> system_;
+  std::unique_ptr<ContactFinder> finder_;
+  ContactSolving options_;
+  Pattern matrix_, joints_;
+  SaddleKernel kernel_;
+  int nz_, m_, d_ = 1;
+  std::unique_ptr<BodyContactForm> bodies_;
+  static constexpr int few_rows = 200;  // of contacts, solved densely
+  bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
+  bool solved_ = false;  // since the last find(): start_ then is that solution
+  std::vector<double> S_, C_, x_, work_, gaps_;
+  Eigen::MatrixXd X_, W_;      // X: nz + m rows, a column per row of H
+  std::vector<int> diagonal_;  // where S_ has its diagonal
+  std::vector<char> idle_;     // rows that no velocity moves
+  Eigen::VectorXd reaction_, velocity_;
+  ContactImpulses impulses_;
+  std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
+  std::vector<double> last_impulse_, last_frame_, last_joints_;
+  std::vector<char> last_struck_, struck_;
+  std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
+  double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
+  const std::vector<double>* end_drift_ = nullptr;
+};
+
+}  // namespace hinge

@@ -1,0 +1,410 @@
+#include "method/nonsmooth/moreau_jean.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "body/body_table.hpp"
+#include "expression/derivative.hpp"
+#include "hinge/error.hpp"
+#include "method/step_failure.hpp"
+#include "method/vectors.hpp"
+#include "solve/linear/sparse.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int implicit_limit = 3000;  // velocities
+constexpr int most_looks = 8;         // for contacts in one step
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
+  const SystemKind kind = system->layout().kind;
+  if (!system->velocity_is_z() && kind != SystemKind::multibody)
+    throw UnsuitableMethod(
+        "moreau-jean is for systems whose unknowns are positions and velocities: write the system as [lagrangian], "
+        "[mechanical] or [multibody]");
+  if (system->ng() > 0 && !system->reaction_is_ideal())
+    throw UnsuitableMethod(
+        "moreau-jean treats ideal joints only, whose reaction is -G^T psi; for other reactions use symplectic-euler, "
+        "radau or bdf");
+  return system;
+}
+
+// Of gaps and slips that are expressions.
+bool gaps_depend_on_time(const System& system) {
+  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  if (!symbolic) return true;
+  const Equations& eq = symbolic->equations();
+  const std::vector<char> depends = dependence(*eq.graph, std::span(&eq.t, 1));
+  const auto moves = [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; };
+  return std::any_of(eq.gaps.begin(), eq.gaps.end(), [&](const Equations::Gap& g) {
+    return moves(g.gap) || std::any_of(g.slip.begin(), g.slip.end(), moves);
+  });
+}
+
+}  // namespace
+
+MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
+                       const SolverOptions& solver)
+    : system_(suitable(std::move(system))),
+      options_(options),
+      max_iterations_(solver.max_iterations),
+      implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||
+                (options.forces == MoreauJeanOptions::Forces::automatic && system_->nz() <= implicit_limit)),
+      constant_mass_(system_->is_constant(Q::momentum_z)),
+      bodies_(system_->layout().kind == SystemKind::multibody),
+      walls_move_(!bodies_ && gaps_depend_on_time(*system_)),
+      theta_(options.theta > 0                       ? options.theta
+             : options.gap == GapTreatment::velocity ? 0.5
+                                                     : 1.0),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->ng()),
+      matrix_(system_, implicit_),
+      contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
+      position_(system_,
+                options.projection == Projection::both || options.projection == Projection::position
+                    ? Projection::position
+                    : Projection::none,
+                solver.linear_algebra),
+      both_(system_, options.projection, solver.linear_algebra) {
+  here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z});
+  next_ = system_->evaluation({Q::acceleration_force, Q::constraint_rate, Q::constraint_rate_z});
+  mass_ = system_->evaluation({Q::momentum_z});
+  M_.resize(system_->pattern(Q::momentum_z).entries());
+  S_.resize(matrix_.pattern().entries());
+  for (auto* v : {&b0_, &b1_, &right_, &z0_, &z1_, &z_new_, &middle_}) v->resize(at(nz_));
+  for (auto* v : {&G0_, &C_}) v->resize(system_->pattern(Q::constraint_rate_z).entries());
+  c_.resize(at(m_));
+  y1_.resize(at(ny_));
+  if (const BodyTable* table = bodies_of(*system_)) spin_rows_.emplace(*table, nz_);
+  contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
+}
+
+std::vector<std::string> MoreauJean::remarks() const {
+  std::vector<std::string> list;
+  const ContactStatistics& c = contacts_.statistics;
+  if (c.unconverged > 0)
+    list.push_back(
+        fmt::format("{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})",
+                    c.unconverged, c.solves, c.complementarity));
+  if (unsettled_ > 0)
+    list.push_back(
+        fmt::format("in {} steps forces and contacts were not solved together to rounding; a shorter step settles them",
+                    unsettled_));
+  return list;
+}
+
+// Pairs that are farther apart than this do not touch in a step with the velocities z.
+double MoreauJean::band(const double* z, double h) {
+  const BodyTable* table = bodies_of(*system_);
+  // in generalised coordinates a gap may change at any rate: all are looked at
+  if (!table) return std::numeric_limits<double>::infinity();
+  return 2 * std::abs(h) * table->fastest(z) + 1e-6 * contacts_.finder().length_scale();
+}
+
+// Gaps by positions: of the free step, too. Closed contacts are found by their velocities now.
+double MoreauJean::free_band(const State& state, double h) {
+  if (!bodies_ || options_.gap == GapTreatment::velocity) return band(state.z.data(), h);
+  const Pattern& mass = system_->pattern(Q::momentum_z);  // diagonal for bodies
+  for (int i = 0; i < nz_; ++i) {
+    const double m = M_[at(mass.row_start[at(i)])];
+    z_new_[at(i)] = state.z[at(i)] + (m > 0 ? h * b0_[at(i)] / m : 0);
+  }
+  return std::max(band(state.z.data(), h), band(z_new_.data(), h));
+}
+
+// The contacts of the step at (t0, y0), and which are active.
+void MoreauJean::choose_contacts(const State& state, double h, double band) {
+  if (!contacts_.has_contacts()) return;
+  contacts_.find(state.t, state.y.data(), band);
+  if (spin_rows_) spin_rows_->turn(state.z.data(), (1 - theta_) * h, contacts_.found());
+  if (walls_move_) {
+    contacts_.finder().find(state.t + h, state.y.data(), band, ends_);
+    contacts_.end_drift(ends_.drift);
+  }
+  const ContactList& l = contacts_.list();
+  for (int i = 0; i < l.count; ++i) contacts_.active.push_back(i);
+  if (options_.gap != GapTreatment::velocity) {
+    for (int i = 0; i < l.count; ++i)
+      if (l.restitution[at(i)] > 0)
+        throw UnsuitableMethod(fmt::format(
+            "gap = \"{}\" has no restitution, but the contact {} has {:g}; use gap = \"velocity\" or restitution = 0",
+            options_.gap == GapTreatment::linearised ? "linearised" : "nonlinear",
+            contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
+    return;
+  }
+  const int d = contacts_.dimension();
+  u0_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), u0_.data());
+  const double eps = 1e-12 * std::max(contacts_.finder().length_scale(), bodies_ ? 0.0 : biggest(state.y.data(), ny_));
+  std::size_t kept = 0;
+  for (int i = 0; i < l.count; ++i)
+    if (l.gap[at(i)] + options_.activation * h * u0_[at(i * d)] <= eps) contacts_.active[kept++] = i;
+  contacts_.active.resize(kept);
+}
+
+// z0 after the impacts of Poisson's or the sequential law
+bool MoreauJean::strike(const State& state) {
+  std::copy_n(state.z.data(), nz_, z0_.data());
+  struck_.assign(at(contacts_.rows()), 0.0);
+  const bool apart = options_.impact == ImpactLaw::poisson || options_.impact == ImpactLaw::sequential;
+  if (!apart || options_.gap != GapTreatment::velocity || contacts_.active.empty()) return true;
+  const int d = contacts_.dimension();
+  if (std::none_of(contacts_.active.begin(), contacts_.active.end(),
+                   [&, k = 0](int) mutable { return u0_[at(d * k++)] < 0; }))
+    return true;
+  matrix_.mass(M_.data(), S_.data());
+  if (!contacts_.factor(S_.data(), G0_.data())) return false;
+  return options_.impact == ImpactLaw::poisson ? contacts_.poisson(z0_.data(), struck_)
+                                               : contacts_.sequential(options_.last_first, z0_.data(), struck_);
+}
+
+// y1 for z1, on the joints
+void MoreauJean::move(const State& state, double h) {
+  for (int k = 0; k < nz_; ++k) middle_[at(k)] = (1 - theta_) * state.z[at(k)] + theta_ * z1_[at(k)];
+  system_->move(state.y.data(), middle_.data(), h, y1_.data());
+}
+
+void MoreauJean::middle_mass(const State& state, double h) {
+  if (constant_mass_) return;
+  std::vector<double>& y = w_;  // free between solutions
+  y.resize(std::max(w_.size(), at(ny_)));
+  for (int k = 0; k < nz_; ++k) middle_[at(k)] = (state.z[at(k)] + z1_[at(k)]) / 2;
+  system_->move(state.y.data(), middle_.data(), h / 2, y.data());
+  mass_->at(state.t + h / 2, y.data(), middle_.data(), state.psi.data());
+  ++counters_.evaluations;
+  std::copy_n((*mass_)[Q::momentum_z], M_.size(), M_.data());
+}
+
+// S with the derivatives of the forces where that is of use: symmetric for bodies in space and for many contacts, and
+// without them where it is not definite.
+bool MoreauJean::factor(double h) {
+  ++counters_.factorisations;
+  if (matrix_.has_forces() && !without_forces_) {
+    symmetric_part_ = !system_->velocity_is_z() || !contacts_.few();
+    matrix_.assemble(M_.data(), h * theta_, symmetric_part_, S_.data());
+    if (contacts_.factor(S_.data(), C_.data()) && contacts_.definite()) return true;
+    without_forces_ = true;
+    symmetric_part_ = false;
+    ++counters_.factorisations;
+  }
+  matrix_.mass(M_.data(), S_.data());
+  return contacts_.factor(S_.data(), C_.data());
+}
+
+// w: what the laws add to H z1
+void MoreauJean::demand(const State& state, double h) {
+  const ContactList& l = contacts_.list();
+  const int d = contacts_.dimension();
+  w_.resize(std::max(w_.size(), at(contacts_.rows())));
+  std::vector<double>& u1 = total_;
+  if (options_.gap == GapTreatment::nonlinear && !contacts_.active.empty()) {
+    u1.resize(at(contacts_.rows() + l.count));
+    contacts_.velocities(z1_.data(), u1.data());
+    contacts_.finder().gaps(state.t + h, y1_.data(), l, u1.data() + contacts_.rows());
+  }
+  for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
+    const int i = contacts_.active[a], k = static_cast<int>(a) * d;
+    const double* drift = (options_.gap == GapTreatment::velocity ? contacts_.end_drift() : l.drift).data() + i * d;
+    for (int row = 0; row < d; ++row) w_[at(k + row)] = drift[row];
+    const double e = l.restitution[at(i)];
+    // of an old penetration, what need not be undone now
+    const double left = options_.recover > 0 ? std::max(0.0, -l.gap[at(i)] / h - options_.recover) : 0;
+    switch (options_.gap) {
+      case GapTreatment::velocity:
+        if (options_.impact == ImpactLaw::newton) w_[at(k)] += e * u0_[at(k)];
+        if (options_.impact == ImpactLaw::moreau)
+          for (int row = 0; row < d; ++row) w_[at(k + row)] += e * u0_[at(k + row)];
+        break;
+      case GapTreatment::linearised:
+        w_[at(k)] = walls_move_ ? ends_.gap[at(i)] / h : w_[at(k)] + l.gap[at(i)] / h;
+        w_[at(k)] += left;
+        break;
+      case GapTreatment::nonlinear: w_[at(k)] += u1[at(contacts_.rows() + i)] / h - u1[at(k)] + left; break;
+    }
+  }
+}
+
+bool MoreauJean::solve_implicit(const State& state, double h) {
+  const double t1 = state.t + h;
+  const Pattern &mass = system_->pattern(Q::momentum_z), &rate_z = system_->pattern(Q::constraint_rate_z);
+  std::copy_n(z0_.data(), nz_, z1_.data());
+  // Rounding is that of the forces even where everything rests.
+  double free = 0, last = INFINITY, last_force = 0;
+  for (int i = 0; i < nz_; ++i)
+    for (int k = mass.row_start[at(i)]; k < mass.row_start[at(i) + 1]; ++k)
+      if (mass.column[at(k)] == i && M_[at(k)] > 0) free = std::max(free, std::abs(h * b0_[at(i)] / M_[at(k)]));
+  bool factored = false;
+  for (int iteration = 0; iteration < max_iterations_; ++iteration) {
+    move(state, h);
+    if (position_.active() && !position_.project(t1, y1_.data(), z1_.data(), state.psi.data())) return false;
+    middle_mass(state, h);
+    next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
+    ++counters_.evaluations;
+    const Evaluation& e = *next_;
+    // Where force and mass are those of the last solution, that was the solution; but not of a part of S alone, which
+    // expects another change of the force.
+    double force_change = 0;
+    for (int k = 0; k < nz_; ++k)
+      force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
+    if (iteration > 0 && m_ == 0 && constant_mass_ && !symmetric_part_ && options_.gap != GapTreatment::nonlinear &&
+        force_change <= 1e-15 * last_force)
+      return true;
+    std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
+    last_force = biggest(b1_.data(), nz_);
+    for (std::size_t k = 0; k < C_.size(); ++k) C_[k] = (1 - theta_) * G0_[k] + theta_ * e[Q::constraint_rate_z][k];
+    if (iteration == 0 && matrix_.has_forces()) {
+      matrix_.forces_at(t1, y1_.data(), z1_.data(), state.psi.data());
+      ++counters_.evaluations;
+    }
+    if (!factored || m_ > 0 || !constant_mass_) {
+      if (!factor(h)) return false;
+      factored = true;
+    }
+    // S z1 + M (z0 - z1) + h ((1 - theta) b0 + theta b1)
+    std::fill(right_.begin(), right_.end(), 0.0);
+    multiply_add(matrix_.pattern(), S_.data(), z1_.data(), 1.0, right_.data());
+    for (int k = 0; k < nz_; ++k) middle_[at(k)] = z0_[at(k)] - z1_[at(k)];
+    multiply_add(mass, M_.data(), middle_.data(), 1.0, right_.data());
+    axpy(h * (1 - theta_), b0_.data(), nz_, right_.data());
+    axpy(h * theta_, b1_.data(), nz_, right_.data());
+    // C z + c = 0 where c = (g_t + G z1) - C z1
+    std::copy_n(e[Q::constraint_rate], m_, c_.data());
+    multiply_add(rate_z, C_.data(), z1_.data(), -1.0, c_.data());
+    demand(state, h);
+    ++counters_.iterations;
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return false;
+    double change = 0;
+    for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
+    z1_.swap(z_new_);
+    const double scale = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
+    if (!std::isfinite(change)) return false;
+    if (change <= 4e-16 * scale || (change <= 1e-11 * scale && change >= 0.5 * last)) {
+      move(state, h);
+      return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+    }
+    if (iteration + 1 == max_iterations_) {
+      if (!(change <= 1e-6 * scale)) break;
+      ++unsettled_;
+      move(state, h);
+      return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+    }
+    last = change;
+  }
+  contacts_.failure = fmt::format(
+      "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
+      max_iterations_);
+  return false;
+}
+
+// Forces in the middle, as predicted; one contact problem; then onto the joints.
+bool MoreauJean::solve_explicit(const State& state, double h) {
+  const double t1 = state.t + h, tm = state.t + theta_ * h;
+  system_->move(state.y.data(), z0_.data(), theta_ * h, y1_.data());
+  here_->at(tm, y1_.data(), z0_.data(), state.psi.data());
+  std::copy_n((*here_)[Q::acceleration_force], nz_, b1_.data());
+  std::copy_n((*here_)[Q::momentum_z], M_.size(), M_.data());
+  std::copy_n(b1_.data(), nz_, b0_.data());
+  std::copy_n(z0_.data(), nz_, z1_.data());
+  system_->move(state.y.data(), z0_.data(), h, y1_.data());
+  next_->at(t1, y1_.data(), z0_.data(), state.psi.data());
+  counters_.evaluations += 2;
+  std::copy_n((*next_)[Q::constraint_rate_z], C_.size(), C_.data());
+  if (!factor(h)) return false;
+  std::fill(right_.begin(), right_.end(), 0.0);
+  multiply_add(system_->pattern(Q::momentum_z), M_.data(), z0_.data(), 1.0, right_.data());
+  axpy(h, b1_.data(), nz_, right_.data());
+  std::copy_n((*next_)[Q::constraint_rate], m_, c_.data());
+  multiply_add(system_->pattern(Q::constraint_rate_z), C_.data(), z0_.data(), -1.0, c_.data());
+  const int rounds = options_.gap == GapTreatment::nonlinear ? max_iterations_ : 1;
+  for (int round = 0; round < rounds; ++round) {
+    demand(state, h);
+    ++counters_.iterations;
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return false;
+    double change = 0;
+    for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
+    z1_.swap(z_new_);
+    move(state, h);
+    if (change <= 1e-12 * biggest(z1_.data(), nz_)) break;
+  }
+  return !both_.active() || both_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+}
+
+StepResult MoreauJean::step(State& state, double h) {
+  ++counters_.steps;
+  if (h < 0 && contacts_.has_contacts())
+    return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
+  here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  std::copy_n((*here_)[Q::momentum_z], M_.size(), M_.data());
+  std::copy_n((*here_)[Q::acceleration_force], nz_, b0_.data());
+  std::copy_n((*here_)[Q::constraint_rate_z], G0_.size(), G0_.data());
+  contacts_.step_length(h);
+  without_forces_ = symmetric_part_ = false;
+  double reach = contacts_.has_contacts() ? free_band(state, h) : 0;
+  choose_contacts(state, h, reach);
+  for (int look = 0;; ++look) {
+    u0_.resize(at(contacts_.rows()));
+    contacts_.velocities(state.z.data(), u0_.data());
+    if (!strike(state)) return fail(state, h, "the impacts");
+    if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h)) return fail(state, h, "the step");
+    // Forces and impulses may have made bodies faster than expected: who else could they have reached?
+    if (options_.gap == GapTreatment::velocity || !bodies_ || !contacts_.has_contacts() || look == most_looks) break;
+    const double needed = band(z1_.data(), h);
+    if (!(needed > reach)) break;
+    reach = 1.5 * needed;
+    const int before = contacts_.list().count;
+    choose_contacts(state, h, reach);
+    if (contacts_.list().count == before) break;
+  }
+  account(state, h);
+  state.t += h;
+  std::copy_n(y1_.data(), ny_, state.y.data());
+  std::copy_n(z1_.data(), nz_, state.z.data());
+  for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
+  multipliers_ = state.psi;
+  return {};
+}
+
+// What the contacts did, and |M (z1 - z0) - h f - H^T r - C^T s|
+void MoreauJean::account(const State& state, double h) {
+  if (!contacts_.has_contacts()) return;
+  std::vector<double>& defect = middle_;
+  double scale = 0;
+  for (int k = 0; k < nz_; ++k) z_new_[at(k)] = z1_[at(k)] - z0_[at(k)];
+  std::fill(defect.begin(), defect.end(), 0.0);
+  multiply_add(system_->pattern(Q::momentum_z), M_.data(), z_new_.data(), 1.0, defect.data());
+  scale = biggest(defect.data(), nz_);
+  for (int k = 0; k < nz_; ++k) {
+    const double impulse = h * ((1 - theta_) * b0_[at(k)] + theta_ * b1_[at(k)]);
+    scale = std::max(scale, std::abs(impulse));
+    defect[at(k)] -= impulse;
+  }
+  contacts_.add_reaction(contacts_.contact_impulse.data(), -1.0, defect.data());
+  const Pattern& p = system_->pattern(Q::constraint_rate_z);
+  for (int j = 0; j < m_; ++j)
+    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) {
+      scale = std::max(scale, std::abs(C_[at(k)] * contacts_.joint_impulse[at(j)]));
+      defect[at(p.column[at(k)])] -= C_[at(k)] * contacts_.joint_impulse[at(j)];
+    }
+  contacts_.count_balance(biggest(defect.data(), nz_), scale);
+  total_.assign(contacts_.contact_impulse.begin(), contacts_.contact_impulse.end());
+  for (std::size_t k = 0; k < struck_.size(); ++k) total_[k] += struck_[k];
+  // positions move with the velocity before all impulses of the step, and so these work together
+  contacts_.count_energy(total_.data(), state.z.data(), z1_.data());
+  contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
+}
+
+StepResult MoreauJean::fail(const State& state, double h, const std::string& what) const {
+  if (!contacts_.failure.empty())
+    return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_.failure)};
+  return explain_failure(*system_, state, h, what.c_str(), Convergence(0));
+}
+
+}  // namespace hinge

@@ -1,0 +1,90 @@
+// Moreau's and Jean's time stepping, with the theta rule for forces and joints on both levels:
+//
+//   M (z1 - z0) = h ((1 - theta) b0 + theta b1) + H^T r + C^T s       M in the middle, H at y0
+//   y1 = y0 (+) h ((1 - theta) z0 + theta z1)                         (+): rotations by their exponential
+//   0 = g(t1, y1),  0 = g_t + G z1 at (t1, y1),  C = (1 - theta) G0 + theta G1
+//
+// and for the contacts, with u = H z + drift, one of
+//
+//   velocity     contacts with g(y0) + gamma h u_N0 <= eps:  laws between r and u1 + e u0   (Newton; Moreau: all rows)
+//   linearised   contacts nearby:  laws between r and u1 + g(y0)/h,  theta = 1, no restitution
+//   nonlinear    the same with g(t1, y1)/h itself
+//
+// All equations of a step are solved together, by Newton's iteration on the forces with the contact problem inside; the
+// derivative of the forces enters as S = M - h theta f_z - h^2 theta^2 f_y v_z. Poisson's law and sequential impacts
+// change z0 first, the step then goes on without restitution.
+//
+// In space the rows of H over spins are turned on by (1 - theta) h, body/spin_rows.hpp says why.
+//
+// Order 2 (theta = 1/2) or 1 where nothing strikes, 1 with impacts; psi = impulse / h of order 1. Preserved: both
+// levels of the joints at round-off, the state of rest. Not preserved: the gap, which drifts by O(h) with "velocity"
+// ("linearised": not where gaps are convex; "nonlinear" never); symplecticity, symmetry, momentum maps; energy, which
+// impacts with restitution and friction may create (Newton).
+//
+// theta < 1 with the linearised gap is refused: a closed contact would get u1 = -((1 - theta)/theta) u0, a rebound that
+// depends on where in a step the impact falls and does not converge.
+//
+// Reference: J. J. Moreau, CISM 302 (1988) 1-82; M. Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257;
+// M. Anitescu, Math. Program. 105 (2006) 113-143.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "body/spin_rows.hpp"
+#include "formulation/project/projection.hpp"
+#include "hinge/nonsmooth.hpp"
+#include "method/nonsmooth/contact_step.hpp"
+#include "method/nonsmooth/moreau_jean_matrix.hpp"
+
+namespace hinge {
+
+class MoreauJean final : public Stepper {
+ public:
+  MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options, const SolverOptions& solver);
+  StepResult step(State& state, double h) override;
+  void reset() override { contacts_.reset(); }
+  const ContactStatistics* contact_statistics() const override {
+    return contacts_.has_contacts() ? &contacts_.statistics : nullptr;
+  }
+  const ContactImpulses* contact_impulses() const override {
+    return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
+  }
+  std::vector<std::string> remarks() const override;
+
+ private:
+  using Q = Quantity;
+  double band(const double* z, double h);
+  double free_band(const State& state, double h);
+  void choose_contacts(const State& state, double h, double band);
+  bool strike(const State& state);
+  void move(const State& state, double h);
+  void middle_mass(const State& state, double h);
+  bool factor(double h);
+  void demand(const State& state, double h);
+  bool converged(double change, double last) const;
+  bool solve_implicit(const State& state, double h);
+  bool solve_explicit(const State& state, double h);
+  void account(const State& state, double h);
+  StepResult fail(const State& state, double h, const std::string& what) const;
+
+  std::shared_ptr<const System> system_;
+  MoreauJeanOptions options_;
+  int max_iterations_;
+  bool implicit_, constant_mass_, bodies_, walls_move_;
+  double theta_;
+  int ny_, nz_, m_;
+  MoreauJeanMatrix matrix_;
+  // In this step: S is not definite with the derivatives of the forces; S has their symmetric part.
+  bool without_forces_ = false, symmetric_part_ = false;
+  ContactStep contacts_;
+  std::optional<SpinRows> spin_rows_;  // of bodies
+  ConstraintProjection position_, both_;
+  std::unique_ptr<Evaluation> here_, next_, mass_;
+  ContactList ends_;  // the contacts at (t1, y0), where walls move
+  std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;
+  long unsettled_ = 0;
+};
+
+}  // namespace hinge

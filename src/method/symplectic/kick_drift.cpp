@@ -1,0 +1,192 @@
+#include "method/symplectic/kick_drift.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Contraction above which the small matrix is made anew.
+constexpr double renew_above = 0.1;
+
+}  // namespace
+
+bool has_small_constant_mass(const System& system) {
+  return system.is_constant(Quantity::momentum_z) &&
+         BlockInverse(system.pattern(Quantity::momentum_z)).largest() <= SchurComplement::largest_mass_block;
+}
+
+void require_regular_mass(const System& system, const char* method) {
+  if (!has_small_constant_mass(system)) return;
+  const auto mass = system.evaluation({Quantity::momentum_z});
+  const std::vector<double> zero(static_cast<std::size_t>(std::max({system.ny(), system.nz(), system.npsi(), 1})), 0.0);
+  mass->at(0, zero.data(), zero.data(), zero.data());
+  BlockInverse inverse(system.pattern(Quantity::momentum_z));
+  std::vector<double> values(inverse.pattern().entries());
+  if (!inverse.compute((*mass)[Quantity::momentum_z], values.data()))
+    throw UnsuitableMethod(
+        fmt::format("{} needs a regular mass matrix, but nothing resists a change of {} except the constraints; use "
+                    "gauss-lobatto, which can treat that",
+                    method, system.layout().z_name(inverse.singular_row())));
+}
+
+KickDrift::KickDrift(const System& system, const SolverOptions& options, Counters& counters)
+    : system_(system),
+      max_iterations_(options.max_iterations),
+      ny_(system.ny()),
+      nz_(system.nz()),
+      m_(system.npsi()),
+      counters_(counters),
+      small_(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi), system.pattern(Q::constraint_rate_z),
+             options.linear_algebra) {
+  const SystemKind kind = system_.layout().kind;
+  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+  start_ = system_.evaluation({Q::force, Q::reaction_psi, Q::velocity});
+  velocity_ = system_.evaluation({Q::velocity});
+  position_ = system_.evaluation({Q::constraint});
+  reference_ = system_.evaluation({Q::momentum_z, Q::constraint_rate_z, Q::velocity_z});
+  const auto n = [](int k) { return static_cast<std::size_t>(k); };
+  for (auto* v : {&f_, &kick_, &change_}) v->resize(n(nz_));
+  for (auto* v : {&v_, &velocity_change_}) v->resize(n(ny_));
+  increment_.resize(n(m_));
+  rpsi_.resize(system_.pattern(Q::reaction_psi).entries());
+  velocity_z_.resize(system_.pattern(Q::velocity_z).entries());
+}
+
+void KickDrift::begin(const State& state) {
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  take_forces(*start_);
+  std::copy_n((*start_)[Q::velocity], ny_, v_.data());
+}
+
+void KickDrift::take_forces(const Evaluation& at) {
+  std::copy_n(at[Q::force], nz_, f_.data());
+  std::copy_n(at[Q::reaction_psi], rpsi_.size(), rpsi_.data());
+}
+
+// As in the general SPARK step: increments are judged by what they do, y to eps |y| and v at the end to eps |v|.
+bool KickDrift::prepare(const From& from, double h, const double* psi) {
+  constexpr double tiny = 1e-200;
+  if (!small_.factored() && !renew_small(from.t, from.y, from.z, psi)) return false;
+  const double size_h = std::abs(h);
+  small_.solve_mass(f_.data(), change_.data());
+  const double a = velocity_size(change_.data());
+  const double v = biggest(v_.data(), ny_) + (std::isfinite(a) ? size_h * a : 0);
+  unit_y_ = epsilon * rounding_growth(m_) * std::max({biggest(from.y, ny_), size_h * v, tiny});
+  unit_v_ = 2 * epsilon * std::max(v, tiny);
+  return true;
+}
+
+// |v_z dz|, with v_z as it was at the last renewal of the small matrix
+double KickDrift::velocity_size(const double* dz) {
+  if (velocity_is_z_) return biggest(dz, nz_);
+  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
+  multiply_add(system_.pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
+  return biggest(velocity_change_.data(), ny_);
+}
+
+// S = g_y v_z (y1) p_z^-1 r_psi (y0), the exact Newton matrix
+bool KickDrift::renew_small(double t1, const double* y1, const double* z, const double* psi) {
+  reference_->at(t1, y1, z, psi);
+  ++counters_.factorisations;
+  ++counters_.evaluations;
+  std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
+  return small_.factor((*reference_)[Q::momentum_z], rpsi_.data(), (*reference_)[Q::constraint_rate_z]);
+}
+
+void KickDrift::kick(const double* force, const double* reaction_psi, const double* psi, double weight,
+                     const double* from, double* to) {
+  for (int a = 0; a < nz_; ++a) kick_[static_cast<std::size_t>(a)] = weight * force[a];
+  multiply_add(system_.pattern(Q::reaction_psi), reaction_psi, psi, weight, kick_.data());
+  small_.solve_mass(kick_.data(), to);
+  axpy(1.0, from, nz_, to);
+}
+
+// Z from L, and y1 = y0 + (h/2) (v(t0, Z) + v(t1, Z))
+void KickDrift::drift(const From& from, double weight, double h, const double* psi, double* z, double* y1) {
+  kick(f_.data(), rpsi_.data(), psi, weight, from.z, z);
+  std::copy_n(from.y, ny_, y1);
+  if (velocity_is_z_) {
+    axpy(h, z, ny_, y1);
+    std::copy_n(z, ny_, v_.data());
+    return;
+  }
+  for (const double t : {from.t, from.t + h}) {
+    velocity_->at(t, from.y, z, psi);
+    ++counters_.evaluations;
+    axpy(h / 2, (*velocity_)[Q::velocity], ny_, y1);
+  }
+  std::copy_n((*velocity_)[Q::velocity], ny_, v_.data());
+}
+
+// For point masses in one pass: long chains are limited by memory, not by arithmetic.
+double KickDrift::kick_by_increment(const double* reaction_psi, const double* dpsi, double weight, double h, double* z,
+                                    double* y) {
+  const Pattern& p = system_.pattern(Q::reaction_psi);
+  const double* inverse = small_.diagonal_inverse();
+  if (!inverse || !velocity_is_z_) {
+    std::fill(kick_.begin(), kick_.end(), 0.0);
+    multiply_add(p, reaction_psi, dpsi, weight, kick_.data());
+    small_.solve_mass(kick_.data(), change_.data());
+    axpy(1.0, change_.data(), nz_, z);
+    if (y && velocity_is_z_) axpy(h, change_.data(), nz_, y);
+    return velocity_size(change_.data());
+  }
+  double size = 0;
+  bool nan = false;
+  int k = 0;
+  for (int i = 0; i < nz_; ++i) {
+    double sum = 0;
+    for (const int end = p.row_start[static_cast<std::size_t>(i) + 1]; k < end; ++k)
+      sum += reaction_psi[k] * dpsi[p.column[static_cast<std::size_t>(k)]];
+    const double dz = weight * inverse[i] * sum, a = std::abs(dz);
+    z[i] += dz;
+    if (y) y[i] += h * dz;
+    size = size < a ? a : size;
+    nan |= a != a;
+  }
+  return nan ? std::numeric_limits<double>::quiet_NaN() : size;
+}
+
+bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1,
+                      Convergence& convergence) {
+  convergence = Convergence(max_iterations_, noise_);
+  const double t1 = from.t + h;
+  bool renewed = false;
+  auto verdict = Convergence::Verdict::go_on;
+  drift(from, weight, h, psi, z, y1);
+  if (m_ == 0) return std::isfinite(biggest(y1, ny_));
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    ++counters_.evaluations;
+    position_->at(t1, y1, z, psi);
+    // h w S dL = -g(y1)
+    for (int a = 0; a < m_; ++a)
+      increment_[static_cast<std::size_t>(a)] = -(*position_)[Q::constraint][a] / (weight * h);
+    small_.solve(increment_.data());
+    axpy(1.0, increment_.data(), m_, psi);
+    // y1 moves by h v_z dZ; at the end the sums are made anew, so that rounding does not add up
+    const double size = kick_by_increment(rpsi_.data(), increment_.data(), weight, h, z, y1);
+    verdict = convergence.judge(std::abs(h) * size / unit_y_);
+    if (!velocity_is_z_ || verdict != Convergence::Verdict::go_on) drift(from, weight, h, psi, z, y1);
+    if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above) && !renewed) {
+      renewed = true;
+      if (!renew_small(t1, y1, z, psi)) return false;
+      convergence.matrix_renewed();
+    }
+  }
+  if (verdict != Convergence::Verdict::converged) return false;
+  noise_ = convergence.next_noise();
+  return true;
+}
+
+}  // namespace hinge

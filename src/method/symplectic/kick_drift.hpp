@@ -1,0 +1,75 @@
+// A kick by the force and by unknown multipliers, a drift, and the position level at its end, for separable systems:
+//
+//   p(Z) = p(z0) + w (f(t0, y0) + r_psi(t0, y0) L)
+//   y1   = y0 + (h/2) (v(t0, Z) + v(t1, Z)),         0 = g(t1, y1)      for L
+//
+// Newton's matrix is h w S with S = g_y v_z (y1) p_z^-1 r_psi (y0); its factors are kept for as long as they serve.
+// RATTLE starts a step with it (w = h/2), SHAKE is made of nothing else (w = h/2 at the start, then w = h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hinge/method.hpp"
+#include "solve/newton/convergence.hpp"
+#include "solve/linear/saddle_point.hpp"
+
+namespace hinge {
+
+/// Can it be done? The mass matrix p_z must be constant and fall apart into small blocks.
+bool has_small_constant_mass(const System& system);
+/// Throws UnsuitableMethod where a constant mass matrix of small blocks is singular.
+void require_regular_mass(const System& system, const char* method);
+
+class KickDrift {
+ public:
+  struct From {
+    double t;
+    const double *y, *z;
+  };
+
+  KickDrift(const System& system, const SolverOptions& options, Counters& counters);
+
+  /// The matrix and what was learnt of rounding are of no use any more.
+  void forget() {
+    small_.forget();
+    noise_ = 1;
+  }
+  /// Evaluates f, r_psi and v at the beginning of a first step.
+  void begin(const State& state);
+  /// Takes f and r_psi from a pass that has them: where the next kick happens.
+  void take_forces(const Evaluation& at);
+
+  /// Sets what round-off is in a step of h from here. `psi` is a guess. False when there is no matrix to be had.
+  bool prepare(const From& from, double h, const double* psi);
+  /// psi: a guess in, the solution out.
+  bool solve(const From& from, double weight, double h, double* psi, double* z, double* y1, Convergence& convergence);
+
+  // What the velocity level of RATTLE shares with this.
+
+  /// to = from + p_z^-1 w (f + r_psi psi)
+  void kick(const double* force, const double* reaction_psi, const double* psi, double weight, const double* from,
+            double* to);
+  /// z += dz with dz = p_z^-1 w r_psi dpsi, and y += h dz where v = z and y is not null; returns |v_z dz|.
+  double kick_by_increment(const double* reaction_psi, const double* dpsi, double weight, double h, double* z,
+                           double* y);
+  double unit_velocity() const { return unit_v_; }
+  bool velocity_is_z() const { return velocity_is_z_; }
+
+ private:
+  using Q = Quantity;
+  bool renew_small(double t1, const double* y1, const double* z, const double* psi);
+  double velocity_size(const double* dz);
+  void drift(const From& from, double weight, double h, const double* psi, double* z, double* y1);
+
+  const System& system_;
+  int max_iterations_, ny_, nz_, m_;
+  Counters& counters_;
+  std::unique_ptr<Evaluation> start_, velocity_, position_, reference_;
+  SchurComplement small_;
+  std::vector<double> f_, rpsi_, v_, increment_, kick_, change_, velocity_z_, velocity_change_;
+  double unit_y_ = 0, unit_v_ = 0, noise_ = 1;
+  bool velocity_is_z_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,151 @@
+#include "method/symplectic/shake.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hinge/error.hpp"
+#include "solve/newton/extrapolation.hpp"
+#include "method/symplectic/kick_drift.hpp"
+#include "method/method_entry.hpp"
+#include "method/symplectic/rattle.hpp"
+#include "method/step_failure.hpp"
+
+namespace hinge {
+
+namespace {
+
+class Shake final : public Stepper {
+ public:
+  Shake(std::shared_ptr<const System> system, const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    ahead_ = false;
+    kick_.forget();
+    guess_.reset();
+  }
+
+ private:
+  using Q = Quantity;
+  bool continues(const State& state, double h);
+  bool start(const State& state, double h, Convergence& convergence);
+  bool look_ahead(double t1, double h, Convergence& convergence);
+
+  std::shared_ptr<const System> system_;
+  KickDrift kick_;
+  Extrapolation guess_;  // of L1
+  std::unique_ptr<Evaluation> forces_;
+  State last_;          // the state that the last step ended with
+  double last_h_ = 0;   // and its length
+  bool ahead_ = false;  // are Z_1/2 and y1 of the coming step known?
+  bool depends_on_time_;
+  std::vector<double> half_z_, y1_, next_half_z_, y2_, l0_, l1_;
+};
+
+Shake::Shake(std::shared_ptr<const System> system, const SolverOptions& options)
+    : system_(std::move(system)),
+      kick_(*system_, options, counters_),
+      guess_(static_cast<std::size_t>(system_->npsi())),
+      forces_(system_->evaluation({Q::force, Q::reaction_psi})),
+      depends_on_time_(system_->depends_on_time()) {
+  const auto n = [](int k) { return static_cast<std::size_t>(k); };
+  for (auto* v : {&half_z_, &next_half_z_, &last_.z}) v->resize(n(system_->nz()));
+  for (auto* v : {&y1_, &y2_, &last_.y}) v->resize(n(system_->ny()));
+  for (auto* v : {&l0_, &l1_, &last_.psi}) v->resize(n(system_->npsi()));
+  multipliers_.resize(n(2 * system_->npsi()));
+}
+
+// Is this the step that the last one has looked at? To the bit: what was solved for another time or step is not solved
+// for this one, and starting anew is cheap. First guesses survive a rounding of the step, not a change of the state.
+bool Shake::continues(const State& state, double h) {
+  if (!ahead_) return false;
+  const bool same_state = state.y == last_.y && state.z == last_.z;
+  if (!same_state || std::abs(h - last_h_) > 1e-9 * std::abs(h)) guess_.reset();
+  return same_state && h == last_h_ && (!depends_on_time_ || state.t == last_.t);
+}
+
+StepResult Shake::step(State& state, double h) {
+  ++counters_.steps;
+  Convergence convergence(0);
+  if (!continues(state, h) && !start(state, h, convergence)) {
+    reset();
+    return explain_failure(*system_, state, h, "the position level", convergence);
+  }
+  const double t1 = state.t + h;
+  if (!look_ahead(t1, h, convergence)) {
+    reset();
+    return explain_failure(*system_, state, h, "the position level one step ahead", convergence);
+  }
+  guess_.push(l1_.data());
+  state.t = t1;
+  state.y = y1_;
+  for (std::size_t i = 0; i < half_z_.size(); ++i) state.z[i] = (half_z_[i] + next_half_z_[i]) / 2;
+  state.psi = l1_;
+  std::copy(l0_.begin(), l0_.end(), multipliers_.begin());
+  std::copy(l1_.begin(), l1_.end(), multipliers_.begin() + static_cast<std::ptrdiff_t>(l0_.size()));
+
+  last_ = state;
+  last_h_ = h;
+  ahead_ = true;
+  std::swap(half_z_, next_half_z_);
+  std::swap(y1_, y2_);
+  std::swap(l0_, l1_);
+  return {};
+}
+
+// Z_1/2 and y1 from y0 and z0
+bool Shake::start(const State& state, double h, Convergence& convergence) {
+  kick_.begin(state);
+  l0_ = state.psi;
+  const KickDrift::From from{state.t, state.y.data(), state.z.data()};
+  return kick_.prepare(from, h, l0_.data()) &&
+         kick_.solve(from, h / 2, h, l0_.data(), half_z_.data(), y1_.data(), convergence);
+}
+
+// Z_3/2 and y2 from y1 and Z_1/2
+bool Shake::look_ahead(double t1, double h, Convergence& convergence) {
+  if (guess_.ready())
+    guess_.predict(l1_.data());
+  else
+    l1_ = l0_;
+  forces_->at(t1, y1_.data(), half_z_.data(), l1_.data());
+  ++counters_.evaluations;
+  kick_.take_forces(*forces_);
+  const KickDrift::From from{t1, y1_.data(), half_z_.data()};
+  return kick_.prepare(from, h, l1_.data()) &&
+         kick_.solve(from, h, h, l1_.data(), next_half_z_.data(), y2_.data(), convergence);
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_shake(std::shared_ptr<const System> system, const SolverOptions& options) {
+  options.validate();
+  if (!is_separable(*system) || !has_small_constant_mass(*system))
+    throw UnsuitableMethod(
+        "shake needs a separable system: a constant mass matrix (in blocks of at most 64 rows), forces that depend on "
+        "the position and the time only, a reaction linear in psi; rattle gives the same positions and takes any "
+        "system whose reaction does not depend on the velocity");
+  require_regular_mass(*system, "shake");
+  return std::make_unique<Shake>(std::move(system), options);
+}
+
+namespace {
+
+MethodInfo shake_info() {
+  return {"shake",
+          "the positions of rattle with central differences as velocities; for separable systems",
+          "2",
+          "2",
+          {.position_level = true, .symplectic = true, .momentum_maps = true},
+          {},
+          "J.-P. Ryckaert, G. Ciccotti, H. J. C. Berendsen, J. Comput. Phys. 23 (1977) 327-341"};
+}
+
+}  // namespace
+
+MethodChoice shake() { return {shake_info(), 2, "shake, order 2", make_shake, 2}; }
+
+MethodEntry shake_entry() {
+  return {shake_info(), [](const Options&) { return shake(); }};
+}
+
+}  // namespace hinge

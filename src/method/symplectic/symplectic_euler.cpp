@@ -1,0 +1,421 @@
+#include "method/symplectic/symplectic_euler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/method_entry.hpp"
+#include "method/nonsmooth/one_sided_euler.hpp"
+#include "method/step_failure.hpp"
+#include "method/symplectic/symplectic_euler_step.hpp"
+#include "method/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+// Contraction above which a kept matrix is made anew.
+constexpr double renew_above = 0.1;
+// Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
+constexpr double shortest_length = 1e-4;
+// The share of a step that is done first where it is grown in pieces: short, but not so short that rounding, eps
+// |y|/h^2, spoils the multipliers.
+constexpr double first_piece = 1.0 / 16;
+
+EulerWeights weights_of(const SymplecticEulerOptions& o, bool affine) {
+  const double a = o.alpha, b = 1 - a;
+  if (!o.natural && !o.adjoint) return {o.conjugate, {a, 0}, {-a, 1}, {0, 1}};
+  if (!o.natural) return {!o.conjugate, {1, -a}, {0, a}, {1, 0}};
+  const double w = o.adjoint ? b : a;  // the adjoint of natural(a) is natural conjugate(1-a)
+  const std::array<double, 2> multiplier = affine ? std::array{w, 1 - w} : std::array{0.0, 1.0};
+  return {o.conjugate != o.adjoint, {w, 0}, {0, 1 - w}, multiplier};
+}
+
+}  // namespace
+
+SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const EulerWeights& weights,
+                                 const SolverOptions& options)
+    : system_(std::move(system)),
+      w_(weights),
+      options_(options),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->npsi()),
+      offset_{0, ny_, ny_ + nz_, ny_ + nz_ + m_, ny_ + 2 * nz_ + m_, ny_ + 2 * nz_ + 2 * m_},
+      identity_(identity_pattern(ny_)),
+      guard_(*system_, options.linear_algebra),
+      guess_(static_cast<std::size_t>(2 * nz_)),
+      guess_psi_(static_cast<std::size_t>(2 * m_)) {
+  options_.validate();
+  const SystemKind kind = system_->layout().kind;
+  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+  const int all = offset_[unknowns], half = offset_[at_z];
+  if (w_.coupled()) {
+    parts_.push_back({true, true, 0, BlockMatrix(all), false, 1, "the equations of the step"});
+  } else {
+    parts_.push_back({true, false, 0, BlockMatrix(half), false, 1, "the position level"});
+    parts_.push_back(
+        {false, true, half, BlockMatrix(all - half), false, 1, "the velocity level at the end of the step"});
+  }
+  for (Part& part : parts_) {
+    lay_out(part);
+    part.matrix.finish(options.linear_algebra);
+  }
+  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  mid_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  mid_derivatives_ = system_->evaluation(
+      {Q::velocity_y, Q::velocity_z, Q::momentum_y, Q::momentum_z, Q::force_y, Q::force_z, Q::force});
+  position_ = system_->evaluation({Q::constraint});
+  position_derivatives_ = system_->evaluation({Q::constraint_y});
+  end_ = system_->evaluation({Q::momentum, Q::constraint_rate});
+  for (std::size_t k = 0; k < 2; ++k) {
+    kick0_[k] = system_->evaluation({Q::reaction});
+    kick0_derivatives_[k] = system_->evaluation({Q::reaction_psi});
+    kick1_[k] = system_->evaluation({Q::reaction});
+    end_derivatives_[k] = system_->evaluation({Q::momentum_y, Q::momentum_z, Q::reaction_y, Q::reaction_z,
+                                               Q::reaction_psi, Q::constraint_rate_y, Q::constraint_rate_z});
+  }
+  const auto n = [](int k) { return static_cast<std::size_t>(k); };
+  x_.resize(n(all));
+  kept_x_.resize(n(all));
+  d_.resize(n(all));
+  trial_psi_.resize(n(2 * m_));
+  velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
+  velocity_change_.resize(n(ny_));
+  ones_.assign(n(ny_), 1.0);
+  multipliers_.resize(n(2 * m_));
+}
+
+// With Ye = y0 the position follows from Z and is no unknown of its own.
+void SymplecticEuler::evaluate_first(const State& state, double h) {
+  const double t1 = end_time(state, h);
+  mid_->at(w_.at_end ? t1 : state.t, w_.at_end ? x(at_y) : state.y.data(), x(at_z_mid), psi(0));
+  if (!w_.at_end) {
+    std::copy_n(state.y.data(), ny_, x(at_y));
+    axpy(h, (*mid_)[Q::velocity], ny_, x(at_y));
+  }
+  for (int k = 0; k < 2; ++k)
+    if (w_.first[static_cast<std::size_t>(k)] != 0)
+      kick0_[static_cast<std::size_t>(k)]->at(state.t, state.y.data(), state.z.data(), psi(k));
+  position_->at(t1, x(at_y), x(at_z_mid), psi(0));
+  ++counters_.evaluations;
+}
+
+void SymplecticEuler::evaluate_second(double t1) {
+  end_->at(t1, x(at_y), x(at_z), psi(1));
+  for (int k = 0; k < 2; ++k)
+    if (w_.second[static_cast<std::size_t>(k)] != 0)
+      kick1_[static_cast<std::size_t>(k)]->at(t1, x(at_y), x(at_z), psi(k));
+  ++counters_.evaluations;
+}
+
+// d = minus the residuals
+void SymplecticEuler::residual_first(const State& state, double h) {
+  const Evaluation& mid = *mid_;
+  for (int i = 0; i < ny_; ++i)
+    d(at_y)[i] = w_.at_end ? state.y[static_cast<std::size_t>(i)] + h * mid[Q::velocity][i] - x(at_y)[i] : 0;
+  for (int i = 0; i < nz_; ++i)
+    d(at_z_mid)[i] = (*start_)[Q::momentum][i] - mid[Q::momentum][i] + (w_.at_end ? 0 : h * mid[Q::force][i]);
+  for (std::size_t k = 0; k < 2; ++k)
+    if (w_.first[k] != 0) axpy(h * w_.first[k], (*kick0_[k])[Q::reaction], nz_, d(at_z_mid));
+  for (int i = 0; i < m_; ++i) d(at_p0)[i] = -(*position_)[Q::constraint][i] / (h * h);
+}
+
+// From p0, not from p(Z): what the last increment left in Z enters only through the force.
+void SymplecticEuler::residual_second(double h) {
+  const Evaluation& end = *end_;
+  for (int i = 0; i < nz_; ++i) d(at_z)[i] = (*start_)[Q::momentum][i] - end[Q::momentum][i] + h * (*mid_)[Q::force][i];
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (w_.first[k] != 0) axpy(h * w_.first[k], (*kick0_[k])[Q::reaction], nz_, d(at_z));
+    if (w_.second[k] != 0) axpy(h * w_.second[k], (*kick1_[k])[Q::reaction], nz_, d(at_z));
+  }
+  for (int i = 0; i < m_; ++i) d(at_p1)[i] = -end[Q::constraint_rate][i] / h;
+}
+
+void SymplecticEuler::set_units(const State& state, double h) {
+  const Evaluation& e = *mid_derivatives_;
+  const double mass = biggest(e[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries()));
+  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
+  const double kick = mass > 0 ? std::abs(h) * biggest((*start_)[Q::force], nz_) * vz / mass : 0;
+  unit_ = RoundOff(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+                   kick, vz, h, m_);
+}
+
+// |v_z dz|
+double SymplecticEuler::velocity_size(const double* dz) {
+  if (velocity_is_z_) return biggest(dz, nz_);
+  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
+  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
+  return biggest(velocity_change_.data(), ny_);
+}
+
+// The last increments in units of round-off.
+double SymplecticEuler::measure(const Part& part) {
+  double size = 0;
+  if (part.has_first) {
+    if (w_.at_end) size = biggest(d(at_y), ny_) / unit_.y;
+    size = larger(size, velocity_size(d(at_z_mid)) / unit_.v);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z_mid), nz_) / unit_.z);
+  }
+  if (part.has_second) {
+    size = larger(size, velocity_size(d(at_z)) / unit_.end_v);
+    if (!velocity_is_z_) size = larger(size, biggest(d(at_z), nz_) / unit_.end_z);
+  }
+  return size;
+}
+
+// How far along the increment the multipliers stay on their branch: 1 if all the way, 0 if a singular S is in the way.
+double SymplecticEuler::safe_length(const Part& part, const State& state, double h) {
+  const auto m = static_cast<std::size_t>(m_);
+  double* trial = trial_psi_.data();
+  for (double length = 1; length > shortest_length; length /= 2) {
+    bool safe = true;
+    for (int k = 0; k < 2; ++k) {
+      const bool here = k == 0 ? part.has_first : part.has_second;
+      if (!here) continue;
+      const double* increment = d(k == 0 ? at_p0 : at_p1);
+      for (std::size_t i = 0; i < m; ++i) trial[i] = psi(k)[i] + length * increment[i];
+      // where the multiplier acts: P0 at the start of the step, P1 at its end, in the adjoints also at the start
+      if (w_.first[static_cast<std::size_t>(k)] != 0)
+        safe = safe && guard_.change(state.t, state.y.data(), state.z.data(), psi(k), trial) <= BranchGuard::allowed;
+      if (k == 1)
+        safe = safe && guard_.change(end_time(state, h), x(at_y), x(at_z), psi(k), trial) <= BranchGuard::allowed;
+    }
+    if (safe) return length;
+  }
+  return 0;
+}
+
+void SymplecticEuler::move(const Part& part, double length) {
+  if (part.has_first) {
+    if (w_.at_end) axpy(length, d(at_y), ny_, x(at_y));
+    axpy(length, d(at_z_mid), nz_, x(at_z_mid));
+    axpy(length, d(at_p0), m_, x(at_p0));
+  }
+  if (part.has_second) {
+    axpy(length, d(at_z), nz_, x(at_z));
+    axpy(length, d(at_p1), m_, x(at_p1));
+  }
+}
+
+// Newton's method with a matrix that is kept while it serves. Where r is nonlinear in psi, it is made anew in the first
+// iterations; with `shorten`, increments are shortened so that multipliers cannot jump to another branch: the iterates
+// then follow the path  F(x) = (1 - s) F(x0)  from the first guess, which meets no singular matrix.
+bool SymplecticEuler::solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence) {
+  convergence = Convergence(options_.max_iterations, part.noise);
+  auto verdict = Convergence::Verdict::go_on;
+  const bool anew = !part.kept || guard_.needed() || (part.ages_fast && counters_.steps % 32 != 0);
+  bool renew = anew;
+  int shortened = 0, renewals = 0;
+  while (verdict == Convergence::Verdict::go_on) {
+    ++counters_.iterations;
+    if (part.has_first) evaluate_first(state, h), residual_first(state, h);
+    if (part.has_second) evaluate_second(end_time(state, h)), residual_second(h);
+    if (renew) {
+      ++counters_.factorisations;
+      ++renewals;
+      assemble(part, state, h);
+      part.kept = part.matrix.factor();
+      if (!part.kept) return false;
+      if (part.has_first) set_units(state, h);
+      convergence.matrix_renewed();
+    }
+    part.matrix.solve(d_.data() + part.offset);
+    const double length = shorten ? safe_length(part, state, h) : 1;
+    move(part, length);
+    if (length < 1) {
+      if (length == 0 || ++shortened > options_.max_iterations) return false;
+      continue;
+    }
+    verdict = convergence.judge(measure(part));
+    renew =
+        guard_.needed() ? convergence.count() < 2 || convergence.theta() > 0.01 : convergence.slower_than(renew_above);
+  }
+  if (verdict != Convergence::Verdict::converged) return false;
+  part.noise = convergence.next_noise();
+  if (!anew) part.ages_fast = renewals > 0;
+  if (part.has_first) evaluate_first(state, h);  // of the values as accepted
+  return true;
+}
+
+// All parts, from what the unknowns are now: true if solved, and no other solution is near.
+bool SymplecticEuler::solve_safely(const State& state, double h, Convergence& convergence) {
+  for (Part& part : parts_)
+    if (!solve(part, state, h, false, convergence) || convergence.first_contraction() > BranchGuard::safe_contraction)
+      return false;
+  return true;
+}
+
+// Does the guess lie on the branches of the multipliers of the last step?
+bool SymplecticEuler::guess_is_on_branch(const State& state) {
+  if (!guess_.ready()) return false;
+  for (int k = 0; k < 2; ++k)
+    if (guard_.change(state.t, state.y.data(), state.z.data(), multipliers_.data() + k * m_, psi(k)) >
+        BranchGuard::allowed)
+      return false;
+  return true;
+}
+
+// The solution on the branch of the consistent multiplier: from the guess if that is certain, else grown from a short
+// step, in pieces. In that short step the multipliers, which tend to other values than the consistent one as h -> 0,
+// are found from it along a path without singular points.
+StepResult SymplecticEuler::follow_branch(const State& state, double h) {
+  Convergence convergence(0);
+  if (guess_is_on_branch(state) && solve_safely(state, h, convergence) && same_side(state, h)) return {};
+  reset();
+  double done = 0, piece = first_piece;
+  first_guess(state, piece * h);
+  for (Part& part : parts_)
+    if (!solve(part, state, piece * h, true, convergence)) {
+      if (!std::isfinite(convergence.last())) return explain_failure(*system_, state, h, part.what, convergence);
+      return left_the_branch(*system_, state, h, "a multiplier");
+    }
+  done = piece;
+  while (done < 1) {
+    kept_x_ = x_;
+    const double next = std::min(1.0, done + piece);
+    // y1 belongs to the length of the step
+    if (w_.at_end)
+      for (int i = 0; i < ny_; ++i) {
+        const double y0 = state.y[static_cast<std::size_t>(i)];
+        x(at_y)[i] = y0 + next / done * (x(at_y)[i] - y0);
+      }
+    if (solve_safely(state, next * h, convergence)) {
+      done = next;
+      piece *= 2;
+      continue;
+    }
+    x_ = kept_x_;
+    piece /= 2;
+    if (piece < BranchGuard::shortest_piece) return left_the_branch(*system_, state, h, "a multiplier");
+  }
+  return same_side(state, h) ? StepResult{} : left_the_branch(*system_, state, h, "the solution");
+}
+
+void SymplecticEuler::first_guess(const State& state, double h) {
+  std::copy_n(state.y.data(), ny_, x(at_y));
+  axpy(h, (*start_)[Q::velocity], ny_, x(at_y));  // never y0: the curvature of g would be missed
+  if (guess_.ready()) {
+    guess_.predict(d_.data());
+    std::copy_n(d_.data(), nz_, x(at_z_mid));
+    std::copy_n(d_.data() + nz_, nz_, x(at_z));
+    guess_psi_.predict(trial_psi_.data());
+    for (int k = 0; k < 2; ++k) std::copy_n(trial_psi_.data() + k * m_, m_, psi(k));
+  } else {
+    std::copy_n(state.z.data(), nz_, x(at_z_mid));
+    std::copy_n(state.z.data(), nz_, x(at_z));
+    for (int k = 0; k < 2; ++k) std::copy_n(state.psi.data(), m_, psi(k));
+  }
+}
+
+// Is S of one sign at the start, as it was before the step, and at the end?
+bool SymplecticEuler::same_side(const State& state, double h) {
+  const int side = guard_.side(state.t, state.y.data(), state.z.data(), state.psi.data());
+  return guard_.side(state.t, state.y.data(), state.z.data(), psi(0)) == side &&
+         guard_.side(end_time(state, h), x(at_y), x(at_z), psi(1)) == side;
+}
+
+StepResult SymplecticEuler::step(State& state, double h) {
+  ++counters_.steps;
+  if (std::abs(h - last_h_) > 1e-9 * std::abs(h)) reset();
+  last_h_ = h;
+  start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  ++counters_.evaluations;
+  first_guess(state, h);
+  if (parts_[0].kept && !guard_.needed()) set_units(state, h);
+  StepResult result;
+  if (guard_.needed()) {
+    result = follow_branch(state, h);
+  } else {
+    Convergence convergence(0);
+    for (Part& part : parts_)
+      if (result && !solve(part, state, h, false, convergence))
+        result = explain_failure(*system_, state, h, part.what, convergence);
+  }
+  if (!result) {
+    reset();
+    return result;
+  }
+  std::copy_n(x(at_z_mid), nz_, d_.data());
+  std::copy_n(x(at_z), nz_, d_.data() + nz_);
+  guess_.push(d_.data());
+  for (int k = 0; k < 2; ++k) std::copy_n(psi(k), m_, multipliers_.data() + k * m_);
+  guess_psi_.push(multipliers_.data());
+  state.t += h;
+  std::copy_n(x(at_y), ny_, state.y.data());
+  std::copy_n(x(at_z), nz_, state.z.data());
+  for (int i = 0; i < m_; ++i)
+    state.psi[static_cast<std::size_t>(i)] = w_.multiplier[0] * psi(0)[i] + w_.multiplier[1] * psi(1)[i];
+  return {};
+}
+
+std::unique_ptr<Stepper> make_symplectic_euler(std::shared_ptr<const System> system,
+                                               const SymplecticEulerOptions& which, const SolverOptions& options) {
+  const EulerWeights weights = weights_of(which, system->reaction_is_affine());
+  return std::make_unique<SymplecticEuler>(std::move(system), weights, options);
+}
+
+namespace {
+
+MethodInfo symplectic_euler_info() {
+  Preserves preserves = everything;
+  preserves.symmetric = false;
+  return {"symplectic-euler",
+          "symplectic Euler methods; the reaction may depend on z and be nonlinear in the multipliers",
+          "1 (variant \"natural\": only where the reaction is affine in psi)",
+          "1",
+          preserves,
+          {{"variant", "\"true\", or \"natural\" where the reaction is affine in psi", "\"true\""},
+           {"conjugate", "true: velocity and force are taken at the end of the step, not at its start", "false"},
+           {"adjoint", "true: the adjoint of the method that the other options give", "false"},
+           {"alpha", "weight of the reaction at the start of the step; not 0, and not 1 with \"natural\"", "0.5"}},
+          "L. O. Jay, Consistent extensions of the symplectic Euler method for a class of overdetermined DAEs"};
+}
+
+MethodChoice symplectic_euler_from(const Options& o) {
+  // true without quotes is a truth value in TOML, and means the same here
+  const auto given = o.find("variant");
+  const bool unquoted = given != o.end() && std::get_if<bool>(&given->second) && std::get<bool>(given->second);
+  const std::string variant = unquoted ? "true" : text_option(o, "variant", "true");
+  if (variant != "true" && variant != "natural")
+    throw InputError(fmt::format("'variant' is \"{}\"; choose \"true\" or \"natural\"", variant));
+  return symplectic_euler({.natural = variant == "natural",
+                           .conjugate = bool_option(o, "conjugate", false),
+                           .adjoint = bool_option(o, "adjoint", false),
+                           .alpha = number_option(o, "alpha", 0.5)});
+}
+
+}  // namespace
+
+MethodChoice symplectic_euler(const SymplecticEulerOptions& which) {
+  if (!std::isfinite(which.alpha) || which.alpha == 0 || (which.natural && which.alpha == 1))
+    throw InputError(fmt::format("'alpha' is {}; it must not be 0{}, 0.5 is usual", which.alpha,
+                                 which.natural ? " or 1 for the natural variant" : ""));
+  MethodChoice choice{symplectic_euler_info(), 1,
+                      fmt::format("symplectic-euler, {}{}{}, alpha {:g}, order 1", which.natural ? "natural" : "true",
+                                  which.conjugate ? " conjugate" : "", which.adjoint ? ", adjoint" : "", which.alpha),
+                      [which](std::shared_ptr<const System> system, const SolverOptions& options) {
+                        return system->contact_finder() ? make_one_sided_euler(std::move(system), which, options)
+                                                        : make_symplectic_euler(std::move(system), which, options);
+                      },
+                      1};
+  choice.takes_contacts = true;
+  SymplecticEulerOptions other = which;
+  other.adjoint = !other.adjoint;
+  choice.adjoint = [other] { return symplectic_euler(other); };
+  if (which.natural)
+    choice.warnings = [](const System& system) -> std::vector<std::string> {
+      if (system.reaction_is_affine()) return {};
+      return {
+          "the natural symplectic Euler method is inconsistent here: the reaction is nonlinear in the multipliers, "
+          "and the method converges to the solution of a different ODE as the step goes to zero; use method = "
+          "\"symplectic-euler\" with variant = \"true\""};
+    };
+  return choice;
+}
+
+MethodEntry symplectic_euler_entry() { return {symplectic_euler_info(), symplectic_euler_from}; }
+
+}  // namespace hinge

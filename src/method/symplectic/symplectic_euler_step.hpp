@@ -1,0 +1,93 @@
+// The step of a symplectic Euler method; the equations are in symplectic_euler.hpp. symplectic_euler.cpp: the step and
+// its solution. symplectic_euler_matrix.cpp: the Newton matrices.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "hinge/method.hpp"
+#include "method/wrap/branch_guard.hpp"
+#include "solve/newton/extrapolation.hpp"
+#include "method/symplectic/round_off.hpp"
+#include "solve/linear/block_matrix.hpp"
+#include "solve/newton/convergence.hpp"
+
+namespace hinge {
+
+/// The columns of the table in the header.
+struct EulerWeights {
+  bool at_end;  // Ye = y1 and e = 0; else Ye = y0 and e = 1
+  std::array<double, 2> first, second, multiplier;
+  bool coupled() const { return first[1] != 0; }
+};
+
+class SymplecticEuler final : public Stepper {
+ public:
+  SymplecticEuler(std::shared_ptr<const System> system, const EulerWeights& weights, const SolverOptions& options);
+  StepResult step(State& state, double h) override;
+  void reset() override {
+    guess_.reset();
+    guess_psi_.reset();
+    for (Part& part : parts_) part.kept = false, part.noise = 1;
+  }
+
+ private:
+  using Q = Quantity;
+  enum Unknown { at_y, at_z_mid, at_p0, at_z, at_p1, unknowns };
+
+  // A system of equations that is solved in one piece: all of the step, or one of its two halves.
+  struct Part {
+    bool has_first, has_second;
+    int offset;  // of its first unknown
+    BlockMatrix matrix;
+    bool kept = false;
+    double noise = 1;
+    const char* what;
+    bool ages_fast = false;  // a matrix of an earlier step was of no use
+  };
+
+  void lay_out(Part& part);
+  void evaluate_first(const State& state, double h);
+  void evaluate_second(double t1);
+  void residual_first(const State& state, double h);
+  void residual_second(double h);
+  void assemble(Part& part, const State& state, double h);
+  void assemble_first(BlockMatrix& matrix, int& block, double h);
+  void assemble_second(BlockMatrix& matrix, int& block, double h, bool alone);
+  void set_units(const State& state, double h);
+  double measure(const Part& part);
+  double velocity_size(const double* dz);
+  double safe_length(const Part& part, const State& state, double h);
+  void move(const Part& part, double length);
+  bool solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence);
+  bool solve_safely(const State& state, double h, Convergence& convergence);
+  bool guess_is_on_branch(const State& state);
+  StepResult follow_branch(const State& state, double h);
+  void first_guess(const State& state, double h);
+  bool same_side(const State& state, double h);
+
+  double* x(Unknown u) { return x_.data() + offset_[u]; }
+  double* d(Unknown u) { return d_.data() + offset_[u]; }
+  double* psi(int k) { return x(k == 0 ? at_p0 : at_p1); }
+  double end_time(const State& state, double h) const { return state.t + h; }
+
+  std::shared_ptr<const System> system_;
+  EulerWeights w_;
+  SolverOptions options_;
+  int ny_, nz_, m_;
+  std::array<int, unknowns + 1> offset_{};
+  std::vector<Part> parts_;
+  Pattern identity_;
+  BranchGuard guard_;
+  Extrapolation guess_, guess_psi_;
+  std::unique_ptr<Evaluation> start_, mid_, mid_derivatives_, position_, position_derivatives_;
+  std::unique_ptr<Evaluation> end_;
+  std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
+  std::vector<double> x_, kept_x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
+  RoundOff unit_;
+  double last_h_ = 0;
+  bool velocity_is_z_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,179 @@
+// `auto`: explicit_runge_kutta of order 8 until the system turns out to be stiff, then radau, from there to the end.
+//
+// Stiff means that the length of the steps is set by stability instead of accuracy: |h lambda| of the fastest motion
+// stays at the border of the stability domain (DOP853's test), or the explicit method fails or rejects most of its
+// steps. F(t, x, x') = 0 goes to radau at once. A system made of functions, which radau does not take, stays with the
+// explicit method, and the run says so.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/explicit/explicit.hpp"
+#include "method/method_entry.hpp"
+
+namespace hinge {
+
+namespace {
+
+class Automatic final : public AdaptiveStepper {
+ public:
+  Automatic(std::shared_ptr<const System> system, Options options, const SolverOptions& solver,
+            const AdaptiveOptions& adaptive)
+      : system_(std::move(system)), given_(std::move(options)), solver_(solver), adaptive_(adaptive) {
+    if (system_->layout().kind == SystemKind::dae)
+      implicit_ = make_implicit(adaptive_);
+    else
+      explicit_ = std::make_unique<ExplicitAdaptive>(
+          system_, ExplicitOptions{.projection = parse_projection(text_option(given_, "projection", "both"))}, solver_,
+          adaptive_);
+    last_ = implicit_ ? implicit_.get() : explicit_.get();
+  }
+
+  StepResult start(const State& state) override {
+    recent_steps_ = 0;
+    recent_rejected_ = 0;
+    if (next_) last_ = std::exchange(next_, nullptr);
+    if (explicit_ && last_ == explicit_.get()) return explicit_->start(state);
+    return implicit_->start(state);
+  }
+
+  StepResult advance(State& state, double limit) override {
+    if (next_) last_ = std::exchange(next_, nullptr);
+    if (last_ != explicit_.get()) return finished(implicit_->advance(state, limit));
+    const long rejected_before = explicit_->counters().rejected + explicit_->counters().failed;
+    const StepResult result = explicit_->advance(state, limit);
+    count();
+    if (!result) {
+      if (!may_switch_ || !switch_over(state, "the explicit method failed")) return result;
+      return finished(implicit_->advance(state, limit));
+    }
+    // most steps rejected, over a stretch: the estimate does not behave as that of a smooth motion
+    recent_rejected_ += explicit_->counters().rejected + explicit_->counters().failed - rejected_before;
+    if (++recent_steps_ >= 50) {
+      if (recent_rejected_ > 60 && may_switch_) wants_switch_ = "most steps of the explicit method were rejected";
+      recent_steps_ = 0;
+      recent_rejected_ = 0;
+    }
+    if (explicit_->stiff() && may_switch_) wants_switch_ = "the system is stiff";
+    if (wants_switch_ && state.t < limit) {
+      const char* why = std::exchange(wants_switch_, nullptr);
+      if (prepare(state, why)) next_ = implicit_.get();
+    }
+    return {};
+  }
+
+  // Between the ends of the last step: of the method that made it.
+  void interpolate(double t, State& state) const override { last_->interpolate(t, state); }
+
+  std::vector<std::string> remarks() const override {
+    std::vector<std::string> all = remarks_;
+    if (implicit_)
+      for (std::string& r : implicit_->remarks()) all.push_back(std::move(r));
+    return all;
+  }
+
+ private:
+  std::unique_ptr<AdaptiveStepper> make_implicit(const AdaptiveOptions& adaptive) const {
+    return make_method("radau", given_).bind_adaptive(system_, solver_, adaptive);
+  }
+
+  // Makes the implicit method and starts it; false where that is not possible.
+  bool prepare(const State& state, const char* why) {
+    may_switch_ = false;
+    try {
+      AdaptiveOptions adaptive = adaptive_;
+      adaptive.first_step = explicit_->step();
+      implicit_ = make_implicit(adaptive);
+    } catch (const Error& e) {
+      implicit_.reset();
+      remarks_.push_back(fmt::format("{} from t = {:g} on, but radau cannot take it over ({}): explicit goes on", why,
+                                     state.t, e.what()));
+      return false;
+    }
+    if (const StepResult begun = implicit_->start(state); !begun) {
+      implicit_.reset();
+      remarks_.push_back(fmt::format("{} from t = {:g} on, but radau could not start there ({}): explicit goes on", why,
+                                     state.t, begun.reason));
+      return false;
+    }
+    remarks_.push_back(fmt::format("{} from t = {:g} on: radau took over from explicit, order 8", why, state.t));
+    return true;
+  }
+  bool switch_over(const State& state, const char* why) {
+    if (!prepare(state, why)) return false;
+    last_ = implicit_.get();
+    return true;
+  }
+
+  StepResult finished(StepResult result) {
+    count();
+    return result;
+  }
+  void count() {
+    counters_ = Counters{};
+    for (const AdaptiveStepper* part : {static_cast<AdaptiveStepper*>(explicit_.get()), implicit_.get()}) {
+      if (!part) continue;
+      const Counters& c = part->counters();
+      counters_.steps += c.steps;
+      counters_.iterations += c.iterations;
+      counters_.evaluations += c.evaluations;
+      counters_.factorisations += c.factorisations;
+      counters_.full_newton += c.full_newton;
+      counters_.rejected += c.rejected;
+      counters_.failed += c.failed;
+    }
+  }
+
+  std::shared_ptr<const System> system_;
+  Options given_;
+  SolverOptions solver_;
+  AdaptiveOptions adaptive_;
+  std::unique_ptr<ExplicitAdaptive> explicit_;
+  std::unique_ptr<AdaptiveStepper> implicit_;
+  AdaptiveStepper* last_ = nullptr;  // who makes the steps
+  AdaptiveStepper* next_ = nullptr;  // who makes those to come, where that has changed
+  const char* wants_switch_ = nullptr;
+  bool may_switch_ = true;
+  long recent_rejected_ = 0;
+  int recent_steps_ = 0;
+  std::vector<std::string> remarks_;
+};
+
+MethodInfo automatic_info() {
+  return {"auto",
+          "explicit, order 8, and radau from where on the system is stiff; for a tolerance",
+          "8, then that of radau",
+          "the same",
+          {.position_level = true, .velocity_level = true},
+          {{"projection", "\"none\", \"position\", \"velocity\" or \"both\"", "\"both\", and that of radau"}},
+          "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I and II, Springer"};
+}
+
+}  // namespace
+
+namespace {
+
+MethodChoice automatic_with(const Options& options) {
+  parse_projection(text_option(options, "projection", "both"));  // refuses other words
+  MethodChoice choice{automatic_info(), 0, "auto: explicit Dormand-Prince, order 8, radau where stiff", {}, 0};
+  choice.takes_dae = true;
+  choice.bind = [](std::shared_ptr<const System>, const SolverOptions&) -> std::unique_ptr<Stepper> {
+    throw UnsuitableMethod("auto chooses its steps; give tolerance = 1e-6 instead of a step, or choose explicit");
+  };
+  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
+                                   const AdaptiveOptions& adaptive) {
+    solver.validate();
+    adaptive.tolerance.validate();
+    return std::make_unique<Automatic>(std::move(system), options, solver, adaptive);
+  };
+  return choice;
+}
+
+}  // namespace
+
+MethodChoice automatic() { return automatic_with({}); }
+
+MethodEntry automatic_entry() { return {automatic_info(), automatic_with}; }
+
+}  // namespace hinge

@@ -1,0 +1,77 @@
+// Sweeps of block Gauss-Seidel over contacts of at most two bodies, on the bodies' velocities: W is never formed.
+//
+//   u_i = A_i z + w_i,   z += A_i^T (r_i_new - r_i),     W = A A^T
+//
+// A is H scaled by the root of the inverse mass, z the velocity in that scaling (with or without the part that is there
+// without contacts, which then is in w). Memory is kept: bound anew to a problem that is not larger, nothing allocates.
+//
+// Contacts whose r has not moved for ten sweeps rest: they are looked at in every tenth sweep only (`rest_below`).
+// Order: as given; or coloured, so that contacts of one colour share no body and may be solved at the same time. The
+// order depends on the problem alone, so the bits do not depend on the number of threads.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "solve/contact/local_contact.hpp"
+
+namespace hinge {
+
+class BodySweeps {
+ public:
+  static constexpr int body_size = 6;
+
+  /// A contact or bilateral rows; r, w and A with the contact's own tangents (see LocalContact).
+  struct Item {
+    int index = 0, rows = 3, a = -1, b = -1;
+    bool bilateral = false;
+    int still = 0;  ///< sweeps since r moved last
+    LocalContact local;
+    double r[3] = {}, w[3] = {};
+    double A[6 * body_size] = {};  ///< rows N, T1, T2 for body a (6 each), then for body b
+  };
+
+  /// Begins a problem; items are to be filled by `fill`.
+  void begin(int bodies, int items);
+  Item& item(int i) { return items_[static_cast<std::size_t>(i)]; }
+  /// Sets up item i between bodies a and b (-1: none) from its rows of A: `rows` x 12, body a's columns first.
+  /// W_ii is computed from them.
+  void fill(int i, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size], double mu);
+  /// After all items are filled: orders by colours.
+  void colour();
+
+  // r, w of an item in the problem's tangents. Items are addressed by their place in the sweep; `index` is the
+  // problem's.
+  int size() const { return static_cast<int>(items_.size()); }
+  static void turn(const Item& item, const double* x, double* turned);
+  static void turn_back(const Item& item, const double* x, double* back);
+  /// z = 0 (six per body); then `add_reactions` adds A^T r.
+  std::vector<double>& velocity() { return z_; }
+  void add_reactions();
+
+  void relaxation(double omega) { relaxation_ = omega; }
+  /// Contacts with |r_i_new - r_i| W_NN at or below this count as unmoved; 0: only what does not move at all.
+  void rest_below(double velocity) { rest_below_ = velocity; }
+  /// One sweep; returns how many contacts were looked at.
+  long sweep(bool convexified, int threads);
+
+  template <bool convexified>
+  static void solve_local(Item& item, double relaxation, const double u[3], double r[3]);
+
+ private:
+  template <bool convexified>
+  void update(Item& item);
+  template <bool convexified>
+  long sweep_range(int first, int last, bool all);
+
+  std::vector<Item> items_, sorted_;
+  std::vector<int> first_of_colour_, colour_of_;
+  std::vector<unsigned long long> taken_;  // colours in use at each body, as bits
+  std::vector<double> z_;
+  int bodies_ = 0;
+  long sweeps_ = 0;
+  double relaxation_ = 1, rest_below_ = 0;
+};
+
+}  // namespace hinge

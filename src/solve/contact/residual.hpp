@@ -1,0 +1,60 @@
+// The residual of contact problems, for repeated use on one problem. It knows the problem's matrices and nothing of any
+// solver.
+#pragma once
+
+#include <optional>
+
+#include "hinge/contact.hpp"
+#include "solve/contact/mass_root.hpp"
+
+namespace hinge {
+
+/// What residuals are relative to.
+struct ResidualNorms {
+  double q = 0, q_contacts = 0, q_bilateral = 0, q_largest = 0;  ///< |q|, of its parts, and its largest entry
+  double r = 0, u = 0;
+  double noise = 0;  ///< largest sum_j |W_kj| |r_j|: times the rounding unit what u_k may be wrong by
+};
+
+/// Adds up the natural map and every violation, contact after contact.
+class ResidualSum {
+ public:
+  /// Of `law` the dimension, the friction model and its facets are used.
+  /// |F| is added up in multiples of `unit`, for entries whose squares leave the range of doubles.
+  explicit ResidualSum(const ContactProblem& law, double unit = 1) : law_(law), unit_(unit) {}
+  void contact(double mu, double rho, const double* r, const double* u);
+  void bilateral(double u);
+  ContactResidual finish(const ResidualNorms& norms);
+  /// The unit to begin anew with where the squares left the range of doubles; 0 where they did not.
+  double better_unit() const;
+  /// The lesser of |F| and the largest |F_i|/rho_i, so far.
+  double least() const;
+
+ private:
+  const ContactProblem& law_;
+  ContactResidual result_;
+  double unit_, sum_ = 0, largest_ = 0, bilateral_ = 0, longest_ = 0;
+};
+
+class ResidualOfProblem {
+ public:
+  explicit ResidualOfProblem(const ContactProblem& problem);
+  /// Recomputes u = W r + q, then the natural map and every violation.
+  ContactResidual operator()(const Eigen::VectorXd& r);
+  /// u of the last call.
+  const Eigen::VectorXd& velocity() const { return u_; }
+  const Eigen::VectorXd& q() const { return q_; }
+
+ private:
+  void compute_velocity(const Eigen::VectorXd& r);
+  void choose_rho();
+  double noise(const Eigen::VectorXd& r, double enough);
+
+  const ContactProblem& problem_;
+  std::optional<MassRoot> mass_;
+  SparseRows Ht_, abs_A_, abs_At_;  // of W = A A^T the absolute values, for rounding
+  Eigen::VectorXd q_, diagonal_, column_, rho_, u_, v_, abs_r_;
+  ResidualNorms norms_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,57 @@
+#include "solve/linear/saddle_point.hpp"
+
+#include <algorithm>
+
+namespace hinge {
+
+SchurComplement::SchurComplement(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)
+    : mass_(a) {
+  applicable_ = mass_.largest() <= largest_mass_block;
+  if (!applicable_) return;
+  inverse_.resize(mass_.pattern().entries());
+  if (c.rows == 0) return;
+  inverse_times_b_ = SparseProduct(mass_.pattern(), b);
+  c_times_ = SparseProduct(c, inverse_times_b_.pattern());
+  inverse_b_.resize(inverse_times_b_.pattern().entries());
+  schur_.resize(c_times_.pattern().entries());
+  solver_ = make_linear_solver(c_times_.pattern(), choice);
+}
+
+bool SchurComplement::factor(const double* a, const double* b, const double* c) {
+  factored_ = mass_.compute(a, inverse_.data());
+  if (!factored_ || !solver_) return factored_;
+  inverse_times_b_.multiply(inverse_.data(), b, inverse_b_.data());
+  c_times_.multiply(c, inverse_b_.data(), schur_.data());
+  return factored_ = solver_->factor(schur_.data());
+}
+
+void SchurComplement::solve_mass(const double* x, double* out) const {
+  if (mass_.largest() == 1) {
+    for (std::size_t i = 0; i < inverse_.size(); ++i) out[i] = inverse_[i] * x[i];
+    return;
+  }
+  std::fill_n(out, mass_.pattern().rows, 0.0);
+  multiply_add(mass_.pattern(), inverse_.data(), x, 1.0, out);
+}
+
+void SchurComplement::solve(double* x) {
+  if (solver_) solver_->solve(x);
+}
+
+SaddlePoint::SaddlePoint(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)
+    : matrix_(a.rows + c.rows) {
+  matrix_.place(a, 0, 0);
+  matrix_.place(b, 0, a.rows);
+  matrix_.place(c, a.rows, 0);
+  matrix_.finish(choice);
+}
+
+bool SaddlePoint::factor(const double* a, const double* b, double factor, const double* c) {
+  matrix_.clear();
+  matrix_.add(0, 1.0, a);
+  matrix_.add(1, -factor, b);
+  matrix_.add(2, 1.0, c);
+  return matrix_.factor();
+}
+
+}  // namespace hinge

@@ -1,0 +1,146 @@
+#include "solve/newton/convergence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+namespace hinge {
+namespace {
+
+using Verdict = Convergence::Verdict;
+
+/// Judges increments until there is a verdict; `size(k)` is increment k = 0, 1, ...
+template <class Size>
+Verdict run(Convergence& convergence, Size&& size) {
+  for (int k = 0; k < 10000; ++k) {
+    const Verdict verdict = convergence.judge(size(k));
+    if (verdict != Verdict::go_on) return verdict;
+  }
+  ADD_FAILURE() << "no verdict after 10000 increments";
+  return Verdict::go_on;
+}
+
+TEST(Convergence, OneIncrementBelowRoundOffIsEnough) {
+  Convergence c(10);
+  EXPECT_EQ(c.judge(0.9), Verdict::converged);
+  EXPECT_EQ(c.count(), 1);
+  EXPECT_EQ(Convergence(10).judge(0), Verdict::converged);
+}
+
+TEST(Convergence, GeometricSequencesConvergeToRoundOff) {
+  for (const double theta : {1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.8}) {
+    Convergence c(1000);
+    EXPECT_EQ(run(c, [&](int k) { return 1e12 * std::pow(theta, k); }), Verdict::converged) << theta;
+    EXPECT_LE(c.last() * theta / (1 - theta), 100) << theta;  // the error left, in units of round-off: measured 29
+  }
+}
+
+TEST(Convergence, ContractionSavesTheLastIncrement) {
+  Convergence c(50);  // theta = 1e-4: the error left after 100 is 0.01
+  EXPECT_EQ(c.judge(1e10), Verdict::go_on);
+  EXPECT_EQ(c.judge(1e6), Verdict::go_on);
+  EXPECT_EQ(c.judge(1e2), Verdict::converged);
+  EXPECT_DOUBLE_EQ(c.theta(), 1e-4);
+}
+
+TEST(Convergence, OneContractionIsNotBelieved) {
+  Convergence c(50);  // nor one that was seen before the matrix changed
+  EXPECT_EQ(c.judge(1e10), Verdict::go_on);
+  EXPECT_EQ(c.judge(2), Verdict::go_on);
+  Convergence d(50);
+  EXPECT_EQ(d.judge(1e10), Verdict::go_on);
+  EXPECT_EQ(d.judge(1e6), Verdict::go_on);
+  d.matrix_renewed();
+  EXPECT_EQ(d.judge(1e2), Verdict::go_on);
+}
+
+TEST(Convergence, QuadraticSequencesConverge) {
+  Convergence c(50);
+  double size = 1e14;
+  EXPECT_EQ(run(c, [&](int) { return std::exchange(size, size * size * 1e-16); }), Verdict::converged);
+  EXPECT_LE(c.count(), 6);  // 1e14, 1e12, 1e8, 1
+}
+
+TEST(Convergence, StagnationAtRoundOffIsConvergence) {
+  // Increments that fall and then are noise: somewhat larger than estimated, but not shrinking any more.
+  for (const double noise : {2.0, 20.0, 900.0})
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      std::mt19937 random(seed);
+      std::uniform_real_distribution<double> uniform(0.3, 1);
+      Convergence c(50);
+      c.matrix_renewed();
+      EXPECT_EQ(run(c, [&](int k) { return 1e12 * std::pow(0.01, k) + noise * uniform(random); }), Verdict::converged)
+          << noise;
+      EXPECT_LE(c.count(), 25) << noise;  // measured 17
+    }
+}
+
+TEST(Convergence, StagnationIsRememberedAsNoiseAndSlowlyForgotten) {
+  const auto noisy = [](int k) { return 1e12 * std::pow(0.01, k) + (k % 2 ? 900 : 700); };
+  Convergence first(50);
+  first.matrix_renewed();
+  EXPECT_EQ(run(first, noisy), Verdict::converged);
+  const double noise = first.next_noise();
+  EXPECT_GT(noise, 900);
+  Convergence second(50, noise);
+  EXPECT_EQ(run(second, noisy), Verdict::converged);
+  EXPECT_LT(second.count(), first.count());
+  EXPECT_LT(second.next_noise(), noise);
+  EXPECT_EQ(Convergence(50).next_noise(), 1);
+}
+
+TEST(Convergence, StagnationWithAnOldMatrixIsNotBelieved) {  // it may be slow divergence
+  Convergence c(50);
+  EXPECT_EQ(run(c, [](int k) { return 300 + 200 * std::sin(k); }), Verdict::failed);
+  EXPECT_TRUE(Convergence(50).slower_than(-1)) << "and asks for a new one";
+}
+
+TEST(Convergence, LargeStagnationIsFailure) {
+  Convergence c(30);
+  EXPECT_EQ(run(c, [](int) { return 1e8; }), Verdict::failed);
+  EXPECT_EQ(c.count(), 30);
+}
+
+TEST(Convergence, SlowContractionIsNotTakenForStagnation) {
+  Convergence c(1000);
+  EXPECT_EQ(run(c, [](int k) { return 1e5 * std::pow(0.8, k); }), Verdict::converged);
+  EXPECT_LE(c.last(), 20);  // measured 7
+}
+
+TEST(Convergence, GrowthIsFailure) {
+  for (const double growth : {2.5, 5.0, 10.0, 100.0})
+    for (const double start : {1e3, 1e8}) {
+      Convergence c(50);
+      EXPECT_EQ(run(c, [&](int k) { return start * std::pow(growth, k); }), Verdict::failed) << growth << " " << start;
+      EXPECT_LE(c.count(), 10) << growth;  // measured 9
+    }
+}
+
+TEST(Convergence, GrowthUpToTheLimitIsFailure) {
+  Convergence c(4);  // 5, 50, 500, 5000: small, but not because of rounding
+  EXPECT_EQ(run(c, [](int k) { return 5 * std::pow(10, k); }), Verdict::failed);
+}
+
+TEST(Convergence, NotANumberIsFailureAtOnce) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(Convergence(10).judge(bad), Verdict::failed);
+    Convergence c(10);
+    EXPECT_EQ(c.judge(1e3), Verdict::go_on);
+    EXPECT_EQ(c.judge(bad), Verdict::failed);
+    EXPECT_EQ(c.last(), 1e3);  // the last one that was a number, for the message
+  }
+}
+
+TEST(Convergence, LimitCountsIncrements) {
+  for (const int limit : {1, 2, 7}) {
+    Convergence c(limit);
+    EXPECT_EQ(run(c, [](int k) { return 1e15 * std::pow(0.95, k); }), Verdict::failed);
+    EXPECT_EQ(c.count(), limit);
+  }
+}
+
+}  // namespace
+}  // namespace hinge
