@@ -37,7 +37,7 @@ bool compares(const std::string& text) {
 }
 
 std::string quoted(const std::string& text) {
-  return fmt::format(text.size() <= 70 ? "\"{:.70}\"" : "\"{:.67}...\"", text);
+  return text.size() <= 70 ? fmt::format("\"{}\"", text) : fmt::format("\"{:.67}...\"", text);
 }
 
 Value read_equation(const Item& item, const ValueReader& read, const Scope& scope) {
