@@ -13,6 +13,7 @@
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
 #include "hinge/nonsmooth.hpp"
+#include "hinge/option.hpp"
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hinge/formulation.hpp"
+#include "hinge/option.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
 #include "hinge/tableau.hpp"
@@ -155,10 +156,6 @@ struct Preserves {
 
 using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
 using Options = std::map<std::string, OptionValue>;
-
-struct OptionInfo {
-  std::string name, meaning, default_value;
-};
 
 /// One entry of the list of methods.
 struct MethodInfo {
