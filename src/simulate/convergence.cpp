@@ -176,7 +176,7 @@ std::vector<std::string> ConvergenceStudy::notes() const {
         fmt::format("step {} does not divide the time {:g}: the last step was "
                     "shorter; orders observed there can mislead",
                     fitted, end - begin));
-  if (stopped) list.push_back("the study was stopped; only finished runs are shown");
+  if (stopped) list.push_back(fmt::format("the study was stopped; only finished runs are shown"));
   return list;
 }
 
