@@ -14,6 +14,7 @@
 #include "hinge/multibody.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "hinge/option.hpp"
+#include "hinge/record.hpp"
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hinge/method.hpp"
+#include "hinge/record.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {
@@ -143,6 +144,8 @@ struct Report {
 };
 std::ostream& operator<<(std::ostream& out, const Report& report);
 
+class Run;
+
 class Simulation {
  public:
   Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options);
@@ -165,26 +168,35 @@ class Simulation {
   void compare(ExactSolution exact);
   /// Writes recorded rows to a file, opened by start(). Before start().
   void record(Output output);
+  /// Keeps recorded rows in memory, for trajectory(). Before start().
+  void keep_rows();
+  /// Called with every recorded row, after it has gone to files and memory. An exception ends the run as failed. Before
+  /// start(); several are called in their order.
+  void on_row(std::function<void(const Row&)> callback);
 
   /// Checks (or makes) the initial values consistent and computes the initial multipliers.
   void start(const Start& initial);
-  /// One step. Throws StepFailure; the state is then as before.
+  /// One step; with steps of given length the k-th ends at start + k h, where the start may be an event. Throws
+  /// StepFailure; the state is then as before. Whatever is thrown, also by callbacks and own systems, first closes the
+  /// records as failed, with the reason, and then reaches the caller as it is.
   void step();
-  /// Steps until `end`; the last step is fitted. Throws StepFailure, after closing the output properly.
+  /// Steps until `end`; the last step is fitted. Throws as step() does.
   void until(double end);
-  /// Ends a run that is not continued: closes the output file. Called by the destructor as well.
+  /// Ends a run that is not continued: closes the records as finished. Called by the destructor as well, which closes
+  /// them as failed where it is called because of an exception.
   void finish();
 
   const State& state() const;
   const System& system() const;
+  /// The rows so far; none without keep_rows().
+  const Trajectory& trajectory() const;
   Report report() const;
 
   /// Called about ten times a second with the current time; return false to stop the run cleanly.
   void on_progress(std::function<bool(double t)> callback);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Run> run_;
 };
 
 }  // namespace hinge

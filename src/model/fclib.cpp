@@ -28,35 +28,13 @@ using Eigen::VectorXd;
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), check_(path_, Check::reading) {
-    require_system_opens(path, O_RDONLY, Check::reading);
-    if (std::filesystem::is_directory(path)) throw cannot_read(path, "it is a folder, not a file");
-    if (H5Fis_hdf5(path.c_str()) <= 0)
-      throw cannot_read(path, "it is no HDF5 file; contact problems come as FCLIB's HDF5 files");
-    file_ = check_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "open the file");
-  }
+  explicit Reader(const std::string& path) : file_(opened(path)) {}
 
-  // Every part of the path has to be asked for by itself.
-  bool has(const std::string& name) const {
-    for (std::size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
-      if (H5Lexists(file_.get(), name.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
-    return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0;
-  }
-
+  bool has(const std::string& name) const { return file_.has(name); }
+  std::vector<int> integers(const std::string& name) const { return file_.integers(name); }
   VectorXd numbers(const std::string& name) const {
-    const Handle data = open(name);
-    VectorXd x(count(data, name));
-    if (x.size() > 0 && H5Dread(data.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
-      throw fault(fmt::format("'{}' cannot be read as numbers", name));
-    return x;
-  }
-
-  std::vector<int> integers(const std::string& name) const {
-    const Handle data = open(name);
-    std::vector<int> x(static_cast<std::size_t>(count(data, name)));
-    if (!x.empty() && H5Dread(data.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
-      throw fault(fmt::format("'{}' cannot be read as whole numbers", name));
-    return x;
+    const std::vector<double> x = file_.numbers(name);
+    return Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size()));
   }
 
   int integer(const std::string& name) const {
@@ -65,23 +43,11 @@ class Reader {
     return x[0];
   }
 
-  /// Texts come in fixed or variable length; empty where there is none.
+  /// Empty where there is none.
   std::string text(const std::string& name) const {
     if (!has(name)) return "";
-    const Handle data = open(name);
-    const Handle type = check_(H5Dget_type(data.get()), H5Tclose, "read a text");
-    if (H5Tget_class(type.get()) != H5T_STRING || count(data, name) != 1) return "";
-    if (H5Tis_variable_str(type.get()) > 0) {
-      char* pointer = nullptr;
-      const Handle memory = check_(H5Tcopy(type.get()), H5Tclose, "read a text");
-      if (H5Dread(data.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0 || !pointer) return "";
-      std::string value = pointer;
-      H5free_memory(pointer);
-      return value;
-    }
-    std::string value(H5Tget_size(type.get()), '\0');
-    check_(H5Dread(data.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.data()), "read a text");
-    return value.c_str();
+    const std::vector<std::string> texts = file_.texts(name);
+    return texts.size() == 1 ? texts[0] : "";
   }
 
   SparseRows matrix(const std::string& name) const {
@@ -120,25 +86,18 @@ class Reader {
     return a;
   }
 
-  InputError fault(const std::string& what) const { return cannot_read(path_, what); }
+  InputError fault(const std::string& what) const { return file_.fault(what); }
 
  private:
-  Handle open(const std::string& name) const {
-    if (!has(name)) throw fault(fmt::format("there is no '{}' in it", name));
-    const hid_t data = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
-    if (data < 0) throw fault(fmt::format("'{}' should be numbers or a text, and is something else (a group?)", name));
-    return check_(data, H5Dclose, "open a part of it");
-  }
-  Index count(const Handle& data, const std::string& name) const {
-    const Handle space = check_(H5Dget_space(data.get()), H5Sclose, "read its shape");
-    const hssize_t n = H5Sget_simple_extent_npoints(space.get());
-    if (n < 0 || n > (hssize_t{1} << 28)) throw fault(fmt::format("'{}' is too long", name));
-    return static_cast<Index>(n);
+  static File opened(const std::string& path) {
+    require_system_opens(path, Purpose::reading);
+    if (std::filesystem::is_directory(path)) throw cannot_read(path, "it is a folder, not a file");
+    if (H5Fis_hdf5(path.c_str()) <= 0)
+      throw cannot_read(path, "it is no HDF5 file; contact problems come as FCLIB's HDF5 files");
+    return File::open(path);
   }
 
-  std::string path_;
-  Check check_;
-  Handle file_;
+  File file_;
 };
 
 SparseRows stacked(const SparseRows& top_left, const SparseRows& top_right, const SparseRows& bottom_left,
@@ -213,63 +172,28 @@ VectorXd read_reactions(const Reader& in, const std::string& group, const Contac
   return {};
 }
 
-class Writer {
- public:
-  Writer(const std::string& path) : path_(path), check_(path_, Check::writing) {
-    require_system_opens(path, O_WRONLY | O_CREAT, Check::writing);
-    file_ = check_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, "create the file");
-    links_ = check_(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "set up the file");
-    check_(H5Pset_create_intermediate_group(links_.get(), 1), "set up the file");
-    // Without time stamps the same problem writes the same bytes.
-    create_ = check_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up the file");
-    check_(H5Pset_obj_track_times(create_.get(), false), "set up the file");
-  }
-  void numbers(const std::string& name, const VectorXd& x) const {
-    put(name, H5T_NATIVE_DOUBLE, room(static_cast<hsize_t>(x.size())), x.data());
-  }
-  void integers(const std::string& name, const std::vector<int>& x) const {
-    put(name, H5T_NATIVE_INT, room(x.size()), x.data());
-  }
-  void text(const std::string& name, const std::string& value) const {
-    const Handle type = check_(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
-    check_(H5Tset_size(type.get(), value.size() + 1), "make a string type");
-    const Handle space = check_(H5Screate(H5S_SCALAR), H5Sclose, "make room");
-    put(name, type.get(), space, value.c_str());
-  }
-  void matrix(const std::string& name, SparseRows a) const {
-    a.makeCompressed();
-    const auto nz = static_cast<std::size_t>(a.nonZeros());
-    const int *p = a.outerIndexPtr(), *i = a.innerIndexPtr();
-    integers(name + "/m", {static_cast<int>(a.rows())});
-    integers(name + "/n", {static_cast<int>(a.cols())});
-    integers(name + "/nz", {-2});
-    integers(name + "/nzmax", {static_cast<int>(nz)});
-    integers(name + "/p", std::vector<int>(p, p + a.rows() + 1));
-    integers(name + "/i", std::vector<int>(i, i + nz));
-    numbers(name + "/x", Eigen::Map<const VectorXd>(a.valuePtr(), a.nonZeros()));
-  }
-  void close() { check_(file_.close(), "close the file"); }
+void write(const File& file, const std::string& name, const VectorXd& x) {
+  file.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())));
+}
 
- private:
-  Handle room(hsize_t n) const { return check_(H5Screate_simple(1, &n, nullptr), H5Sclose, "make room"); }
-  // Nothing is written where there is nothing: `data` of an empty vector may be no address.
-  void put(const std::string& name, hid_t type, const Handle& space, const void* data) const {
-    const Handle set =
-        check_(H5Dcreate2(file_.get(), name.c_str(), type, space.get(), links_.get(), create_.get(), H5P_DEFAULT),
-               H5Dclose, "create a part of it");
-    if (H5Sget_simple_extent_npoints(space.get()) == 0) return;
-    check_(H5Dwrite(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write a part of it");
-  }
+void write(const File& file, const std::string& name, int x) { file.write(name, std::span<const int>(&x, 1)); }
 
-  std::string path_;
-  Check check_;
-  Handle file_, links_, create_;
-};
+void write(const File& file, const std::string& name, SparseRows a) {
+  a.makeCompressed();
+  const auto nz = static_cast<std::size_t>(a.nonZeros()), rows = static_cast<std::size_t>(a.rows());
+  write(file, name + "/m", static_cast<int>(a.rows()));
+  write(file, name + "/n", static_cast<int>(a.cols()));
+  write(file, name + "/nz", -2);
+  write(file, name + "/nzmax", static_cast<int>(nz));
+  file.write(name + "/p", std::span<const int>(a.outerIndexPtr(), rows + 1));
+  file.write(name + "/i", std::span<const int>(a.innerIndexPtr(), nz));
+  file.write(name + "/x", std::span<const double>(a.valuePtr(), nz));
+}
 
 }  // namespace
 
 ContactFile read_contact_file(const std::string& path) {
-  const Quiet quiet;
+  const Session session;
   const Reader in(path);
   ContactFile file;
   ContactProblem& p = file.problem;
@@ -303,47 +227,47 @@ void write_contact_file(const std::string& path, const ContactProblem& p, const 
   validate(p);
   if (r.size() != 0 && r.size() != p.rows())
     throw OutputError(fmt::format("cannot write '{}': r has {} entries where {} are needed", path, r.size(), p.rows()));
-  const Quiet quiet;
-  Writer out(path);
+  const Session session;
+  File out = File::create(path);
   const Index contact_rows = static_cast<Index>(p.contacts()) * p.dimension, nb = p.bilateral;
   std::string group = "fclib_local";
   if (p.matrix_free()) {
     group = "fclib_global";
-    out.matrix(group + "/M", p.M);
-    out.matrix(group + "/H", SparseRows(SparseRows(p.H.topRows(contact_rows)).transpose()));
-    if (nb > 0) out.matrix(group + "/G", SparseRows(SparseRows(p.H.bottomRows(nb)).transpose()));
-    out.numbers(group + "/vectors/f", p.f);
-    out.numbers(group + "/vectors/w", p.w.head(contact_rows));
-    if (nb > 0) out.numbers(group + "/vectors/b", p.w.tail(nb));
+    write(out, group + "/M", p.M);
+    write(out, group + "/H", SparseRows(SparseRows(p.H.topRows(contact_rows)).transpose()));
+    if (nb > 0) write(out, group + "/G", SparseRows(SparseRows(p.H.bottomRows(nb)).transpose()));
+    write(out, group + "/vectors/f", p.f);
+    write(out, group + "/vectors/w", p.w.head(contact_rows));
+    if (nb > 0) write(out, group + "/vectors/b", p.w.tail(nb));
   } else if (p.dimension == 1 && nb == 0) {
     group = "lcp";
-    out.matrix("lcp/M", p.W);
-    out.numbers("lcp/q", p.q);
+    write(out, "lcp/M", p.W);
+    write(out, "lcp/q", p.q);
   } else {
     const SparseRows top = p.W.topRows(contact_rows);
     const Eigen::SparseMatrix<double> columns = top;
-    out.matrix(group + "/W", SparseRows(columns.leftCols(contact_rows)));
-    out.numbers(group + "/vectors/q", p.q.head(contact_rows));
+    write(out, group + "/W", SparseRows(columns.leftCols(contact_rows)));
+    write(out, group + "/vectors/q", p.q.head(contact_rows));
     if (nb > 0) {
       const Eigen::SparseMatrix<double> bottom = SparseRows(p.W.bottomRows(nb));
-      out.matrix(group + "/V", SparseRows(columns.rightCols(nb)));
-      out.matrix(group + "/R", SparseRows(bottom.rightCols(nb)));
-      out.numbers(group + "/vectors/s", p.q.tail(nb));
+      write(out, group + "/V", SparseRows(columns.rightCols(nb)));
+      write(out, group + "/R", SparseRows(bottom.rightCols(nb)));
+      write(out, group + "/vectors/s", p.q.tail(nb));
     }
   }
   if (group != "lcp") {
-    out.integers(group + "/spacedim", {p.dimension});
-    out.numbers(group + "/vectors/mu", p.mu);
+    write(out, group + "/spacedim", p.dimension);
+    write(out, group + "/vectors/mu", p.mu);
   }
-  out.text(group + "/info/title", p.title);
-  out.text(group + "/info/description", description);
+  out.write_text(group + "/info/title", p.title);
+  out.write_text(group + "/info/description", description);
   if (r.size() > 0) {
-    out.numbers("solution/r", r.head(contact_rows));
-    out.numbers("solution/u", contact_velocity(p, r).head(contact_rows));
-    if (nb > 0) out.numbers("solution/l", r.tail(nb));
-    if (p.matrix_free()) out.numbers("solution/v", body_velocity(p, r));
+    write(out, "solution/r", r.head(contact_rows));
+    write(out, "solution/u", contact_velocity(p, r).head(contact_rows));
+    if (nb > 0) write(out, "solution/l", r.tail(nb));
+    if (p.matrix_free()) write(out, "solution/v", body_velocity(p, r));
   }
-  out.close();
+  out.check(out.close(), "close the file");
 }
 
 }  // namespace hinge

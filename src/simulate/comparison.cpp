@@ -18,55 +18,25 @@ namespace {
 constexpr int most_repeats = 7;
 constexpr double enough_seconds = 0.1;
 
-SimulationOptions options_for(const ConvergenceProblem& problem, double tolerance, double step) {
-  SimulationOptions options;
-  options.start = problem.begin;
-  options.solver = problem.solver;
-  options.step = step;
-  options.tolerance = {tolerance, tolerance};
-  return options;
-}
-
 // False when it was stopped.
 bool measure(const ConvergenceProblem& problem, const Reference& reference, const StudiedMethod& method,
              WorkPoint& point, const ConvergenceProgress& progress) {
   double total = 0;
-  for (int k = 0; k < most_repeats && (k == 0 || total < enough_seconds); ++k) {
-    Simulation run(problem.system, method.method, options_for(problem, point.tolerance, point.step));
-    if (progress)
-      run.on_progress([&](double t) { return progress(method.name, std::max(point.tolerance, point.step), t); });
-    run.start(problem.start);
-    try {
-      run.until(problem.end);
-    } catch (const StepFailure& failure) {
-      point.failure = failure.what();
-    }
-    const Report report = run.report();
-    if (report.status == RunStatus::stopped) return false;
-    point.steps = report.steps;
-    point.counters = report.counters;
-    point.seconds = k == 0 ? report.wall_seconds : std::min(point.seconds, report.wall_seconds);
-    total += report.wall_seconds;
-    if (!point.failure.empty()) return true;
-    point.error = errors_against(reference, *problem.system, run.state());
+  for (int k = 0; k < most_repeats && (k == 0 || total < enough_seconds) && point.failure.empty(); ++k) {
+    const StudyRun run =
+        run_once(problem, reference, method, options_for(problem, point.tolerance, point.step), progress);
+    if (run.report.status == RunStatus::stopped) return false;
+    point.steps = run.report.steps;
+    point.counters = run.report.counters;
+    point.seconds = k == 0 ? run.report.wall_seconds : std::min(point.seconds, run.report.wall_seconds);
+    point.failure = run.failure;
+    point.error = run.error;
+    total += run.report.wall_seconds;
   }
   return true;
 }
 
 }  // namespace
-
-Reference adaptive_reference(const ConvergenceProblem& problem, const StudiedMethod& method, double tolerance) {
-  Simulation run(problem.system, method.method, options_for(problem, tolerance, 0));
-  run.start(problem.start);
-  try {
-    run.until(problem.end);
-  } catch (const StepFailure& failure) {
-    throw StepFailure(
-        fmt::format("the reference, {} with tolerance {:g}, failed: {}", method.name, tolerance, failure.what()),
-        failure.time);
-  }
-  return reference_of(*problem.system, run.state(), fmt::format("{}, tolerance {:g}", method.name, tolerance));
-}
 
 WorkPrecision compare_methods(const ConvergenceProblem& problem, const Reference& reference,
                               const std::vector<StudiedMethod>& methods, const std::vector<double>& tolerances,
@@ -109,12 +79,11 @@ int WorkPrecision::failures() const {
 
 std::ostream& operator<<(std::ostream& out, const WorkPrecision& work) {
   out << fmt::format("Errors at t = {:g} against {}\n", work.end, work.reference.description);
-  const std::vector<double>* const parts[] = {&work.reference.y, &work.reference.z, &work.reference.psi};
+  const std::vector<std::size_t> parts = parts_of(work.reference);
   for (const WorkSeries& series : work.series) {
     out << fmt::format("\n{}\n{:>12} {:>8} {:>9}", series.name,
                        !series.points.empty() && series.points[0].step > 0 ? "step" : "tolerance", "steps", "rejected");
-    for (std::size_t k = 0; k < 3; ++k)
-      if (!parts[k]->empty()) out << fmt::format(" {:>11}", work.part_names[k]);
+    for (const std::size_t part : parts) out << fmt::format(" {:>11}", work.part_names[part]);
     out << fmt::format(" {:>12} {:>10} {:>14} {:>10}\n", "evaluations", "iterations", "factorisations", "seconds");
     for (const WorkPoint& p : series.points) {
       out << fmt::format("{:>12.3g} {:>8} {:>9}", std::max(p.tolerance, p.step), p.steps,
@@ -123,8 +92,7 @@ std::ostream& operator<<(std::ostream& out, const WorkPrecision& work) {
         out << "      failed\n";
         continue;
       }
-      for (std::size_t k = 0; k < 3; ++k)
-        if (!parts[k]->empty()) out << fmt::format(" {:>11}", p.error[k] ? fmt::format("{:.2e}", *p.error[k]) : "-");
+      for (const std::size_t part : parts) out << fmt::format(" {:>11}", error_text(p.error[part]));
       out << fmt::format(" {:>12} {:>10} {:>14} {:>10.3g}\n", p.counters.evaluations, p.counters.iterations,
                          p.counters.factorisations, p.seconds);
     }

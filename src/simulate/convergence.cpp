@@ -102,22 +102,14 @@ std::optional<ConvergencePoint> measure(const ConvergenceProblem& problem, const
   ConvergencePoint point;
   point.step = h;
   point.fitted = last_step_is_fitted(problem.end - problem.begin, h);
-  Simulation run(problem.system, method.method, {.step = h, .start = problem.begin, .solver = problem.solver});
-  if (progress) run.on_progress([&](double t) { return progress(method.name, h, t); });
-  run.start(problem.start);
-  keep_sizes(sizes, run.state(), reference.second);
-  try {
-    run.until(problem.end);
-  } catch (const StepFailure& failure) {
-    point.failure = failure.what();
-  }
-  const Report report = run.report();
-  if (report.status == RunStatus::stopped) return {};
-  point.steps = report.steps;
-  point.counters = report.counters;
-  point.wall_seconds = report.wall_seconds;
-  if (!point.failure.empty()) return point;
-  point.error = errors_against(reference, *problem.system, run.state());
+  const StudyRun run = run_once(problem, reference, method, options_for(problem, 0, h), progress);
+  keep_sizes(sizes, run.first, reference.second);
+  if (run.report.status == RunStatus::stopped) return {};
+  point.steps = run.report.steps;
+  point.counters = run.report.counters;
+  point.wall_seconds = run.report.wall_seconds;
+  point.failure = run.failure;
+  point.error = run.error;
   for (std::size_t k = 0; k < 3; ++k)
     if (point.error[k] && !std::isfinite(*point.error[k])) point.error[k].reset();
   return point;

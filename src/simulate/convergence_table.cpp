@@ -4,22 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "hinge/convergence.hpp"
+#include "simulate/reference.hpp"
 
 namespace hinge {
 
 namespace {
 
 std::string order_text(const std::optional<double>& order) { return order ? fmt::format("{:.2f}", *order) : "-"; }
-
-// Which of y, z and the multipliers have errors at all.
-std::vector<std::size_t> shown_parts(const Reference& reference) {
-  std::vector<std::size_t> parts;
-  if (!reference.y.empty()) parts.push_back(0);
-  if (!reference.z.empty()) parts.push_back(1);
-  if (!reference.psi.empty()) parts.push_back(2);
-  return parts;
-}
 
 void print_point(std::ostream& out, const ConvergencePoint& p, const std::vector<std::size_t>& parts) {
   out << fmt::format("{:>12.6g} {:>9}", p.step, p.steps);
@@ -28,8 +19,8 @@ void print_point(std::ostream& out, const ConvergencePoint& p, const std::vector
     return;
   }
   for (const std::size_t part : parts) {
-    const std::string error = p.error[part] ? fmt::format("{:.2e}", *p.error[part]) : "-";
-    out << fmt::format(" {:>11}{} {:>6}", error, p.round_off[part] ? '*' : ' ', order_text(p.order[part]));
+    out << fmt::format(" {:>11}{} {:>6}", error_text(p.error[part]), p.round_off[part] ? '*' : ' ',
+                       order_text(p.order[part]));
   }
   const double steps = static_cast<double>(std::max(p.steps, 1L));
   out << fmt::format(" {:>10.2f} {:>11.1f} {:>9.3g}\n", static_cast<double>(p.counters.iterations) / steps,
@@ -37,7 +28,7 @@ void print_point(std::ostream& out, const ConvergencePoint& p, const std::vector
 }
 
 void print_series(std::ostream& out, const ConvergenceStudy& study, const ConvergenceSeries& series) {
-  const std::vector<std::size_t> parts = shown_parts(study.reference);
+  const std::vector<std::size_t> parts = parts_of(study.reference);
   out << fmt::format("\n{}, order {}", series.name, series.order);
   if (series.multiplier_order > 0 && !study.reference.psi.empty())
     out << fmt::format(", multipliers {}", series.multiplier_order);

@@ -96,19 +96,14 @@ DaeLevels::DaeLevels(const SymbolicSystem& system) {
         for (const Node f : hidden_constraints(structure, eq.z)) rows.push_back(f);
     } catch (const SingularDae&) {  // the run itself says so
     }
-  if (rows.empty()) return;
-  tape_ = system.tape(rows);
-  scratch_ = tape_->make_scratch();
-  values_.resize(rows.size());
+  if (!rows.empty()) rows_ = StateFunctions(system, rows);
 }
 
 void DaeLevels::at(const State& s) {
   algebraic = hidden = 0;
-  if (!tape_) return;
-  const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
-  tape_->evaluate(inputs, scratch_.data(), values_.data());
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    const double size = std::abs(values_[i]);
+  const std::vector<double>& values = rows_.at(s);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double size = std::abs(values[i]);
     if (i < algebraic_count_)
       algebraic = !(size <= algebraic) ? size : algebraic;
     else if (std::isfinite(size))

@@ -6,10 +6,7 @@
 // this gives 2 (x x' + y y') and 2 (x'^2 + y'^2 + x u' + y v').
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "system/symbolic.hpp"
+#include "simulate/state_functions.hpp"
 
 namespace hinge {
 
@@ -22,9 +19,8 @@ class DaeLevels {
   double hidden = 0;     ///< max |F_i^(k)| of those that are numbers
 
  private:
-  std::unique_ptr<Evaluator> tape_;
+  StateFunctions rows_;
   std::size_t algebraic_count_ = 0;
-  std::vector<double> scratch_, values_;
 };
 
 }  // namespace hinge

@@ -38,7 +38,7 @@ void EventWatch::compile(const System& system) {
           fmt::format("the event '{}' gives {} new values; there are {}", e.name, e.velocity.size(), wanted));
     std::vector<Node> nodes;
     for (const Expression& v : e.velocity) nodes.push_back(v.node_in(graph));
-    velocities_.back() = symbolic->tape(nodes);
+    velocities_.back() = StateFunctions(*symbolic, nodes);
   }
   const Equations& eq = symbolic->equations();
   std::vector<Node> others = eq.z;
@@ -51,28 +51,24 @@ void EventWatch::compile(const System& system) {
     slopes.push_back(has_slope_[k] ? time_derivative(graph, std::span(&roots[k], 1), eq.t, eq.y, eq.v)[0]
                                    : graph.constant(0));
   }
-  slopes_ = symbolic->tape(slopes);
-  slope_scratch_ = slopes_->make_scratch();
-  roots_ = symbolic->tape(roots);
-  scratch_ = roots_->make_scratch();
-  values_.resize(roots.size());
-}
-
-void EventWatch::evaluate(const State& s, std::vector<double>& values) {
-  const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
-  roots_->evaluate(inputs, scratch_.data(), values.data());
+  slopes_ = StateFunctions(*symbolic, slopes);
+  roots_ = StateFunctions(*symbolic, roots);
 }
 
 void EventWatch::start(const State& state) {
+  occurred_.clear();
+  crowded_ = 0;
   if (events_.empty()) return;
-  sample_ = low_ = high_ = state;
-  evaluate(state, values_);
+  sample_ = low_ = state;
   side_.assign(events_.size(), 0);
   fresh_.assign(events_.size(), 0);
-  for (std::size_t k = 0; k < events_.size(); ++k) {
-    side_[k] = sign_of(values_[k]);
-    fresh_[k] = side_[k] == 0;  // starting on a root is no event
-  }
+  const std::vector<double>& values = roots_.at(state);
+  for (std::size_t k = 0; k < events_.size(); ++k) take_side(k, values[k]);  // starting on a root is no event
+}
+
+void EventWatch::take_side(std::size_t k, double value) {
+  side_[k] = sign_of(value);
+  fresh_[k] = side_[k] == 0;
 }
 
 bool EventWatch::crosses(std::size_t k, double from, double to) const {
@@ -85,91 +81,79 @@ bool EventWatch::find(const State& before, const State& after, int looks, const 
   low_ = before;
   if (std::count(fresh_.begin(), fresh_.end(), 1) > 0) looks = std::max(looks, 4);
   for (int look = 1; look <= looks; ++look) {
-    if (look == looks) {
+    if (look == looks)
       sample_ = after;
-    } else {
-      if (!probe(before.t + (after.t - before.t) * look / looks, sample_)) continue;
-    }
-    evaluate(sample_, values_);
+    else if (!probe(before.t + (after.t - before.t) * look / looks, sample_))
+      continue;
+    values_ = roots_.at(sample_);  // locating evaluates them elsewhere
     bool any = false;
-    double first = INFINITY;
     for (std::size_t k = 0; k < events_.size(); ++k) {
-      const double now = sign_of(values_[k]);
-      if (fresh_[k]) continue;  // its side is taken below
-      if (!crosses(k, side_[k], now)) continue;
-      // The interval [low, high] holds the root: halved, or cut where the chord says, until it is two neighbours.
-      State low = low_, high = sample_, middle = sample_;
-      std::vector<double> values(events_.size());
-      evaluate(low, values);
-      double at_low = values[k], at_high = values_[k];
-      if (sign_of(at_low) != side_[k]) at_low = side_[k] * std::abs(at_high);
-      for (int n = 0; n < 200 && at_high != 0; ++n) {
-        const double width = high.t - low.t;
-        if (!(std::nextafter(low.t, high.t) < high.t)) break;
-        double t = n % 3 == 2 ? low.t + width / 2 : low.t + width * at_low / (at_low - at_high);
-        const double margin = n % 3 == 2 ? 0 : 1e-3 * width;  // never on the ends
-        t = std::min(std::max(t, low.t + margin), high.t - margin);
-        if (!(t > low.t && t < high.t)) t = low.t + width / 2;
-        if (!(t > low.t && t < high.t) || !probe(t, middle)) break;
-        middle.t = t;
-        evaluate(middle, values);
-        if (sign_of(values[k]) == side_[k]) {
-          low = middle;
-          at_low = values[k];
-        } else {
-          high = middle;
-          at_high = values[k];
-        }
-      }
-      if (high.t < first) {
-        first = high.t;
-        found.event = k;
-        found.state = high;
-        any = true;
-      }
+      if (fresh_[k] || !crosses(k, side_[k], sign_of(values_[k]))) continue;
+      State root = locate(k, low_, sample_, values_[k], probe);
+      if (any && !(root.t < found.state.t)) continue;
+      found = {k, std::move(root)};
+      any = true;
     }
     if (any) return true;
-    for (std::size_t k = 0; k < events_.size(); ++k) {
-      if (const double now = sign_of(values_[k]); now != 0) {
-        side_[k] = now;
-        fresh_[k] = 0;
-      }
-    }
+    for (std::size_t k = 0; k < events_.size(); ++k)
+      if (sign_of(values_[k]) != 0) take_side(k, values_[k]);
     low_ = sample_;
   }
   return false;
 }
 
+// The interval [low, high] holds the root: halved, or cut where the chord says, until it is two neighbours.
+State EventWatch::locate(std::size_t k, const State& from, const State& to, double at_high, const Probe& probe) {
+  State low = from, high = to, middle = to;
+  double at_low = roots_.at(low)[k];
+  if (sign_of(at_low) != side_[k]) at_low = side_[k] * std::abs(at_high);
+  for (int n = 0; n < 200 && at_high != 0; ++n) {
+    const double width = high.t - low.t;
+    if (!(std::nextafter(low.t, high.t) < high.t)) break;
+    double t = n % 3 == 2 ? low.t + width / 2 : low.t + width * at_low / (at_low - at_high);
+    const double margin = n % 3 == 2 ? 0 : 1e-3 * width;  // never on the ends
+    t = std::min(std::max(t, low.t + margin), high.t - margin);
+    if (!(t > low.t && t < high.t)) t = low.t + width / 2;
+    if (!(t > low.t && t < high.t) || !probe(t, middle)) break;
+    middle.t = t;
+    const double value = roots_.at(middle)[k];
+    const bool before = sign_of(value) == side_[k];
+    (before ? low : high) = middle;
+    (before ? at_low : at_high) = value;
+  }
+  return high;
+}
+
+bool EventWatch::note(const Found& found) {
+  const double t = found.state.t;
+  const bool close = !occurred_.empty() && t - occurred_.back().state.t <= 1e-10 * std::max(1.0, std::abs(t));
+  crowded_ = close ? crowded_ + 1 : 0;
+  occurred_.push_back({events_[found.event].name, found.state});
+  return crowded_ >= 8;
+}
+
 void EventWatch::passed(const Found& found) {
-  evaluate(found.state, values_);
+  const std::vector<double>& values = roots_.at(found.state);
   for (std::size_t k = 0; k < events_.size(); ++k)
-    if (const double now = sign_of(values_[k]); now != 0) side_[k] = now;
-  side_[found.event] = sign_of(values_[found.event]);
-  fresh_[found.event] = side_[found.event] == 0;
+    if (k == found.event)
+      take_side(k, values[k]);
+    else if (sign_of(values[k]) != 0)
+      side_[k] = sign_of(values[k]);
 }
 
 // Where the function goes from its root decides on which side the motion now is; where that is not known, the next
 // look does.
 void EventWatch::restart(const State& state, std::size_t event) {
-  std::vector<double> slopes(events_.size());
-  const double* const inputs[] = {&state.t, state.y.data(), state.z.data(), state.psi.data()};
-  slopes_->evaluate(inputs, slope_scratch_.data(), slopes.data());
-  evaluate(state, values_);
-  for (std::size_t k = 0; k < events_.size(); ++k) {
-    if (k == event) {
-      side_[k] = has_slope_[k] ? sign_of(slopes[k]) : 0;
-      fresh_[k] = side_[k] == 0;
-    } else if (const double now = sign_of(values_[k]); now != 0) {
-      side_[k] = now;
-    }
-  }
+  const std::vector<double>&slopes = slopes_.at(state), &values = roots_.at(state);
+  for (std::size_t k = 0; k < events_.size(); ++k)
+    if (k == event)
+      take_side(k, has_slope_[k] ? slopes[k] : 0);
+    else if (sign_of(values[k]) != 0)
+      side_[k] = sign_of(values[k]);
 }
 
 State EventWatch::changed(const System& system, std::size_t event, const State& at) {
-  const Evaluator& tape = *velocities_[event];
-  std::vector<double> scratch = tape.make_scratch(), velocity(tape.output_count());
-  const double* const inputs[] = {&at.t, at.y.data(), at.z.data(), at.psi.data()};
-  tape.evaluate(inputs, scratch.data(), velocity.data());
+  const std::vector<double>& velocity = velocities_[event].at(at);
   for (const double v : velocity)
     if (!std::isfinite(v))
       throw StepFailure(fmt::format("the new velocity of the event '{}' at t = {:.15g} is not a finite number",

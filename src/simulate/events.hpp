@@ -2,12 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <vector>
 
-#include "expression/evaluator.hpp"
 #include "hinge/simulate.hpp"
-#include "system/symbolic.hpp"
+#include "simulate/state_functions.hpp"
 
 namespace hinge {
 
@@ -30,6 +28,9 @@ class EventWatch {
   /// The first event of the step from `before` to `after`, if there is one. The motion is looked at in `looks` places,
   /// `after` being the last: a function that changes its sign twice between two of them is not noticed.
   bool find(const State& before, const State& after, int looks, const Probe& probe, Found& found);
+  /// Takes down that it has happened. True when events follow each other with hardly any time between.
+  bool note(const Found& found);
+  const std::vector<Occurrence>& occurred() const { return occurred_; }
   /// To be called after the event that was found has been noted, before looking further in the same step.
   void passed(const Found& found);
   /// To be called when the motion goes on from a state that the event has changed.
@@ -38,16 +39,19 @@ class EventWatch {
   State changed(const System& system, std::size_t event, const State& at);
 
  private:
-  void evaluate(const State& state, std::vector<double>& values);
   bool crosses(std::size_t k, double from, double to) const;
+  State locate(std::size_t k, const State& low, const State& high, double at_high, const Probe& probe);
+  void take_side(std::size_t k, double value);
 
   std::vector<Event> events_;
-  std::unique_ptr<Evaluator> roots_, slopes_;  // slopes: time derivatives, of roots in t and y alone
-  std::vector<char> has_slope_;
-  std::vector<std::unique_ptr<Evaluator>> velocities_;           // null where nothing changes
-  std::vector<double> scratch_, slope_scratch_, values_, side_;  // side: sign of the last value that was not zero
-  std::vector<char> fresh_;                                      // just happened: its side is not known yet
-  State sample_, low_, high_;
+  StateFunctions roots_, slopes_;           // slopes: time derivatives, of roots in t and y alone
+  std::vector<char> has_slope_;             //
+  std::vector<StateFunctions> velocities_;  // empty where nothing changes
+  std::vector<double> values_, side_;       // side: sign of the last value that was not zero
+  std::vector<char> fresh_;                 // just happened: its side is not known yet
+  State sample_, low_;
+  std::vector<Occurrence> occurred_;
+  int crowded_ = 0;  // events in a row with hardly any time between
 };
 
 }  // namespace hinge

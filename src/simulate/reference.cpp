@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "formulation/start/consistent_start.hpp"
+#include "hinge/comparison.hpp"
 #include "hinge/error.hpp"
-#include "simulate/record/recorder.hpp"
 #include "simulate/record/recorder_formats.hpp"
 #include "system/symbolic.hpp"
 
@@ -58,7 +58,68 @@ std::vector<double> consistent_multipliers(const System& system, const State& s)
   return s.psi;
 }
 
+// The end of a run, as a reference; `setting` says how it was made.
+Reference end_of_run(const ConvergenceProblem& problem, const StudiedMethod& method, const SimulationOptions& options,
+                     const std::string& setting) {
+  Simulation run(problem.system, method.method, options);
+  run.start(problem.start);
+  try {
+    run.until(problem.end);
+  } catch (const StepFailure& failure) {
+    throw StepFailure(fmt::format("the reference, {} with {}, failed: {}", method.name, setting, failure.what()),
+                      failure.time);
+  }
+  Reference reference;
+  reference.kind = Reference::Kind::method;
+  reference.description = fmt::format("{}, {}", method.name, setting);
+  reference.y = run.state().y;
+  reference.z = run.state().z;
+  if (problem.system->layout().kind == SystemKind::dae)
+    reference.z.clear();  // derivatives follow from the unknowns
+  else
+    reference.psi = consistent_multipliers(*problem.system, run.state());
+  return reference;
+}
+
 }  // namespace
+
+SimulationOptions options_for(const ConvergenceProblem& problem, double tolerance, double step) {
+  SimulationOptions options;
+  options.start = problem.begin;
+  options.solver = problem.solver;
+  options.step = step;
+  options.tolerance = {tolerance, tolerance};
+  return options;
+}
+
+StudyRun run_once(const ConvergenceProblem& problem, const Reference& reference, const StudiedMethod& method,
+                  const SimulationOptions& options, const ConvergenceProgress& progress) {
+  StudyRun made;
+  Simulation run(problem.system, method.method, options);
+  if (progress)
+    run.on_progress(
+        [&](double t) { return progress(method.name, std::max(options.tolerance.relative, options.step), t); });
+  run.start(problem.start);
+  made.first = run.state();
+  try {
+    run.until(problem.end);
+    made.error = errors_against(reference, *problem.system, run.state());
+  } catch (const StepFailure& failure) {
+    made.failure = failure.what();
+  }
+  made.report = run.report();
+  return made;
+}
+
+std::vector<std::size_t> parts_of(const Reference& reference) {
+  std::vector<std::size_t> parts;
+  if (!reference.y.empty()) parts.push_back(0);
+  if (!reference.z.empty()) parts.push_back(1);
+  if (!reference.psi.empty()) parts.push_back(2);
+  return parts;
+}
+
+std::string error_text(const std::optional<double>& error) { return error ? fmt::format("{:.2e}", *error) : "-"; }
 
 double euclidean_norm(const std::vector<double>& x) {
   double sum = 0;
@@ -126,26 +187,13 @@ Reference exact_reference(const System& system, const ExactSolution& exact, doub
 }
 
 Reference computed_reference(const ConvergenceProblem& problem, const StudiedMethod& method, double step) {
-  Simulation run(problem.system, method.method, {.step = step, .start = problem.begin, .solver = problem.solver});
-  run.start(problem.start);
-  try {
-    run.until(problem.end);
-  } catch (const StepFailure& failure) {
-    throw StepFailure(fmt::format("the reference, {} with step {:g}, failed: {}", method.name, step, failure.what()),
-                      failure.time);
-  }
-  Reference reference = reference_of(*problem.system, run.state(), fmt::format("{}, step {:g}", method.name, step));
+  Reference reference = end_of_run(problem, method, options_for(problem, 0, step), fmt::format("step {:g}", step));
   reference.step = step;
   return reference;
 }
 
-Reference reference_of(const System& system, const State& end, std::string description) {
-  Reference reference{Reference::Kind::method, std::move(description), 0, Second::z, end.y, end.z, {}};
-  if (system.layout().kind == SystemKind::dae)
-    reference.z.clear();  // derivatives follow from the unknowns
-  else
-    reference.psi = consistent_multipliers(system, end);
-  return reference;
+Reference adaptive_reference(const ConvergenceProblem& problem, const StudiedMethod& method, double tolerance) {
+  return end_of_run(problem, method, options_for(problem, tolerance, 0), fmt::format("tolerance {:g}", tolerance));
 }
 
 double reference_step(const MethodChoice& method, double smallest_step) {
@@ -171,23 +219,22 @@ Reference default_reference(const ConvergenceProblem& problem, const std::vector
 }
 
 Reference recorded_reference(const System& system, const std::string& path, double t) {
-  const Trajectory file = read_trajectory(path);
-  const std::vector<std::string>& columns = file.header.columns;
+  const Trajectory file = read_record(path);
   const auto column = [&](const std::string& name) {
-    const auto at = std::find(columns.begin(), columns.end(), name);
-    if (at != columns.end()) return static_cast<std::size_t>(at - columns.begin());
-    std::string list;
-    for (std::size_t k = 0; k < std::min<std::size_t>(columns.size(), 8); ++k) list += (k ? ", " : "") + columns[k];
-    throw cannot_read(path, fmt::format("it has no column '{}' (it has {}{}); a reference is recorded from the same "
-                                        "equations, with hinge run MODEL --out FILE",
-                                        name, list, columns.size() > 8 ? ", ..." : ""));
+    try {
+      return column_of(file.header.columns, name);
+    } catch (const InputError& e) {
+      throw cannot_read(path, fmt::format("{}; a reference is recorded from the same equations, with hinge run MODEL "
+                                          "--out FILE",
+                                          e.what()));
+    }
   };
-  const std::size_t time = column("t"), width = columns.size();
+  const std::size_t time = column("t");
   std::vector<std::size_t> places;
   for (const std::string& name : state_columns(system.layout())) places.push_back(column(name));
   if (file.rows() == 0) throw cannot_read(path, "it has no rows; record a run until the end first");
 
-  const auto time_of = [&](std::size_t row) { return file.values[row * width + time]; };
+  const auto time_of = [&](std::size_t row) { return file.row(row)[time]; };
   std::size_t nearest = 0;
   double size = std::abs(t);
   for (std::size_t row = 0; row < file.rows(); ++row) {
@@ -203,7 +250,7 @@ Reference recorded_reference(const System& system, const std::string& path, doub
   reference.kind = Reference::Kind::file;
   reference.description = path;
   auto take = [&, place = places.begin()](std::vector<double>& part, int count) mutable {
-    for (int k = 0; k < count; ++k) part.push_back(file.values[nearest * width + *place++]);
+    for (int k = 0; k < count; ++k) part.push_back(file.row(nearest)[*place++]);
     if (!all_finite(part))
       throw cannot_read(path, fmt::format("its row at t = {} holds something that is not a finite number", t));
   };

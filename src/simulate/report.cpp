@@ -33,16 +33,21 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
   }
 }
 
+void print_line(std::ostream& out, const char* what, const std::string& value) {
+  out << fmt::format("  {:<34} {}\n", what, value);
+}
+void print_size(std::ostream& out, const char* what, double value, const std::string& note = "") {
+  print_line(out, what, fmt::format("{:.2e}{}", value, note));
+}
+
 void print_pairs(std::ostream& out, const ContactStatistics& c) {
   out << "\nComplementarity pairs\n";
-  out << fmt::format("  {:<34} {} of {}\n", "first of the pair zero at the end", c.loaded, c.contacts);
-  out << fmt::format("  {:<34} {:.2e}\n", "largest |min(a, b)|", c.complementarity);
+  print_line(out, "first of the pair zero at the end", fmt::format("{} of {}", c.loaded, c.contacts));
+  print_size(out, "largest |min(a, b)|", c.complementarity);
 }
 
 void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
-  const auto line = [&](const char* what, const std::string& value) {
-    out << fmt::format("  {:<34} {}\n", what, value);
-  };
+  const auto line = [&](const char* what, const std::string& value) { print_line(out, what, value); };
   out << "\nContacts\n";
   line("in the last step",
        fmt::format("{} nearby, {} loaded; at most {} nearby", c.contacts, c.loaded, c.most_contacts));
@@ -101,23 +106,22 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
 
   out << "\nPreserved (largest violation over all steps)\n";
   if (r.layout.ng() > 0) {
-    out << fmt::format("  {:<34} {:.2e}\n", "constraint          |g|", r.constraint);
-    out << fmt::format("  {:<34} {:.2e}\n", "hidden constraint   |g_t + G v|", r.hidden_constraint);
+    print_size(out, "constraint          |g|", r.constraint);
+    print_size(out, "hidden constraint   |g_t + G v|", r.hidden_constraint);
   } else if (r.layout.kind == SystemKind::dae) {
-    out << fmt::format("  {:<34} {:.2e}\n", "algebraic equations |F_i(t, x)|", r.constraint);
-    out << fmt::format("  {:<34} {:.2e}\n", "hidden constraints  |d/dt F_i ...|", r.hidden_constraint);
+    print_size(out, "algebraic equations |F_i(t, x)|", r.constraint);
+    print_size(out, "hidden constraints  |d/dt F_i ...|", r.hidden_constraint);
   } else {
     out << "  no constraints\n";
   }
   if (r.energy_error)
-    out << fmt::format("  {:<34} {:.2e}   (energy at the end {:.10g})\n", "energy              |H - H0|",
-                       *r.energy_error, *r.energy);
+    print_size(out, "energy              |H - H0|", *r.energy_error,
+               fmt::format("   (energy at the end {:.10g})", *r.energy));
   if (r.discrete_energy_error)
-    out << fmt::format("  {:<34} {:.2e}   ({})\n", "discrete energy     |E - E0|", *r.discrete_energy_error,
-                       r.discrete_energy);
+    print_size(out, "discrete energy     |E - E0|", *r.discrete_energy_error, "   (" + r.discrete_energy + ")");
   for (const Report::Momentum& m : r.momentum_maps)
-    out << fmt::format("  {:<34} {:.2e}   (at the end {:.10g})\n",
-                       fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name), m.error, m.value);
+    print_size(out, fmt::format("{:<19} |{} - {}0|", "momentum", m.name, m.name).c_str(), m.error,
+               fmt::format("   (at the end {:.10g})", m.value));
 
   if (r.contacts && r.layout.kind == SystemKind::dae)
     print_pairs(out, *r.contacts);

@@ -63,7 +63,7 @@ TEST(Interrupt, KilledRunLeavesEveryRowThatWasRecorded) {
     if (seen[at] != '#') ++lines;
   }
   ASSERT_GT(lines, 100U);
-  const Trajectory trajectory = read_trajectory(run.out);
+  const Trajectory trajectory = read_record(run.out);
   EXPECT_EQ(trajectory.status, "");
   expect_rows(trajectory, lines - 1);  // one line names the columns
 }
@@ -89,7 +89,7 @@ TEST(Interrupt, KilledRunLeavesAReadableHdf5File) {
   ASSERT_TRUE(run.wait_for(300'000));
   run.program->send(SIGKILL);
   EXPECT_EQ(run.program->wait().status, 128 + SIGKILL);
-  const Trajectory trajectory = read_trajectory(run.out);
+  const Trajectory trajectory = read_record(run.out);
   EXPECT_EQ(trajectory.status, "");
   expect_rows(trajectory, 100);
 }
@@ -102,7 +102,7 @@ void expect_clean_stop(const std::string& file, int signal, const std::vector<st
   const Answer answer = run.program->wait();
   EXPECT_EQ(answer.status, 130) << answer.err;
   EXPECT_NE(answer.out.find(printed), std::string::npos) << answer.out;
-  const Trajectory trajectory = read_trajectory(run.out);
+  const Trajectory trajectory = read_record(run.out);
   EXPECT_EQ(trajectory.status.rfind("stopped", 0), 0U) << trajectory.status;
   expect_rows(trajectory, 10);
 }

@@ -38,7 +38,7 @@ std::vector<double> recorded_times(const std::string& model, Words options = {})
   options.insert(options.end(), {"--quiet", "--out", folder.file("out.csv")});
   const Answer answer = run(folder, model, options);
   EXPECT_EQ(answer.status, 0) << answer.err;
-  const Trajectory trajectory = read_trajectory(folder.file("out.csv"));
+  const Trajectory trajectory = read_record(folder.file("out.csv"));
   EXPECT_EQ(trajectory.status, "finished");
   std::vector<double> times;
   for (std::size_t k = 0; k < trajectory.rows(); ++k)
@@ -228,7 +228,7 @@ TEST(Run, RecordedFileSaysWhatItHolds) {
     ASSERT_EQ(answer.status, 0) << answer.err;
     const Json j = Json::parse(answer.out);
     EXPECT_EQ(j["output"]["rows"], 6);
-    const Trajectory trajectory = read_trajectory(file);
+    const Trajectory trajectory = read_record(file);
     EXPECT_EQ(trajectory.status, "finished");
     EXPECT_EQ(trajectory.header.model, text);
     EXPECT_EQ(trajectory.header.columns,
@@ -249,7 +249,7 @@ TEST(Run, CoordinatesMayHaveTheNamesOfOtherColumns) {
   text = with(text, "dot(q',q')", "(dot(q',q') + psi'^2 + energy'^2)");
   text = with(text, "{ q = [1, 0] }", "{ q = [1, 0], psi = 0, energy = 0 }");
   ASSERT_EQ(run(folder, text, {"--quiet", "--out", folder.file("out.csv")}).status, 0);
-  Words columns = read_trajectory(folder.file("out.csv")).header.columns;
+  Words columns = read_record(folder.file("out.csv")).header.columns;
   std::sort(columns.begin(), columns.end());
   EXPECT_EQ(std::adjacent_find(columns.begin(), columns.end()), columns.end());
 }
@@ -258,7 +258,7 @@ TEST(Run, OutputFileMayStandInTheModel) {
   const Folder folder;
   const std::string file = folder.file("from_model.csv");
   EXPECT_EQ(run(folder, with(pendulum, "[output]", "[output]\nfile = \"" + file + "\""), {"--quiet"}).status, 0);
-  EXPECT_EQ(read_trajectory(file).rows(), 6U);
+  EXPECT_EQ(read_record(file).rows(), 6U);
 }
 
 TEST(Run, QuietPrintsNothing) {
@@ -327,7 +327,7 @@ void expect_failure(const std::string& text, const std::string& reason, double a
   EXPECT_NE(j["message"].get<std::string>().find(reason), std::string::npos);
   const double t = j["final"]["t"];
   EXPECT_NEAR(t, about, 0.1);
-  const Trajectory trajectory = read_trajectory(folder.file("out.csv"));
+  const Trajectory trajectory = read_record(folder.file("out.csv"));
   EXPECT_EQ(trajectory.status.rfind("failed: ", 0), 0U) << trajectory.status;
   EXPECT_EQ(trajectory.rows(), j["time"]["steps"].get<std::size_t>() + 1);  // all complete steps, and the start
   EXPECT_TRUE(

@@ -1,33 +1,28 @@
-// HDF5's C interface made safe: identifiers that close themselves, failures as exceptions with the file and the reason.
+// HDF5's C interface made safe: identifiers that close themselves, texts and numbers in one call, and every failure an
+// exception that names the file, what could not be done, and the system's reason.
+//
 // Only for builds with HDF5 (HINGE_HAVE_HDF5).
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
-#include <fmt/format.h>
 #include <hdf5.h>
 
 #include "simulate/record/recorder_formats.hpp"
 
 namespace hinge::hdf5 {
 
-/// HDF5 prints to stderr unless told otherwise; a library must not.
-class Quiet {
+/// To be held while HDF5 is called: it prints to stderr unless told otherwise, which a library must not, and as Debian
+/// builds it, it is not safe to be used by two threads at once.
+class Session {
  public:
-  Quiet() {
-    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
 
  private:
   H5E_auto2_t function_ = nullptr;
@@ -49,72 +44,77 @@ class Handle {
   ~Handle() { close(); }
 
   bool open() const { return id_ >= 0; }
-  hid_t get() const { return id_; }
-  herr_t close() {
-    const Quiet quiet;
-    const hid_t id = std::exchange(id_, -1);
-    return id < 0 ? 0 : close_(id);
-  }
+  operator hid_t() const { return id_; }
+  herr_t close();
 
  private:
   hid_t id_ = -1;
   Close close_ = nullptr;
 };
 
-/// What HDF5's innermost error says. A failed system call is spelled "... errno = 28, ..." there.
-struct Cause {
-  int system_error = 0;
-  std::string text;
-};
+enum class Purpose { writing, reading };
 
-inline Cause last_cause() {
-  Cause cause;
-  const auto take_first = [](unsigned n, const H5E_error2_t* error, void* data) -> herr_t {
-    if (n == 0 && error->desc != nullptr) static_cast<Cause*>(data)->text = error->desc;
-    return 0;
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &cause);
-  constexpr std::string_view mark = "errno = ";
-  if (const std::size_t at = cause.text.find(mark); at != std::string::npos) {
-    cause.system_error = std::atoi(cause.text.c_str() + at + mark.size());
-  }
-  return cause;
-}
+/// The system's own reason is clearer than HDF5's, so the system is asked first.
+void require_system_opens(const std::string& path, Purpose purpose);
 
-/// Turns HDF5's negative results into exceptions that name the file and the system's reason.
-class Check {
+/// A file. Names of data sets may have folders in them, "a/b/c", which are made as they are needed.
+class File {
  public:
-  enum Purpose { writing, reading };
-  Check(const std::string& path, Purpose purpose) : path_(path), purpose_(purpose) {}
+  static File open(const std::string& path) { return {path, Purpose::reading, H5P_DEFAULT}; }
+  /// Anew, with chosen access properties. Without time stamps, so that the same contents make the same bytes.
+  static File create(const std::string& path, hid_t access = H5P_DEFAULT) { return {path, Purpose::writing, access}; }
 
+  bool open() const { return file_.open(); }
+  hid_t id() const { return file_; }
+  herr_t close() { return file_.close(); }
+  const std::string& path() const { return path_; }
+
+  /// Turns a negative result into an exception: "cannot write 'x.h5': HDF5 could not <deed> (...)".
   template <typename Result>
-  Result operator()(Result result, const char* deed) const {
+  Result check(Result result, const char* deed) const {
     if (result < 0) fail(deed);
     return result;
   }
-  Handle operator()(hid_t id, Handle::Close close, const char* deed) const {
-    if (id < 0) fail(deed);
-    return {id, close};
-  }
+  Handle check(hid_t id, Handle::Close closer, const char* deed) const { return {check(id, deed), closer}; }
+  /// What is in the file is not what it should be.
+  InputError fault(const std::string& what) const { return cannot_read(path_, what); }
+
+  bool has(const std::string& name) const;
+  /// A data set; what it is made of is not known yet.
+  Handle open_data(const std::string& name) const;
+  std::vector<hsize_t> shape(hid_t data) const;
+  /// No more than `most`: a damaged file may claim anything.
+  std::vector<double> numbers(const std::string& name, hssize_t most = hssize_t{1} << 28) const;
+  std::vector<int> integers(const std::string& name) const;
+  /// Texts of fixed or variable length; none where the data set holds something else.
+  std::vector<std::string> texts(const std::string& name) const;
+  std::vector<std::string> attribute(hid_t attribute) const;
+
+  void write(const std::string& name, std::span<const double> numbers) const;
+  void write(const std::string& name, std::span<const int> integers) const;
+  /// A text of fixed length.
+  void write_text(const std::string& name, const std::string& text) const;
+  /// Texts of variable length: a list, or one by itself.
+  enum class Shape { list, one };
+  void write_texts(const std::string& name, std::span<const std::string> texts, Shape shape) const;
+  void write_attribute(hid_t owner, const std::string& name, std::span<const std::string> texts, Shape shape) const;
+  /// Properties for data sets to be created with.
+  Handle creation() const;
 
  private:
-  [[noreturn]] void fail(const char* deed) const {
-    const auto [system_error, text] = last_cause();
-    const std::string reason = fmt::format("HDF5 could not {} ({})", deed, text);
-    if (purpose_ == writing) throw system_error != 0 ? cannot_write(path_, system_error) : cannot_write(path_, reason);
-    throw system_error != 0 ? cannot_read(path_, system_error) : cannot_read(path_, reason);
-  }
+  File(std::string path, Purpose purpose, hid_t access);
+  [[noreturn]] void fail(const char* deed) const;
+  template <typename Number>
+  std::vector<Number> read(const std::string& name, hid_t type, const char* what, hssize_t most) const;
+  template <typename Read>
+  std::vector<std::string> read_texts(hid_t type, hid_t space, Read read) const;
+  Handle text_type() const;
+  Handle space(std::size_t size, Shape shape = Shape::list) const;
+  void put(const std::string& name, hid_t type, hid_t space, const void* data) const;
 
-  const std::string& path_;
+  std::string path_;
   Purpose purpose_;
+  Handle file_;
 };
-
-/// The system's own reason is clearer than HDF5's, so the system is asked first.
-inline void require_system_opens(const std::string& path, int flags, Check::Purpose purpose) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  if (fd < 0 && purpose == Check::writing) throw cannot_write(path, errno);
-  if (fd < 0) throw cannot_read(path, errno);
-  ::close(fd);
-}
 
 }  // namespace hinge::hdf5

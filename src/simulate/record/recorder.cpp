@@ -1,4 +1,4 @@
-// Opens and reads trajectory files: chooses the format by the ending, and refuses a header that no format could give
+// Opens and reads records: chooses the format by the ending, and refuses a header that no format could give
 // back as it was.
 #include "simulate/record/recorder.hpp"
 
@@ -20,8 +20,7 @@ namespace {
 enum class Format { csv, hdf5, unknown };
 
 Format format_of(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = ending_of(path);
   if (ending == ".csv") return Format::csv;
   if (ending == ".h5" || ending == ".hdf5") return Format::hdf5;
   return Format::unknown;
@@ -65,6 +64,12 @@ const char* hint_for(int system_error) {
 }
 
 }  // namespace
+
+std::string ending_of(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending;
+}
 
 OutputError cannot_write(const std::string& path, int system_error) {
   const std::string reason = std::generic_category().message(system_error);
@@ -113,10 +118,10 @@ std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHea
   return format == Format::csv ? open_csv_recorder(path, header) : open_hdf5_recorder(path, header);
 }
 
-Trajectory read_trajectory(const std::string& path) {
+Trajectory read_record(const std::string& path) {
   switch (format_of(path)) {
-    case Format::csv: return read_csv_trajectory(path);
-    case Format::hdf5: return read_hdf5_trajectory(path);
+    case Format::csv: return read_csv_record(path);
+    case Format::hdf5: return read_hdf5_record(path);
     case Format::unknown: break;
   }
   throw cannot_read(path, "its ending names no format; known endings are " + known_endings());

@@ -1,22 +1,15 @@
-// Where recorded rows go: a CSV or an HDF5 file. A row that was recorded survives the death of the process.
+// Where recorded rows go: a file, pictures, memory, a function of the user's. A row that a file has got survives the
+// death of the process.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "hinge/system.hpp"
+#include "hinge/record.hpp"
 
 namespace hinge {
-
-/// What a trajectory file says about itself.
-struct RecordHeader {
-  std::vector<std::string> columns;                        ///< one name per number in a row; the first is "t"
-  std::vector<std::pair<std::string, std::string>> about;  ///< title, method, step, program version, ...
-  std::string model;                                       ///< the model file's text, empty if there is none
-};
 
 /// The columns of y, z and the multipliers, which follow "t".
 std::vector<std::string> state_columns(const Layout& layout);
@@ -24,26 +17,23 @@ std::vector<std::string> state_columns(const Layout& layout);
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// Appends one row; `row.size()` equals the number of columns. Allocates nothing. Throws OutputError.
-  virtual void record(std::span<const double> row) = 0;
-  /// Called once at the end of a run, also of one that failed or was stopped; `status` says which.
+  /// The run goes on from `now` to `end`: for those who choose which rows they take.
+  virtual void expect(double /*now*/, double /*end*/) {}
+  /// Is a row at this time wanted?
+  virtual bool due(double /*t*/) const { return true; }
+  /// Appends one row of as many values as there are columns. Files allocate nothing. Throws OutputError.
+  virtual void record(const Row& row) = 0;
+  /// Called once at the end of a run, also of one that failed or was stopped; `status` says which. Without it there is
+  /// no status.
   virtual void finish(const std::string& status) = 0;
 };
 
 /// A recorder for `path`, by its ending: .csv, or .h5 / .hdf5 (where built with HDF5). Throws OutputError with the
 /// system's reason when the file cannot be written, or for another ending.
 std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHeader& header);
-
-/// True when this build can write HDF5.
-bool hdf5_available();
-
-/// What a trajectory file holds, read back. `complete` is false for the file of a run that was killed.
-struct Trajectory {
-  RecordHeader header;
-  std::vector<double> values;  ///< row by row
-  std::string status;          ///< as given to finish(), empty if the run was killed
-  std::size_t rows() const { return header.columns.empty() ? 0 : values.size() / header.columns.size(); }
-};
-Trajectory read_trajectory(const std::string& path);
+/// Fills a trajectory that outlives the recorder.
+std::unique_ptr<Recorder> keep_in_memory(Trajectory& trajectory, const RecordHeader& header);
+/// Calls a function that outlives the recorder.
+std::unique_ptr<Recorder> tell(const std::function<void(const Row&)>& callback);
 
 }  // namespace hinge

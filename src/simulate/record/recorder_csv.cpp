@@ -5,13 +5,15 @@
 //   #   [body]
 //   t,q[1],"a, quoted name"
 //   0,1,-0.5                     shortest decimal numbers that read back as the same doubles
-//   # status: finished           missing when the run was killed
+//   # event: floor               the next row is the state at this event
+//   0.5,0,-1
+//   # status: finished           missing while the run goes on, and for ever when it was killed
 //
 // A row is one write(2) of one complete line: once record() has returned the kernel has the row, and the death of the
 // process cannot take it away. (A crash of the machine can: nothing is synced to the disk.)
-#include <array>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -33,42 +35,20 @@ constexpr std::string_view block_prefix = "#   ";
 constexpr std::size_t characters_per_number = 25;
 static_assert(std::numeric_limits<double>::max_digits10 + std::string_view("-.e-308").size() < characters_per_number);
 
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-
-  bool open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-  /// Zero, or the system's error: some file systems report a failed write only here.
-  int close() {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
-  }
-
- private:
-  int fd_;
-};
-
-void append_block(std::string& out, std::string_view key, std::string_view text) {
-  out += fmt::format("# {}: {}\n", key, text.ends_with('\n') ? "|" : "|-");
+std::string block(std::string_view key, std::string_view text) {
+  std::string out = fmt::format("# {}: {}\n", key, text.ends_with('\n') ? "|" : "|-");
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     out += fmt::format("{}{}\n", block_prefix, text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
+  return out;
 }
 
-/// Appends "# key: value", as a block when the value has several lines or could be taken for the start of a block.
-void append_entry(std::string& out, std::string_view key, std::string_view value) {
-  if (value.find('\n') != std::string_view::npos || value.starts_with('|')) {
-    append_block(out, key, value);
-  } else {
-    out += fmt::format("# {}: {}\n", key, value);
-  }
+/// "# key: value", as a block when the value has several lines or could be taken for the start of a block.
+std::string entry(std::string_view key, std::string_view value) {
+  const bool plain = value.find('\n') == std::string_view::npos && !value.starts_with('|');
+  return plain ? fmt::format("# {}: {}\n", key, value) : block(key, value);
 }
 
 void append_name(std::string& out, std::string_view name) {
@@ -83,8 +63,8 @@ void append_name(std::string& out, std::string_view name) {
 
 std::string header_text(const RecordHeader& header) {
   std::string out;
-  for (const auto& [key, value] : header.about) append_entry(out, key, value);
-  if (!header.model.empty()) append_block(out, "model", header.model);
+  for (const auto& [key, value] : header.about) out += entry(key, value);
+  if (!header.model.empty()) out += block("model", header.model);
   for (std::size_t i = 0; i < header.columns.size(); ++i) {
     if (i > 0) out += ',';
     append_name(out, header.columns[i]);
@@ -100,28 +80,41 @@ class CsvRecorder final : public Recorder {
         line_(columns_ * characters_per_number, '\0'),
         // Appending makes every row land behind the last one, also after a failed row was cut off.
         file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) {
-    if (!file_.open()) throw cannot_write(path_, errno);
-    write_complete(header_text(header));
+    if (file_ < 0) throw cannot_write(path_, errno);
+    try {
+      write_complete(header_text(header));
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
+  }
+  CsvRecorder(const CsvRecorder&) = delete;
+  CsvRecorder& operator=(const CsvRecorder&) = delete;
+  ~CsvRecorder() override {
+    if (file_ >= 0) ::close(file_);
   }
 
-  void record(std::span<const double> row) override {
-    require_row_width(path_, row.size(), columns_);
-    if (!file_.open()) throw cannot_write(path_, "its recording is finished");
+  void record(const Row& row) override {
+    require_row_width(path_, row.values.size(), columns_);
+    if (file_ < 0) throw cannot_write(path_, "its recording is finished");
     char* end = line_.data();
-    for (const double value : row) {
+    for (const double value : row.values) {
       end = std::to_chars(end, line_.data() + line_.size(), value).ptr;
       *end++ = ',';
     }
     end[-1] = '\n';
-    write_complete({line_.data(), end});
+    const std::string_view line(line_.data(), end);
+    if (row.event.empty())
+      write_complete(line);
+    else
+      write_complete(entry("event", row.event).append(line));
   }
 
   void finish(const std::string& status) override {
-    if (!file_.open()) return;
-    std::string text;
-    append_entry(text, "status", status);
-    write_complete(text);
-    if (const int error = file_.close(); error != 0) throw cannot_write(path_, error);
+    if (file_ < 0) return;
+    write_complete(entry("status", status));
+    // some file systems report a failed write only here
+    if (::close(std::exchange(file_, -1)) != 0 && errno != EINTR) throw cannot_write(path_, errno);
   }
 
  private:
@@ -129,13 +122,13 @@ class CsvRecorder final : public Recorder {
   void write_complete(std::string_view text) {
     std::size_t done = 0;
     while (done < text.size()) {
-      const ssize_t n = ::write(file_.get(), text.data() + done, text.size() - done);
+      const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
       if (n >= 0) {
         done += static_cast<std::size_t>(n);
       } else if (errno != EINTR) {
         const int error = errno;
         // Fails on a pipe or a device, where there is nothing to cut; the first error is the one to report.
-        [[maybe_unused]] const int cut = done > 0 ? ::ftruncate(file_.get(), complete_bytes_) : 0;
+        [[maybe_unused]] const int cut = done > 0 ? ::ftruncate(file_, complete_bytes_) : 0;
         throw cannot_write(path_, error);
       }
     }
@@ -145,73 +138,24 @@ class CsvRecorder final : public Recorder {
   std::string path_;
   std::size_t columns_;
   std::string line_;  ///< room for the longest row
-  Descriptor file_;
+  int file_;          ///< negative: closed
   off_t complete_bytes_ = 0;
 };
 
-std::string read_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.open()) throw cannot_read(path, errno);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (true) {
-    const ssize_t n = ::read(file.get(), piece.data(), piece.size());
-    if (n == 0) return text;
-    if (n > 0) {
-      text.append(piece.data(), static_cast<std::size_t>(n));
-    } else if (errno != EINTR) {
-      throw cannot_read(path, errno);
-    }
-  }
+/// Takes "# key: value"; a comment of another form is skipped, as a person may add one.
+void take_entry(std::string_view key, std::string value, Trajectory& trajectory) {
+  if (key == "model")
+    trajectory.header.model = std::move(value);
+  else if (key == "status")
+    trajectory.status = std::move(value);
+  else if (key == "event" && !trajectory.header.columns.empty())
+    trajectory.events.push_back({std::move(value), trajectory.rows()});
+  else
+    trajectory.header.about.emplace_back(key, std::move(value));
 }
 
-/// The complete lines of a text, one by one. What follows the last line end was cut off by the death of the writer.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : rest_(text) {}
-
-  bool next(std::string_view& line) {
-    if (!peek(line)) return false;
-    rest_.remove_prefix(line.size() + 1);
-    ++number_;
-    return true;
-  }
-  bool peek(std::string_view& line) const {
-    const std::size_t end = rest_.find('\n');
-    if (end == std::string_view::npos) return false;
-    line = rest_.substr(0, end);
-    return true;
-  }
-  int number() const { return number_; }
-
- private:
-  std::string_view rest_;
-  int number_ = 0;
-};
-
-/// Reads "# key: value" and the block that may follow; a comment of another form is skipped, as a person may add one.
-void read_entry(std::string_view line, Lines& lines, Trajectory& trajectory) {
-  const std::size_t colon = line.find(": ");
-  if (!line.starts_with("# ") || colon == std::string_view::npos) return;
-  const std::string key(line.substr(2, colon - 2));
-  std::string value(line.substr(colon + 2));
-  if (value == "|" || value == "|-") {
-    const bool ended = value == "|";
-    value.clear();
-    for (std::string_view inner; lines.peek(inner) && inner.starts_with(block_prefix);) {
-      lines.next(inner);
-      value.append(inner.substr(block_prefix.size())) += '\n';
-    }
-    if (!ended && !value.empty()) value.pop_back();
-  }
-  if (key == "model") {
-    trajectory.header.model = value;
-  } else if (key == "status") {
-    trajectory.status = value;
-  } else {
-    trajectory.header.about.emplace_back(key, value);
-  }
-}
+/// The next complete line. What follows the last line end was cut off by the death of the writer.
+bool next_line(std::istream& in, std::string& line) { return std::getline(in, line) && !in.eof(); }
 
 std::vector<std::string> read_names(std::string_view line) {
   std::vector<std::string> names(1);
@@ -258,20 +202,35 @@ std::unique_ptr<Recorder> open_csv_recorder(const std::string& path, const Recor
   return std::make_unique<CsvRecorder>(path, header);
 }
 
-Trajectory read_csv_trajectory(const std::string& path) {
-  const std::string text = read_file(path);
+Trajectory read_csv_record(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw cannot_read(path, errno);
   Trajectory trajectory;
-  Lines lines(text);
-  for (std::string_view line; lines.next(line);) {
-    if (line.starts_with('#')) {
-      read_entry(line, lines, trajectory);
-    } else if (trajectory.header.columns.empty()) {
-      trajectory.header.columns = read_names(line);
-    } else {
-      read_row(path, line, lines.number(), trajectory.header.columns.size(), trajectory.values);
+  std::string line;
+  int number = 1;
+  for (bool more = next_line(in, line); more; ++number) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("# ") && colon != std::string::npos) {
+      const std::string key = line.substr(2, colon - 2), first = line.substr(colon + 2);
+      std::string value = first;
+      if (first == "|" || first == "|-") value.clear();
+      while ((more = next_line(in, line)) && (first == "|" || first == "|-") && line.starts_with(block_prefix)) {
+        value.append(line, block_prefix.size()) += '\n';
+        ++number;
+      }
+      if (first == "|-" && !value.empty()) value.pop_back();
+      take_entry(key, std::move(value), trajectory);
+      continue;
     }
+    if (trajectory.header.columns.empty() && !line.starts_with('#'))
+      trajectory.header.columns = read_names(line);
+    else if (!line.starts_with('#'))
+      read_row(path, line, number, trajectory.header.columns.size(), trajectory.values);
+    more = next_line(in, line);
   }
+  if (in.bad()) throw cannot_read(path, errno);
   if (trajectory.header.columns.empty()) throw cannot_read(path, "it holds no line of column names");
+  std::erase_if(trajectory.events, [&](const auto& event) { return event.row >= trajectory.rows(); });  // cut off
   return trajectory;
 }
 

@@ -30,27 +30,24 @@ std::string base64(const void* bytes, std::size_t size) {
   return text;
 }
 
-void write_doubles(std::ostream& out, const std::string& name, int components, const std::vector<double>& values) {
-  out << fmt::format("<DataArray type=\"Float64\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"binary\">", name,
+template <typename Number>
+void write_array(std::ostream& out, const std::string& name, int components, const std::vector<Number>& values) {
+  const char* type = std::is_same_v<Number, double> ? "Float64" : "Int64";
+  out << fmt::format("<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"binary\">", type, name,
                      components)
-      << base64(values.data(), values.size() * sizeof(double)) << "</DataArray>\n";
-}
-
-void write_integers(std::ostream& out, const char* name, const std::vector<std::int64_t>& values) {
-  out << fmt::format("<DataArray type=\"Int64\" Name=\"{}\" format=\"binary\">", name)
-      << base64(values.data(), values.size() * sizeof(std::int64_t)) << "</DataArray>\n";
+      << base64(values.data(), values.size() * sizeof(Number)) << "</DataArray>\n";
 }
 
 void write_cells(std::ostream& out, const char* kind, const VtkPolyData::Cells& cells) {
   out << "<" << kind << ">\n";
-  write_integers(out, "connectivity", cells.points);
-  write_integers(out, "offsets", cells.ends);
+  write_array(out, "connectivity", 1, cells.points);
+  write_array(out, "offsets", 1, cells.ends);
   out << "</" << kind << ">\n";
 }
 
 void write_data(std::ostream& out, const char* kind, const std::vector<VtkArray>& arrays) {
   out << "<" << kind << ">\n";
-  for (const VtkArray& a : arrays) write_doubles(out, a.name, a.components, a.values);
+  for (const VtkArray& a : arrays) write_array(out, a.name, a.components, a.values);
   out << "</" << kind << ">\n";
 }
 
@@ -68,7 +65,7 @@ void write_vtp(const std::string& path, const VtkPolyData& data) {
   write_data(out, "PointData", data.point_data);
   write_data(out, "CellData", data.cell_data);
   out << "<Points>\n";
-  write_doubles(out, "Points", 3, data.points);
+  write_array(out, "Points", 3, data.points);
   out << "</Points>\n";
   write_cells(out, "Verts", data.vertices);
   write_cells(out, "Lines", data.lines);

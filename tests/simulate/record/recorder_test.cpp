@@ -73,7 +73,7 @@ std::vector<double> example_rows(int count) {
 }
 
 void record_example_rows(Recorder& recorder, int count) {
-  for (int i = 0; i < count; ++i) recorder.record(example_row(i));
+  for (int i = 0; i < count; ++i) recorder.record({example_row(i)});
 }
 
 template <typename Action>
@@ -141,14 +141,14 @@ TEST_P(RecorderFormat, ReadsBackEveryBit) {
   std::vector<double> expected;
   const auto recorder = open_recorder(path_, example_header());
   for (const auto& row : special) {
-    recorder->record(row);
+    recorder->record({row});
     expected.insert(expected.end(), row.begin(), row.end());
   }
   record_example_rows(*recorder, 2000);
   const std::vector<double> random = example_rows(2000);
   expected.insert(expected.end(), random.begin(), random.end());
   recorder->finish("finished");
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   EXPECT_EQ(trajectory.rows(), 2004U);
   expect_same_bits(trajectory.values, expected);
 }
@@ -156,9 +156,9 @@ TEST_P(RecorderFormat, ReadsBackEveryBit) {
 TEST_P(RecorderFormat, ReadsBackTheHeaderAndTheStatus) {
   const RecordHeader header = example_header();
   const auto recorder = open_recorder(path_, header);
-  recorder->record(example_row(1));
+  recorder->record({example_row(1)});
   recorder->finish("failed at t = 1:\n  Newton's method did not converge");
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   EXPECT_EQ(trajectory.header.columns, header.columns);
   EXPECT_EQ(trajectory.header.about, header.about);
   EXPECT_EQ(trajectory.header.model, header.model);
@@ -172,12 +172,12 @@ TEST_P(RecorderFormat, KeepsModelTextsOfEveryShape) {
     RecordHeader header = example_header();
     header.model = model;
     open_recorder(path_, header)->finish("finished");
-    EXPECT_EQ(read_trajectory(path_).header.model, model);
+    EXPECT_EQ(read_record(path_).header.model, model);
   }
   RecordHeader header = example_header();
   header.model = std::string(200'000, 'x') + "\n";  // longer than an HDF5 attribute can be
   open_recorder(path_, header)->finish("finished");
-  EXPECT_EQ(read_trajectory(path_).header.model, header.model);
+  EXPECT_EQ(read_record(path_).header.model, header.model);
 }
 
 TEST_P(RecorderFormat, KeepsManyColumns) {
@@ -190,11 +190,11 @@ TEST_P(RecorderFormat, KeepsManyColumns) {
   const auto recorder = open_recorder(path_, header);
   std::vector<double> expected;
   for (int i = 0; i < 50; ++i) {
-    recorder->record(row);
+    recorder->record({row});
     expected.insert(expected.end(), row.begin(), row.end());
   }
   recorder->finish("finished");
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   EXPECT_EQ(trajectory.header.columns, header.columns);
   expect_same_bits(trajectory.values, expected);
 }
@@ -208,7 +208,7 @@ TEST_P(RecorderFormat, KilledProcessLosesNoRow) {
       ::raise(SIGKILL);
     });
     ASSERT_TRUE(WIFSIGNALED(ending) && WTERMSIG(ending) == SIGKILL);
-    const Trajectory trajectory = read_trajectory(path_);
+    const Trajectory trajectory = read_record(path_);
     EXPECT_EQ(trajectory.rows(), static_cast<std::size_t>(count));
     expect_same_bits(trajectory.values, example_rows(count));
     EXPECT_EQ(trajectory.header.columns, example_header().columns);
@@ -223,14 +223,14 @@ TEST_P(RecorderFormat, ForgottenFinishLeavesAValidFileWithoutStatus) {
     const auto recorder = open_recorder(path_, example_header());
     record_example_rows(*recorder, 1500);
   }
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   expect_same_bits(trajectory.values, example_rows(1500));
   EXPECT_EQ(trajectory.status, "");
 }
 
 TEST_P(RecorderFormat, RunWithoutRowsIsAValidFile) {
   open_recorder(path_, example_header())->finish("stopped before the first step");
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   EXPECT_EQ(trajectory.rows(), 0U);
   EXPECT_EQ(trajectory.status, "stopped before the first step");
 }
@@ -251,9 +251,9 @@ TEST_P(RecorderFormat, SameRunWritesTheSameBytes) {
 TEST_P(RecorderFormat, OverwritesAnExistingFile) {
   std::ofstream(path_) << std::string(100'000, 'x');
   const auto recorder = open_recorder(path_, example_header());
-  recorder->record(example_row(7));
+  recorder->record({example_row(7)});
   recorder->finish("finished");
-  EXPECT_EQ(read_trajectory(path_).rows(), 1U);
+  EXPECT_EQ(read_record(path_).rows(), 1U);
 }
 
 TEST_P(RecorderFormat, RefusesAMissingFolderWithTheReason) {
@@ -270,12 +270,12 @@ TEST_P(RecorderFormat, RefusesAFolder) {
 
 TEST_P(RecorderFormat, RefusesRowsOfTheWrongWidth) {
   const auto recorder = open_recorder(path_, example_header());
-  EXPECT_EQ(output_error([&] { recorder->record(std::array<double, 3>{}); }),
+  EXPECT_EQ(output_error([&] { recorder->record({std::array<double, 3>{}}); }),
             "cannot write '" + path_ + "': a row of 3 numbers does not fit 4 columns");
-  recorder->record(example_row(0));
+  recorder->record({example_row(0)});
   recorder->finish("finished");
-  EXPECT_NE(output_error([&] { recorder->record(example_row(1)); }).find("finished"), std::string::npos);
-  EXPECT_EQ(read_trajectory(path_).rows(), 1U);
+  EXPECT_NE(output_error([&] { recorder->record({example_row(1)}); }).find("finished"), std::string::npos);
+  EXPECT_EQ(read_record(path_).rows(), 1U);
 }
 
 TEST_P(RecorderFormat, RefusesAHeaderItCouldNotGiveBack) {
@@ -304,7 +304,7 @@ TEST_P(RecorderFormat, FileSizeLimitIsReportedAndKeepsTheRowsBefore) {
     ::_exit(explained ? 0 : 1);  // without finish(), as if killed right then
   });
   EXPECT_TRUE(WIFEXITED(ending) && WEXITSTATUS(ending) == 0);
-  const Trajectory trajectory = read_trajectory(path_);
+  const Trajectory trajectory = read_record(path_);
   EXPECT_GE(trajectory.rows(), 1024U);
   expect_same_bits(trajectory.values, example_rows(static_cast<int>(trajectory.rows())));
 }
@@ -319,7 +319,7 @@ TEST_F(Recording, KnowsItsEndings) {
     EXPECT_EQ(output_error([&] { open_recorder(path, example_header()); }),
               "cannot write '" + path + "': its ending names no format; known endings are " + known +
                   ", and .pvd for pictures of bodies");
-    EXPECT_THROW(read_trajectory(path), InputError);
+    EXPECT_THROW(read_record(path), InputError);
   }
   EXPECT_NO_THROW(open_recorder(in_folder("RUN.CSV"), example_header()));
 }
@@ -338,8 +338,8 @@ TEST_F(Recording, CsvIsWrittenAsDocumented) {
   header.about = {{"title", "two words"}};
   header.model = "[body]\nmass = 1\n";
   const auto recorder = open_recorder(path, header);
-  recorder->record(std::array{0.0, -0.0});
-  recorder->record(std::array{0.1, 5e-324});
+  recorder->record({std::array{0.0, -0.0}});
+  recorder->record({std::array{0.1, 5e-324}});
   recorder->finish("finished");
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
@@ -367,7 +367,7 @@ TEST_F(Recording, Hdf5ReservesRoomSoThatAFullDiskStillTakesTheStatus) {
     recorder->finish("failed: the disk is full");
   });
   EXPECT_TRUE(WIFEXITED(ending) && WEXITSTATUS(ending) == 0);
-  const Trajectory trajectory = read_trajectory(path);
+  const Trajectory trajectory = read_record(path);
   EXPECT_EQ(trajectory.status, "failed: the disk is full");
   EXPECT_EQ(trajectory.rows(), 3072U);  // two blocks, 1024 + 2048 rows
   expect_same_bits(trajectory.values, example_rows(3072));
@@ -376,7 +376,7 @@ TEST_F(Recording, Hdf5ReservesRoomSoThatAFullDiskStillTakesTheStatus) {
 TEST_F(Recording, CsvDropsALineThatWasCutOff) {
   const std::string path = in_folder("run.csv");
   std::ofstream(path) << "# title: cut\nt,x\n0,1\n1,2.5\n2,3.";
-  const Trajectory trajectory = read_trajectory(path);
+  const Trajectory trajectory = read_record(path);
   expect_same_bits(trajectory.values, {0.0, 1.0, 1.0, 2.5});
   EXPECT_EQ(trajectory.status, "");
 }
@@ -384,7 +384,7 @@ TEST_F(Recording, CsvDropsALineThatWasCutOff) {
 TEST_F(Recording, DamagedFilesAreRefusedWithTheirPlace) {
   const auto message = [](const std::string& path) -> std::string {
     try {
-      read_trajectory(path);
+      read_record(path);
     } catch (const InputError& error) {
       return error.what();
     }

@@ -1,0 +1,230 @@
+#ifdef HINGE_HAVE_HDF5
+
+#include "simulate/record/hdf5.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace hinge::hdf5 {
+
+namespace {
+
+std::recursive_mutex one_at_a_time;
+
+/// What HDF5's innermost error says. A failed system call is spelled "... errno = 28, ..." there.
+struct Cause {
+  int system_error = 0;
+  std::string text;
+};
+
+Cause last_cause() {
+  Cause cause;
+  const auto take_first = [](unsigned n, const H5E_error2_t* error, void* data) -> herr_t {
+    if (n == 0 && error->desc != nullptr) static_cast<Cause*>(data)->text = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &cause);
+  constexpr std::string_view mark = "errno = ";
+  if (const std::size_t at = cause.text.find(mark); at != std::string::npos)
+    cause.system_error = std::atoi(cause.text.c_str() + at + mark.size());
+  return cause;
+}
+
+std::vector<const char*> pointers(std::span<const std::string> texts) {
+  std::vector<const char*> list;
+  for (const std::string& text : texts) list.push_back(text.c_str());
+  return list;
+}
+
+}  // namespace
+
+Session::Session() {
+  one_at_a_time.lock();
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Session::~Session() {
+  H5Eset_auto2(H5E_DEFAULT, function_, data_);
+  one_at_a_time.unlock();
+}
+
+herr_t Handle::close() {
+  const hid_t id = std::exchange(id_, -1);
+  if (id < 0) return 0;
+  const Session session;
+  return close_(id);
+}
+
+void require_system_opens(const std::string& path, Purpose purpose) {
+  const bool writing = purpose == Purpose::writing;
+  const int fd = ::open(path.c_str(), (writing ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
+  if (fd >= 0)
+    ::close(fd);
+  else if (writing)
+    throw cannot_write(path, errno);
+  else
+    throw cannot_read(path, errno);
+}
+
+File::File(std::string path, Purpose purpose, hid_t access) : path_(std::move(path)), purpose_(purpose) {
+  require_system_opens(path_, purpose);
+  const char* name = path_.c_str();
+  file_ = purpose == Purpose::writing
+              ? check(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create the file")
+              : check(H5Fopen(name, H5F_ACC_RDONLY, access), H5Fclose, "open the file");
+}
+
+void File::fail(const char* deed) const {
+  const auto [system_error, text] = last_cause();
+  const std::string reason = fmt::format("HDF5 could not {} ({})", deed, text);
+  if (purpose_ == Purpose::writing)
+    throw system_error != 0 ? cannot_write(path_, system_error) : cannot_write(path_, reason);
+  throw system_error != 0 ? cannot_read(path_, system_error) : cannot_read(path_, reason);
+}
+
+// ---- Reading ------------------------------------------------------------------------------------------------------
+
+// Every part of the path has to be asked for by itself.
+bool File::has(const std::string& name) const {
+  for (std::size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
+    if (check(H5Lexists(file_, name.substr(0, at).c_str(), H5P_DEFAULT), "look for a part of it") == 0) return false;
+  return check(H5Lexists(file_, name.c_str(), H5P_DEFAULT), "look for a part of it") > 0;
+}
+
+Handle File::open_data(const std::string& name) const {
+  if (!has(name)) throw fault(fmt::format("there is no '{}' in it", name));
+  const hid_t data = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
+  if (data < 0) throw fault(fmt::format("'{}' should be numbers or a text, and is something else (a group?)", name));
+  return {data, H5Dclose};
+}
+
+std::vector<hsize_t> File::shape(hid_t data) const {
+  const Handle space = check(H5Dget_space(data), H5Sclose, "read its shape");
+  std::vector<hsize_t> extent(static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space), "read its shape")));
+  check(H5Sget_simple_extent_dims(space, extent.data(), nullptr), "read its shape");
+  return extent;
+}
+
+template <typename Number>
+std::vector<Number> File::read(const std::string& name, hid_t type, const char* what, hssize_t most) const {
+  const Handle data = open_data(name);
+  const Handle space = check(H5Dget_space(data), H5Sclose, "read its shape");
+  const hssize_t n = check(H5Sget_simple_extent_npoints(space), "read its shape");
+  if (n > most) throw fault(fmt::format("'{}' is too long", name));
+  std::vector<Number> x(static_cast<std::size_t>(n));
+  if (n > 0 && H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
+    throw fault(fmt::format("'{}' cannot be read as {}", name, what));
+  return x;
+}
+
+std::vector<double> File::numbers(const std::string& name, hssize_t most) const {
+  return read<double>(name, H5T_NATIVE_DOUBLE, "numbers", most);
+}
+
+std::vector<int> File::integers(const std::string& name) const {
+  return read<int>(name, H5T_NATIVE_INT, "whole numbers", hssize_t{1} << 28);
+}
+
+/// Through `read(type, buffer)`, which is H5Aread or H5Dread.
+template <typename Read>
+std::vector<std::string> File::read_texts(hid_t type, hid_t space, Read read) const {
+  std::vector<std::string> texts;
+  if (check(H5Tget_class(type), "read a text") != H5T_STRING) return texts;
+  const auto count = static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "read a text"));
+  if (check(H5Tis_variable_str(type), "read a text") > 0) {
+    std::vector<char*> buffer(count, nullptr);
+    check(read(type, buffer.data()), "read a text");
+    for (const char* text : buffer) texts.emplace_back(text == nullptr ? "" : text);
+    check(H5Dvlen_reclaim(type, space, H5P_DEFAULT, buffer.data()), "release a text");
+    return texts;
+  }
+  const std::size_t size = H5Tget_size(type);
+  std::string buffer(count * size, '\0');
+  check(read(type, buffer.data()), "read a text");
+  for (std::size_t k = 0; k < count; ++k) texts.emplace_back(buffer.substr(k * size, size).c_str());
+  return texts;
+}
+
+std::vector<std::string> File::texts(const std::string& name) const {
+  const Handle data = open_data(name);
+  const Handle type = check(H5Dget_type(data), H5Tclose, "read a text");
+  const Handle space = check(H5Dget_space(data), H5Sclose, "read a text");
+  return read_texts(type, space,
+                    [&](hid_t as, void* to) { return H5Dread(data, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
+}
+
+std::vector<std::string> File::attribute(hid_t attribute) const {
+  const Handle type = check(H5Aget_type(attribute), H5Tclose, "read an attribute");
+  const Handle space = check(H5Aget_space(attribute), H5Sclose, "read an attribute");
+  return read_texts(type, space, [&](hid_t as, void* to) { return H5Aread(attribute, as, to); });
+}
+
+// ---- Writing ------------------------------------------------------------------------------------------------------
+
+Handle File::creation() const {
+  Handle properties = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
+  check(H5Pset_obj_track_times(properties, false), "switch off time stamps");
+  return properties;
+}
+
+Handle File::text_type() const {
+  Handle type = check(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
+  check(H5Tset_size(type, H5T_VARIABLE), "make a string type");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "make a string type");
+  return type;
+}
+
+Handle File::space(std::size_t size, Shape shape) const {
+  const hsize_t extent = size;
+  return shape == Shape::one ? check(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar")
+                             : check(H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a list");
+}
+
+// Nothing is written where there is nothing: `data` of an empty list may be no address.
+void File::put(const std::string& name, hid_t type, hid_t space, const void* data) const {
+  const Handle folders = check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "set up a part of it");
+  check(H5Pset_create_intermediate_group(folders, 1), "set up a part of it");
+  const Handle set = check(H5Dcreate2(file_, name.c_str(), type, space, folders, creation(), H5P_DEFAULT), H5Dclose,
+                           "create a part of it");
+  if (check(H5Sget_simple_extent_npoints(space), "write a part of it") == 0) return;
+  check(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write a part of it");
+}
+
+void File::write(const std::string& name, std::span<const double> numbers) const {
+  put(name, H5T_NATIVE_DOUBLE, space(numbers.size()), numbers.data());
+}
+
+void File::write(const std::string& name, std::span<const int> integers) const {
+  put(name, H5T_NATIVE_INT, space(integers.size()), integers.data());
+}
+
+void File::write_text(const std::string& name, const std::string& text) const {
+  const Handle type = check(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
+  check(H5Tset_size(type, text.size() + 1), "make a string type");
+  put(name, type, space(1, Shape::one), text.c_str());
+}
+
+void File::write_texts(const std::string& name, std::span<const std::string> texts, Shape shape) const {
+  put(name, text_type(), space(texts.size(), shape), pointers(texts).data());
+}
+
+void File::write_attribute(hid_t owner, const std::string& name, std::span<const std::string> texts,
+                           Shape shape) const {
+  const Handle type = text_type();
+  const Handle attribute =
+      check(H5Acreate2(owner, name.c_str(), type, space(texts.size(), shape), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+            "create an attribute");
+  check(H5Awrite(attribute, type, pointers(texts).data()), "write an attribute");
+}
+
+}  // namespace hinge::hdf5
+
+#endif

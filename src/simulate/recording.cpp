@@ -1,0 +1,141 @@
+#include "simulate/recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "hinge/version.hpp"
+#include "simulate/record/recorder_vtk.hpp"
+
+namespace hinge {
+
+void ObservedQuantities::compile(const System& system) {
+  if (expressions.empty()) return;
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
+  std::vector<Node> nodes;
+  for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
+  functions = StateFunctions(*symbolic, nodes);
+}
+
+std::vector<Report::Observed> ObservedQuantities::at(const State& state) {
+  std::vector<Report::Observed> list = items;
+  auto value = functions.at(state).begin();
+  for (Report::Observed& item : list) {
+    const int n = Block{item.name, item.shape, 0}.size();
+    item.value.assign(value, value + n);
+    value += n;
+  }
+  return list;
+}
+
+void Schedule::begin(const SimulationOptions& options) {
+  options_ = options;
+  next_multiple_ = options.start;
+  next_of_list_ = 0;
+}
+
+double Schedule::next_time() const {
+  if (options_.interval > 0) return next_multiple_;
+  return next_of_list_ < options_.times.size() ? options_.times[next_of_list_] : INFINITY;
+}
+
+void Schedule::recorded(double t) {
+  const double begin = options_.start, interval = options_.interval;
+  if (interval > 0)
+    next_multiple_ = begin + interval * (std::floor((t - begin) / interval + 1e-9) + 1);
+  else
+    while (next_time() <= t) ++next_of_list_;
+}
+
+std::vector<std::string> Recording::columns_of(const System& system, const Watch& watch) const {
+  const Layout& l = system.layout();
+  std::vector<std::string> columns = {"t"};
+  for (const std::string& name : state_columns(l)) columns.push_back(name);
+  const bool taken = std::any_of(l.y.begin(), l.y.end(), [](const Block& b) { return b.name == "energy"; });
+  if (system.has_energy()) columns.push_back(taken ? "total_energy" : "energy");
+  for (const WatchedMomentum& m : watch.momenta()) columns.push_back(m.name);
+  for (const auto& q : quantities.items) {
+    const Block b{q.name, q.shape, 0};
+    for (int k = 0; k < b.size(); ++k) columns.push_back(b.entry_name(k));
+  }
+  return columns;
+}
+
+void Recording::open(const std::shared_ptr<const System>& system, const MethodChoice& method,
+                     const SimulationOptions& options, const Watch& watch) {
+  goals_.clear();
+  rows_ = 0;
+  schedule.begin(options);
+  if (output.path.empty() && picture_path.empty() && !keep_rows && callbacks.empty()) return;
+  has_energy_ = system->has_energy();
+  header_ = {columns_of(*system, watch),
+             {{"title", output.title},
+              {"method", method.description},
+              {"step", fmt::format("{}", options.step)},
+              {"program", "hinge " + version()}},
+             output.model};
+  if (!output.settings.empty()) header_.about.emplace_back("set", output.settings);
+  values_.resize(header_.columns.size());
+
+  const auto add = [this](std::unique_ptr<Recorder> recorder) { goals_.push_back({std::move(recorder), NAN}); };
+  if (!output.path.empty()) add(open_recorder(output.path, header_));
+  const bool thinned = !schedule.at_times() && options.every == 1;
+  if (!picture_path.empty())
+    add(open_pictures(picture_path, system, thinned, options.tolerance.given() ? 0 : options.step));
+  if (keep_rows) add(keep_in_memory(kept, header_));
+  for (const auto& callback : callbacks) add(tell(callback));
+}
+
+void Recording::expect(double now, double end) {
+  for (Goal& goal : goals_) goal.recorder->expect(now, end);
+}
+
+Row Recording::make_row(const Shown& shown) {
+  const State& s = shown.state;
+  auto out = values_.begin();
+  *out++ = s.t;
+  for (const auto* part : {&s.y, &s.z, &s.psi}) out = std::copy(part->begin(), part->end(), out);
+  if (has_energy_) *out++ = shown.watched.energy;
+  out = std::copy(shown.watched.momenta.begin(), shown.watched.momenta.end(), out);
+  const std::vector<double>& observed = quantities.functions.at(s);
+  std::copy(observed.begin(), observed.end(), out);
+  return {values_, header_.columns, shown.event, &s, shown.contacts};
+}
+
+template <typename Wanted>
+void Recording::give(const Shown& shown, Wanted wanted) {
+  if (std::none_of(goals_.begin(), goals_.end(), wanted)) return;
+  const Row row = make_row(shown);
+  for (Goal& goal : goals_) {
+    if (!wanted(goal)) continue;
+    goal.recorder->record(row);
+    goal.last_time = shown.state.t;
+    if (&goal == &goals_.front()) ++rows_;
+  }
+}
+
+void Recording::record(const Shown& shown) {
+  give(shown, [&](const Goal& goal) { return goal.recorder->due(shown.state.t); });
+}
+
+void Recording::conclude(const Shown& shown) {
+  give(shown, [&](const Goal& goal) { return goal.last_time != shown.state.t; });
+}
+
+void Recording::close(const std::string& status) {
+  std::exception_ptr first;
+  for (const Goal& goal : std::exchange(goals_, {})) {
+    try {
+      goal.recorder->finish(status);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace hinge

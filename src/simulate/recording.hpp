@@ -1,0 +1,95 @@
+// Rows on their way: what is in them, when they are due, and where they go.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulate/record/recorder.hpp"
+#include "simulate/state_functions.hpp"
+#include "simulate/watch.hpp"
+
+namespace hinge {
+
+/// Expressions of the user's.
+struct ObservedQuantities {
+  std::vector<Report::Observed> items;
+  std::vector<Expression> expressions;
+  StateFunctions functions;
+
+  void compile(const System& system);
+  /// Names and values at a state.
+  std::vector<Report::Observed> at(const State& state);
+};
+
+/// When rows are due: after every n-th step, at multiples of a time, or at times of a list.
+class Schedule {
+ public:
+  void begin(const SimulationOptions& options);
+  bool at_times() const { return options_.interval > 0 || !options_.times.empty(); }
+  /// For every(): is the state after this step due?
+  bool after_step(long steps) const { return steps % options_.every == 0; }
+  /// The next time to record at; infinity when there is none left.
+  double next_time() const;
+  /// From which time on a step that ends there has reached it.
+  double due_time() const { return next_time() - 1e-9 * options_.interval; }
+  void recorded(double t);
+
+ private:
+  SimulationOptions options_;
+  double next_multiple_ = 0;
+  std::size_t next_of_list_ = 0;
+};
+
+class Recording {
+ public:
+  // What is wanted, before a run begins.
+  Output output;
+  std::string picture_path;  ///< .pvd
+  bool keep_rows = false;
+  std::vector<std::function<void(const Row&)>> callbacks;
+
+  ObservedQuantities quantities;
+  Schedule schedule;
+  Trajectory kept;
+
+  /// Opens files and forgets the rows of an earlier run.
+  void open(const std::shared_ptr<const System>& system, const MethodChoice& method, const SimulationOptions& options,
+            const Watch& watch);
+  bool empty() const { return goals_.empty(); }
+  /// The run goes on to `end`.
+  void expect(double now, double end);
+
+  /// A state on its way into a row, with what is known of it.
+  struct Shown {
+    const State& state;
+    const Watch::Values& watched;
+    const ContactImpulses* contacts;
+    std::string_view event{};
+  };
+  void record(const Shown& shown);
+  /// The last state always: to those who have not got it yet.
+  void conclude(const Shown& shown);
+  /// Closes all records. Once; the first error is thrown after the others have been closed.
+  void close(const std::string& status);
+  long rows() const { return rows_; }
+
+ private:
+  struct Goal {
+    std::unique_ptr<Recorder> recorder;
+    double last_time;
+  };
+  std::vector<std::string> columns_of(const System& system, const Watch& watch) const;
+  Row make_row(const Shown& shown);
+  template <typename Wanted>
+  void give(const Shown& shown, Wanted wanted);
+
+  RecordHeader header_;
+  bool has_energy_ = false;
+  std::vector<Goal> goals_;  // files first: a row that a callback sees is on its way to the disk
+  std::vector<double> values_;
+  long rows_ = 0;  // of the first of the goals
+};
+
+}  // namespace hinge

@@ -1,0 +1,331 @@
+#include "simulate/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "formulation/start/consistent_start.hpp"
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+double now_in_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string reason_of_current_exception() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that says no reason";
+  }
+}
+
+const char* word_for(RunStatus status) {
+  return status == RunStatus::finished ? "finished" : status == RunStatus::stopped ? "stopped" : "failed";
+}
+
+}  // namespace
+
+// ---- How it ends: no record says "finished" unless the run is closed as finished ----------------------------------
+
+void Run::finish() {
+  recording.close(message_.empty() ? word_for(status_) : fmt::format("{}: {}", word_for(status_), message_));
+}
+
+void Run::set_status(RunStatus status, const std::string& message) {
+  status_ = status;
+  message_ = message;
+}
+
+void Run::close_as_failed(const std::string& reason) noexcept {
+  status_ = RunStatus::failed;
+  try {
+    message_ = reason;
+    finish();
+  } catch (...) {  // a full disk, say, besides the reason: a record without a status counts as failed, too
+  }
+}
+
+Run::~Run() {
+  if (std::uncaught_exceptions() > exceptions_at_birth_) close_as_failed("the program left the run with an exception");
+  try {
+    finish();
+  } catch (...) {  // a full disk at the very end: nothing more can be done in a destructor
+  }
+}
+
+// Whatever is thrown, by a method, by a user's system or by a callback, ends the records as failed.
+template <typename Action>
+void Run::guarded(Action action) {
+  const double begin = now_in_seconds();
+  const double before = wall_seconds_;
+  try {
+    action();
+  } catch (...) {
+    wall_seconds_ = before + now_in_seconds() - begin;
+    close_as_failed(reason_of_current_exception());
+    throw;
+  }
+  wall_seconds_ = before + now_in_seconds() - begin;
+}
+
+// ---- The way ------------------------------------------------------------------------------------------------------
+
+void Run::start(const Start& initial) {
+  finish();  // an earlier run
+  guarded([&] {
+    recording.quantities.compile(*system);
+    events.compile(*system);
+    start_remarks_.clear();
+    state_ = consistent_start(*system, options.start, initial, &start_remarks_);
+    before_ = shown_ = state_;
+    if (stepper_) {
+      stepper_->reset();
+      stepper_->set_summed_work(0);
+    }
+    if (adaptive_)
+      if (const StepResult result = adaptive_->start(state_); !result) throw StepFailure(result.reason, state_.t);
+    grid_ = {state_.t, options.step};
+    steps_ = 0;
+    shortest_ = INFINITY;
+    longest_ = 0;
+    set_status(RunStatus::finished);
+    watch.begin(*system);
+    if (const char* trouble = watch.see(state_, stepper_.get()))
+      throw InputError(
+          fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
+                      "expression so that it is defined there",
+                      trouble));
+    if (wants_condition) condition_ = method.condition(system, state_, options.step, options.solver);
+    events.start(state_);
+    recording.open(system, method, options, watch);
+    record_now();  // the first state always
+    recording.schedule.recorded(state_.t);
+  });
+  wall_seconds_ = 0;
+  started_ = true;
+}
+
+void Run::step() {
+  if (!started_) throw InputError("start() comes before step()");
+  guarded([&] {
+    if (grid_.end < INFINITY || state_.t != grid_.time(grid_.k)) grid_ = {state_.t, options.step};
+    go_on(INFINITY);
+  });
+}
+
+void Run::until(double end) {
+  if (!started_) throw InputError("start() comes before until()");
+  if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
+  const double start = state_.t, h = options.step;
+  if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
+  const double count = adaptive_ ? 0 : Grid::steps_between(start, end, h);
+  if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
+  guarded([&] {
+    grid_ = {start, h, end, static_cast<long>(count)};
+    const auto arrived = [&] { return adaptive_ ? state_.t >= end : grid_.k >= grid_.count; };
+    if (status_ != RunStatus::failed) set_status(RunStatus::finished);
+    recording.expect(start, end);
+    last_told_ = now_in_seconds();
+    bool ended = false;
+    while (!ended && !arrived()) {
+      ended = go_on(end);
+      if (!ended && told_to_stop()) break;
+    }
+    if (ended)
+      message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
+    recording.conclude({state_, watch.seen(), contact_impulses()});
+  });
+}
+
+// A step, what happens in it, and its row. True when an event ends the run.
+bool Run::go_on(double limit) {
+  if (adaptive_)
+    chosen_step(limit);
+  else
+    fixed_step();
+  const double reached = state_.t;
+  const bool ended = notice_events();
+  if (state_.t != reached) return ended;  // set back to an event, whose rows are recorded
+  ++grid_.k;
+  if (!ended) record_if_due();
+  return ended;
+}
+
+bool Run::told_to_stop() {
+  if (!progress || now_in_seconds() - last_told_ <= 0.1) return false;
+  last_told_ = now_in_seconds();
+  if (progress(state_.t)) return false;
+  set_status(RunStatus::stopped, fmt::format("stopped at t = {:g}", state_.t));
+  return true;
+}
+
+// ---- One step -----------------------------------------------------------------------------------------------------
+
+// Whatever goes wrong, the state is as before.
+template <typename Advance>
+void Run::attempt(Advance advance) {
+  before_ = state_;  // same sizes: nothing is allocated
+  try {
+    if (const StepResult result = advance(); !result) throw StepFailure(result.reason, state_.t);
+  } catch (...) {
+    state_ = before_;
+    throw;
+  }
+}
+
+// Where the equations contain t, the step is t1 - t0 as it rounds, so that constraints hold at the very time that is
+// reported.
+void Run::fixed_step() {
+  const Grid::Step next = grid_.next(state_.t);
+  const double h = depends_on_time_ ? next.to - next.from : next.length;
+  work_before_ = stepper_->summed_work();
+  attempt([&] {
+    state_.t = next.from;
+    return stepper_->step(state_, h);
+  });
+  state_.t = next.to;
+  accept(h);
+}
+
+void Run::chosen_step(double limit) {
+  attempt([&] { return adaptive_->advance(state_, limit); });
+  const double h = state_.t - before_.t;
+  if (state_.t < limit || steps_ == 0) shortest_ = std::min(shortest_, h);
+  longest_ = std::max(longest_, h);
+  accept(h);
+}
+
+void Run::accept(double h) {
+  if (const char* trouble = watch.see(state_, stepper_.get())) {
+    state_ = before_;
+    if (stepper_) stepper_->reset();
+    throw StepFailure(
+        fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
+                    "equations may have left its domain (the root or logarithm of a negative number, a "
+                    "division by zero), or the step is too long",
+                    before_.t, h, trouble),
+        before_.t);
+  }
+  ++steps_;
+}
+
+// ---- Events of a step ---------------------------------------------------------------------------------------------
+
+// The state within the present step: of the interpolation, or of a shorter step from where it began.
+bool Run::probe(double t, State& out) {
+  if (adaptive_) {
+    adaptive_->interpolate(t, out);
+    out.t = t;
+    return true;
+  }
+  out = before_;
+  stepper_->reset();
+  stepper_->set_summed_work(work_before_);
+  const bool ok = static_cast<bool>(stepper_->step(out, t - before_.t));
+  out.t = t;
+  return ok;
+}
+
+// Events of the step that has just been made. Returns true when the run ends there; the motion may have been set back
+// to an event and changed.
+bool Run::notice_events() {
+  if (events.empty()) return false;
+  const double work_after = stepper_ ? stepper_->summed_work() : 0;
+  const State after = state_;
+  State from = before_;
+  EventWatch::Found found;
+  bool probed = false;
+  const auto within = [&](double t, State& out) {
+    probed = true;
+    return probe(t, out);
+  };
+  const int looks = adaptive_ ? 4 : 1;  // interpolation is cheap, another step is not
+  while (events.find(from, after, looks, within, found)) {
+    if (events.note(found)) {
+      state_ = found.state;
+      throw StepFailure(fmt::format("the events accumulate at t = {:.12g} (the last is '{}'): there is no time between "
+                                    "them in which the motion could go on; end the run there with an event whose "
+                                    "action is \"stop\"",
+                                    found.state.t, events.event(found.event).name),
+                        found.state.t);
+    }
+    if (events.event(found.event).action != Event::Action::record) return take_event(found);
+    record_other(found.state, events.event(found.event).name);
+    events.passed(found);
+    from = found.state;
+  }
+  if (probed && stepper_) {
+    stepper_->reset();
+    stepper_->set_summed_work(work_after);
+  }
+  return false;
+}
+
+// An event that ends the run there, or changes the motion.
+bool Run::take_event(const EventWatch::Found& found) {
+  const Event& event = events.event(found.event);
+  state_ = found.state;
+  if (stepper_ && stepper_->discrete_energy_name()) {  // the step that led there, once more: others came after it
+    State again = before_;
+    probe(found.state.t, again);
+  }
+  record_between();
+  if (event.action == Event::Action::stop) {
+    if (stepper_) stepper_->reset();
+    const char* trouble = watch.see(state_, stepper_.get());
+    trouble ? record_other(state_, event.name) : record_now(event.name);
+    return true;
+  }
+  record_other(state_, event.name);
+  state_ = events.changed(*system, found.event, found.state);
+  watch.see(state_, stepper_.get());
+  record_now();
+  if (stepper_) stepper_->reset();
+  if (adaptive_)
+    if (const StepResult result = adaptive_->start(state_); !result) throw StepFailure(result.reason, state_.t);
+  events.restart(state_, found.event);
+  return false;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------------------------
+
+const ContactImpulses* Run::contact_impulses() const {
+  return adaptive_ ? adaptive_->contact_impulses() : stepper_->contact_impulses();
+}
+
+// Rows at times within the last step.
+void Run::record_between() {
+  if (!adaptive_ || recording.empty()) return;
+  while (recording.schedule.next_time() < state_.t) {
+    const double t = recording.schedule.next_time();
+    adaptive_->interpolate(t, shown_);
+    shown_.t = t;
+    record_other(shown_);
+    recording.schedule.recorded(t);
+  }
+}
+
+// A row of a state that is not the one seen last.
+void Run::record_other(const State& state, std::string_view event) {
+  if (!recording.empty()) recording.record({state, watch.at(state), contact_impulses(), event});
+}
+
+// After a step: rows at the times that it has passed, or every n-th step.
+void Run::record_if_due() {
+  Schedule& schedule = recording.schedule;
+  record_between();
+  if (schedule.at_times() ? schedule.due_time() > state_.t : !schedule.after_step(steps_)) return;
+  record_now();
+  schedule.recorded(state_.t);
+}
+
+}  // namespace hinge

@@ -1,0 +1,93 @@
+// The run behind a Simulation: start, step, watch, notice events, record; and what is said of it at the end.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hinge/simulate.hpp"
+#include "simulate/events.hpp"
+#include "simulate/grid.hpp"
+#include "simulate/recording.hpp"
+#include "simulate/watch.hpp"
+
+namespace hinge {
+
+class Run {
+ public:
+  Run(std::shared_ptr<const System> system, MethodChoice method, SimulationOptions options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  /// Closes records that are still open: as failed where an exception is on its way.
+  ~Run();
+
+  const std::shared_ptr<const System> system;
+  const MethodChoice method;
+  const SimulationOptions options;
+  // What is wanted of it, before it starts
+  Watch watch;
+  EventWatch events;
+  Recording recording;
+  ExactSolution exact;
+  std::function<bool(double)> progress;
+  bool wants_condition = false;
+
+  bool started() const { return started_; }
+  const State& state() const { return state_; }
+  void start(const Start& initial);
+  void step();
+  void until(double end);
+  void finish();
+  Report report();
+
+ private:
+  template <typename Action>
+  void guarded(Action action);
+  void set_status(RunStatus status, const std::string& message = {});
+  void close_as_failed(const std::string& reason) noexcept;
+
+  void refuse_contacts() const;
+  const char* methods_for_contacts() const;
+
+  bool go_on(double limit);
+  template <typename Advance>
+  void attempt(Advance advance);
+  void fixed_step();
+  void chosen_step(double limit);
+  void accept(double h);
+  bool notice_events();
+  bool take_event(const EventWatch::Found& found);
+  bool probe(double t, State& out);
+  bool told_to_stop();
+  void report_method(Report& report);
+  void report_error(Report& report) const;
+
+  const ContactImpulses* contact_impulses() const;
+  void record_now(std::string_view event = {}) { recording.record({state_, watch.seen(), contact_impulses(), event}); }
+  void record_other(const State& state, std::string_view event = {});
+  void record_between();
+  void record_if_due();
+
+  std::unique_ptr<Stepper> stepper_;           // one of these two
+  std::unique_ptr<AdaptiveStepper> adaptive_;  //
+  bool started_ = false;
+  bool depends_on_time_ = true;
+  State state_, before_;    // before: where the present step began
+  State shown_;             // between steps, for the record
+  double work_before_ = 0;  // of the stepper, where the present step began
+  Grid grid_;
+  long steps_ = 0;
+  double shortest_ = INFINITY, longest_ = 0;
+  double wall_seconds_ = 0, last_told_ = 0;
+  RunStatus status_ = RunStatus::finished;
+  std::string message_;
+  std::optional<double> condition_;
+  std::vector<std::string> start_remarks_;
+  std::optional<std::vector<std::string>> facts_, warnings_;  // worked out when first asked for
+  int exceptions_at_birth_ = std::uncaught_exceptions();
+};
+
+}  // namespace hinge

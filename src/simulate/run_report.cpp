@@ -1,0 +1,74 @@
+// What is said of a run at its end.
+#include <algorithm>
+#include <cmath>
+
+#include "simulate/reference.hpp"
+#include "simulate/run.hpp"
+
+namespace hinge {
+
+Report Run::report() {
+  Report r;
+  r.title = recording.output.title;
+  r.status = status_;
+  r.message = message_;
+  r.start = options.start;
+  r.end = state_.t;
+  r.step = options.step;
+  r.steps = steps_;
+  r.wall_seconds = wall_seconds_;
+  r.final = state_;
+  r.layout = system->layout();
+  const auto ends = system->evaluation({Quantity::velocity, Quantity::momentum});
+  ends->at(state_.t, state_.y.data(), state_.z.data(), state_.psi.data());
+  r.velocity.assign((*ends)[Quantity::velocity], (*ends)[Quantity::velocity] + system->ny());
+  r.momentum.assign((*ends)[Quantity::momentum], (*ends)[Quantity::momentum] + system->nz());
+  watch.report(r, stepper_.get());
+  r.condition = condition_;
+  r.quantities = recording.quantities.at(state_);
+  r.events = events.occurred();
+  r.output = recording.output.path.empty() ? recording.picture_path : recording.output.path;
+  r.recorded = recording.rows();
+  report_method(r);
+  report_error(r);
+  return r;
+}
+
+void Run::report_method(Report& r) {
+  r.method = method.description;
+  r.order = method.order;
+  if (!facts_) {
+    facts_ = method.facts;
+    if (method.system_facts)
+      for (std::string& fact : method.system_facts(*system)) facts_->push_back(std::move(fact));
+    warnings_ = method.warnings ? method.warnings(*system) : std::vector<std::string>{};
+  }
+  r.method_facts = *facts_;
+  r.warnings = *warnings_;
+  if (system->layout().kind == SystemKind::dae && method.info.name == "moreau-jean" && !r.method_facts.empty()) {
+    r.method = "Moreau-Jean " + r.method_facts.back();  // impacts and gaps are not what it is about
+    r.method_facts.pop_back();
+  }
+  r.counters = adaptive_ ? adaptive_->counters() : stepper_->counters();
+  r.rejected = r.counters.rejected + r.counters.failed;
+  if (const ContactStatistics* c = adaptive_ ? adaptive_->contact_statistics() : stepper_->contact_statistics())
+    r.contacts = *c;
+  r.remarks = start_remarks_;
+  for (std::string& remark : adaptive_ ? adaptive_->remarks() : stepper_->remarks())
+    r.remarks.push_back(std::move(remark));
+  if (!adaptive_) return;
+  r.tolerance = options.tolerance;
+  r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;
+  r.longest = longest_;
+}
+
+void Run::report_error(Report& r) const {
+  if (exact.empty()) return;
+  const Reference reference = evaluate_exact(*system, exact, state_.t);
+  r.exact_error = errors_against(reference, *system, state_);
+  r.part_names = part_names(r.layout, reference.second);
+  for (auto& error : r.exact_error)
+    if (error && !std::isfinite(*error)) error.reset();  // the solution is not defined at this time
+}
+
+}  // namespace hinge

@@ -1,0 +1,31 @@
+// Expressions of (t, y, z, psi), evaluated at states in one pass.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+class StateFunctions {
+ public:
+  StateFunctions() = default;
+  StateFunctions(const SymbolicSystem& system, std::span<const Node> nodes)
+      : tape_(system.tape(nodes)), scratch_(tape_->make_scratch()), values_(nodes.size()) {}
+
+  std::size_t size() const { return values_.size(); }
+  /// Valid until the next call.
+  const std::vector<double>& at(const State& s) {
+    const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
+    if (tape_) tape_->evaluate(inputs, scratch_.data(), values_.data());
+    return values_;
+  }
+
+ private:
+  std::unique_ptr<Evaluator> tape_;
+  std::vector<double> scratch_, values_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,57 @@
+// What a run watches in every step: how well constraints, energy and momenta are kept, and that all of it is numbers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulate/dae_levels.hpp"
+#include "simulate/momentum_map.hpp"
+
+namespace hinge {
+
+class Watch {
+ public:
+  /// Conserved quantities at a state.
+  struct Values {
+    double energy = 0;
+    std::vector<double> momenta;
+  };
+
+  void add(WatchedMomentum momentum) { momenta_.push_back(std::move(momentum)); }
+  /// Forgets what an earlier run has shown.
+  void begin(const System& system);
+  /// Takes a state of the motion into account. Names what is not a number there; then nothing has changed. The stepper,
+  /// where there is one, knows what the scheme conserves in the place of the energy.
+  const char* see(const State& state, const Stepper* stepper);
+  /// At the state that was seen last.
+  const Values& seen() const { return seen_; }
+  /// At a state that is shown but not judged.
+  const Values& at(const State& state);
+  const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
+  void report(Report& report, const Stepper* stepper) const;
+
+ private:
+  // Gaps that are expressions; a method that does not list a contact would not notice that its gap is undefined.
+  struct Gaps {
+    std::unique_ptr<ContactFinder> finder;
+    ContactList list;
+    std::vector<double> values;
+    void begin(const System& system);
+    int undefined(const State& state);  // the first that is no number; -1: none
+  };
+  void evaluate(const State& state, Values& values);
+
+  const System* system_ = nullptr;
+  std::unique_ptr<Evaluation> evaluation_;
+  std::unique_ptr<DaeLevels> levels_;  // of a DAE
+  Gaps gaps_;
+  std::string undefined_gap_;
+  std::vector<WatchedMomentum> momenta_;
+  Values looked_, seen_, shown_;  // looked: perhaps not numbers
+  bool first_ = true;
+  double constraint_ = 0, hidden_ = 0;
+  double energy0_ = 0, energy_error_ = 0, discrete_energy0_ = 0, discrete_energy_error_ = 0;
+};
+
+}  // namespace hinge
