@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/Eigenvalues>
 
 #include "body/multibody_parts.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -109,9 +109,9 @@ PlacedBody place_body(const BodyOptions& o, int dimension) {
   Matrix3d off = inertia;
   off.diagonal().setZero();
   if (dimension == 3 && off.cwiseAbs().maxCoeff() > 1e-14 * inertia.cwiseAbs().maxCoeff()) {
-    const Eigen::SelfAdjointEigenSolver<Matrix3d> eigen((inertia + inertia.transpose()) / 2);
-    body.moments = eigen.eigenvalues();
-    body.principal = eigen.eigenvectors();
+    const PrincipalAxes found = principal_axes((inertia + inertia.transpose()) / 2);
+    body.moments = found.values;
+    body.principal = found.axes;
     if (body.principal.determinant() < 0) body.principal.col(0) *= -1;
   }
   body.x = o.position + body.options.rotation * body.center;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "hinge/body.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -48,8 +49,7 @@ Matrix3d checked_rotation(const Matrix3d& r) {
     throw BodyError("rotation",
                     "this is a reflection: the three directors form a left-handed frame; change the sign of one");
   if (defect <= computed_rotation) return r;
-  const Eigen::JacobiSVD<Matrix3d> svd(r, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  return svd.matrixU() * svd.matrixV().transpose();
+  return nearest_orthogonal(r);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void RigidBodyOptions::validate() const {
     throw BodyError("inertia", fmt::format("the inertia is not symmetric: two entries that should be equal differ by "
                                            "{:.3g}; the products of inertia appear twice, with the same sign",
                                            skew));
-  const Vector3d j = Eigen::SelfAdjointEigenSolver<Matrix3d>(inertia, Eigen::EigenvaluesOnly).eigenvalues();
+  const Vector3d j = principal_axes(inertia).values;
   if (!(j(0) > round_off * size))
     throw BodyError("inertia", fmt::format("the principal moments of inertia are {:g}, {:g}, {:g}; all must be "
                                            "positive: also a thin rod has a small moment about its axis",

@@ -3,13 +3,14 @@
 #include <iostream>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "cli/commands.hpp"
-#include "formulation/start/consistent_start.hpp"
 #include "formulation/implicit/dae_structure.hpp"
 #include "formulation/implicit/linear_pencil.hpp"
 #include "formulation/implicit/symbolic_problem.hpp"
+#include "formulation/start/consistent_start.hpp"
+#include "solve/linear/rank.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge::cli {
@@ -40,9 +41,7 @@ int rate_rank(const SymbolicSystem& system, const State& s) {
     for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k) a(i, p.column[k]) = f_rate[k];
   for (Eigen::Index i = 0; i < a.rows(); ++i)
     if (const double size = a.row(i).cwiseAbs().maxCoeff(); size > 0) a.row(i) /= size;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
-  qr.setThreshold(1e-11);
-  return static_cast<int>(qr.rank());
+  return static_cast<int>(PivotedQr(a, 1e-11).rank());
 }
 
 void print_structure(const DaeStructure& s) {

@@ -201,7 +201,8 @@ int dispatch(int argc, char** argv) {
   run->add_option("--step", step, "step size instead of the model's");
   run->add_option("--tolerance", tolerance, "let the method choose its steps to meet this tolerance");
   run->add_option("--end", end, "end time instead of the model's");
-  run->add_option("--out", arguments.out, "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
+  run->add_option("--out", arguments.out,
+                  "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
   run->add_flag("--json", arguments.json, "print one JSON object instead of the table");
   run->add_flag("--quiet", arguments.quiet, "print nothing but errors");

@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/SparseCholesky>
 
 #include "expression/derivative.hpp"
 #include "expression/polynomial.hpp"
 #include "expression/substitute.hpp"
 #include "formulation/discrete_gradient.hpp"
 #include "hinge/error.hpp"
+#include "solve/linear/cholesky.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -257,7 +257,7 @@ std::string without_inertia(const System& system, const Pattern& mass, const std
 }
 
 // Of a symmetric matrix.
-bool positive_definite(const Pattern& pattern, const std::vector<double>& values) {
+bool definite(const Pattern& pattern, const std::vector<double>& values) {
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i < pattern.rows; ++i)
     for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
@@ -265,7 +265,7 @@ bool positive_definite(const Pattern& pattern, const std::vector<double>& values
       entries.emplace_back(i, pattern.column[static_cast<std::size_t>(k)], values[static_cast<std::size_t>(k)]);
   Eigen::SparseMatrix<double> matrix(pattern.rows, pattern.rows);
   matrix.setFromTriplets(entries.begin(), entries.end());
-  return Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>(matrix).info() == Eigen::Success;
+  return hinge::positive_definite(matrix);
 }
 
 }  // namespace
@@ -308,7 +308,7 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   if (!inverter.compute(values.data(), inverse.data()))
     refuse(method, fmt::format("needs a regular mass matrix; {}. Give it a mass, or use gauss-lobatto",
                                without_inertia(*system, pattern, values)));
-  if (!positive_definite(pattern, values))
+  if (!definite(pattern, values))
     refuse(method,
            "needs a positive definite mass matrix; here the kinetic energy is negative for some velocities. Look for a "
            "wrong sign in it, or use gauss-lobatto");

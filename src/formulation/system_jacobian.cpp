@@ -7,6 +7,7 @@
 
 #include "formulation/implicit/dae_structure.hpp"
 #include "solve/linear/linear.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -149,9 +150,7 @@ bool SystemJacobian::regular(const Values& values) const {
   Eigen::MatrixXd a = dense(values);
   Eigen::VectorXd row;
   equilibrate(a, row);
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(a);
-  qr.setThreshold(rank_threshold);
-  return qr.rank() == size_;
+  return PivotedQr(a, rank_threshold).rank() == size_;
 }
 
 bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>& values) const {
@@ -181,21 +180,17 @@ bool SystemJacobian::is_regular_at(const State& point, Eigen::MatrixXd& value) c
   for (Eigen::Index j = 0; j < size_; ++j)
     if (const double size = nearby.col(j).maxCoeff(); size > 0) scaled.col(j) /= size;
   value = (scaled.array().abs() < rank_threshold).select(0.0, scaled);  // for those who look for its kernel
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scaled);
-  return qr.matrixQR().diagonal().cwiseAbs().minCoeff() > rank_threshold;
+  return PivotedQr(scaled).pivots().cwiseAbs().minCoeff() > rank_threshold;
 }
 
 std::vector<Eigen::VectorXd> left_kernel(const Eigen::MatrixXd& a) {
   Eigen::MatrixXd scaled = a;
   Eigen::VectorXd row;
   equilibrate(scaled, row);
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(scaled.transpose());
-  lu.setThreshold(rank_threshold);
+  const Eigen::MatrixXd free = kernel(scaled.transpose(), rank_threshold);
   std::vector<Eigen::VectorXd> basis;
-  if (lu.rank() == a.rows()) return basis;
-  const Eigen::MatrixXd kernel = lu.kernel();  // reduced: one free variable is 1 in each column
-  for (Eigen::Index k = 0; k < kernel.cols(); ++k) {
-    Eigen::VectorXd u = kernel.col(k).cwiseProduct(row);
+  for (Eigen::Index k = 0; k < free.cols(); ++k) {
+    Eigen::VectorXd u = free.col(k).cwiseProduct(row);
     Eigen::Index largest = 0;
     u.cwiseAbs().maxCoeff(&largest);
     basis.push_back(u / u[largest]);

@@ -7,8 +7,8 @@
 
 #include "expression/parse.hpp"
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_options.hpp"
 #include "method/method_entry.hpp"
+#include "method/nonsmooth/contact_options.hpp"
 #include "method/wrap/projected.hpp"
 
 namespace hinge {

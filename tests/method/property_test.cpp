@@ -17,8 +17,8 @@
 #include <gtest/gtest.h>
 
 #include "hinge/error.hpp"
-#include "method/symplectic/discrete_lagrangian.hpp"
 #include "method/properties.hpp"
+#include "method/symplectic/discrete_lagrangian.hpp"
 #include "method/symplectic/rattle.hpp"
 
 namespace hinge {

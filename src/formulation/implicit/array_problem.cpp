@@ -45,17 +45,15 @@ bool ArrayProblem::factor(double t, const double* x) {
         rest_(i, p.column[at(k)] - j) = values_[at(k)];  // one highest derivative per unknown stands before it
     }
   if (!rest_.allFinite() || !top_.allFinite()) return false;
-  high_qr_.compute(top_);
-  rest_.applyOnTheLeft(high_qr_.householderQ().adjoint());
+  eliminate_columns(top_, rest_);
   free_ = rest_.bottomRows(free_.rows());
-  if (free_.size() > 0) free_qr_.compute(free_);
+  if (free_.size() > 0) free_qr_.factor(free_);
   return true;
 }
 
 void ArrayProblem::choose() {
   if (free_.rows() > 0) {
-    const auto& order = free_qr_.colsPermutation().indices();
-    dependent_.assign(order.data(), order.data() + free_.rows());
+    dependent_.assign(free_qr_.order().data(), free_qr_.order().data() + free_.rows());
   }
   rebuild();
 }
@@ -113,9 +111,9 @@ void ArrayProblem::to_state(double t, const double* x, const double* rate, State
 
 ImplicitProblem::Change ArrayProblem::accepted(double t, const double* x) {
   if (free_.rows() == 0 || integrated_.empty() || !factor(t, x)) return Change::none;
-  const double best = std::abs(free_qr_.matrixQR().diagonal().prod());
+  const double best = free_qr_.volume();
   for (Eigen::Index k = 0; k < own_.cols(); ++k) own_.col(k) = free_.col(dependent_[static_cast<std::size_t>(k)]);
-  own_lu_.compute(own_);
+  own_lu_.factor(own_);
   if (std::abs(own_lu_.determinant()) >= keep_above * best) return Change::none;
   choose();
   return Change::pattern;

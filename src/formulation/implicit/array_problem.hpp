@@ -7,6 +7,8 @@
 
 #include "formulation/implicit/derivative_array.hpp"
 #include "formulation/implicit/implicit_problem.hpp"
+#include "solve/linear/lu.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -34,9 +36,8 @@ class ArrayProblem final : public ImplicitProblem {
   std::vector<int> integrated_;  // places in X
   std::vector<double> values_;
   Eigen::MatrixXd top_, rest_, free_, own_;
-  Eigen::HouseholderQR<Eigen::MatrixXd> high_qr_;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> free_qr_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> own_lu_;
+  PivotedQr free_qr_;
+  Lu<double> own_lu_;
   std::vector<double> full_, full_rate_;
 };
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+
+#include "solve/linear/lu.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -51,9 +54,8 @@ class Partitioning final : public Chart {
     bool changed = false;
     for (auto [matrix, part, dependent] :
          {std::tuple{&gradients_.g, &y_, &dependent_y_}, std::tuple{&gradients_.c, &z_, &dependent_z_}}) {
-      const Eigen::ColPivHouseholderQR<Matrix> qr(*matrix);
-      const double best = std::abs(qr.matrixQR().diagonal().prod());
-      const double own = std::abs((*matrix)(Eigen::all, *dependent).determinant());
+      const double best = PivotedQr(*matrix).volume();
+      const double own = std::abs(Lu<double>((*matrix)(Eigen::all, *dependent)).determinant());
       if (own < keep_above_ * best) changed = pick(*matrix, *part, *dependent) || changed;
     }
     return changed ? Change::pattern : Change::none;
@@ -61,9 +63,9 @@ class Partitioning final : public Chart {
 
  private:
   static bool pick(const Matrix& matrix, Part& part, std::vector<int>& dependent) {
-    const Eigen::ColPivHouseholderQR<Matrix> qr(matrix);
+    const PivotedQr qr(matrix);
     if (qr.rank() < matrix.rows()) return false;
-    const auto& order = qr.colsPermutation().indices();
+    const Eigen::VectorXi& order = qr.order();
     dependent.assign(order.data(), order.data() + matrix.rows());
     std::vector<int> free(order.data() + matrix.rows(), order.data() + matrix.cols());
     std::sort(free.begin(), free.end());
@@ -92,9 +94,9 @@ class Tangent final : public Chart {
 
  private:
   static bool basis(const Matrix& matrix, Part& part) {
-    const Eigen::ColPivHouseholderQR<Matrix> qr(matrix.transpose());
+    const PivotedQr qr(matrix.transpose());
     if (qr.rank() < matrix.rows()) return false;
-    const Matrix q = qr.householderQ();
+    const Matrix q = qr.q();
     const auto n = matrix.cols(), free = n - matrix.rows();
     if (part.pattern.rows != free) part.pattern = Pattern::dense(static_cast<int>(free), static_cast<int>(n));
     part.values.resize(static_cast<std::size_t>(free * n));

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
+#include "solve/linear/rank.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -33,12 +34,11 @@ void shuffle(LinearPencil& p) {
   p.degrees_of_freedom = static_cast<int>(n);
   for (p.index = 0; p.index <= n; ++p.index) {
     scale_rows(e, h);
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(e);
-    qr.setThreshold(rank_threshold);
+    const PivotedQr qr(e, rank_threshold);
     const Eigen::Index rank = qr.rank();
     if (rank == n) return;
     p.degrees_of_freedom -= static_cast<int>(n - rank);
-    const Eigen::MatrixXd u = qr.householderQ().adjoint();
+    const Eigen::MatrixXd u = qr.q_transposed();
     e = u * e;
     h = u * h;
     e.bottomRows(n - rank).setZero();
@@ -68,11 +68,11 @@ LinearPencil analyse_pencil(Eigen::MatrixXd e, Eigen::MatrixXd h) {
   }
   const double unit = time_unit(b, a);
   b /= unit;
-  const Eigen::GeneralizedEigenSolver<Eigen::MatrixXd> solver(a, b, false);
+  const GeneralisedEigenvalues found = generalised_eigenvalues(a, b);
   std::vector<std::pair<double, std::complex<double>>> all;
   for (Eigen::Index k = 0; k < a.rows(); ++k) {
-    const double beta = solver.betas()[k];
-    const std::complex<double> alpha = solver.alphas()[k];
+    const double beta = found.beta[k];
+    const std::complex<double> alpha = found.alpha[k];
     const double size = beta == 0 ? INFINITY : std::abs(alpha) / std::abs(beta);
     all.emplace_back(size, beta == 0 ? 0.0 : alpha / beta / unit);
   }

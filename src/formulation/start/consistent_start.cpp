@@ -13,6 +13,7 @@
 #include "hinge/error.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -426,8 +427,7 @@ void refuse_singular_mass(const System& system, double t, const Values& y, const
       for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
         full(i, p.column[at(k)]) = (*e)[Q::momentum_z][k];
     Eigen::Index where = 0;
-    Eigen::JacobiSVD<Eigen::MatrixXd> svd(full, Eigen::ComputeFullV);
-    svd.matrixV().col(p.rows - 1).cwiseAbs().maxCoeff(&where);
+    weakest_direction(full).cwiseAbs().maxCoeff(&where);
     culprit = system.layout().z_name(static_cast<int>(where));
   }
   throw SingularMass(fmt::format(

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
-#include <Eigen/SparseCholesky>
+
+#include "solve/linear/cholesky.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -41,18 +42,14 @@ Sparse scaled_transpose(const System& system, double t, const double* y) {
 }
 
 // The columns are split into `rank` independent ones and the rest; the rest is expressed by the independent ones.
-template <class Qr>
-void fill(const Qr& qr, ConstraintRank& result) {
-  const auto& r = qr.matrixR();
-  const auto permutation = qr.colsPermutation();
+void fill(const PivotedQr& qr, ConstraintRank& result) {
   const Eigen::Index rank = result.rank;
   for (Eigen::Index k = rank; k < result.constraints; ++k) {
     ConstraintRank::Dependence d;
-    d.constraint = static_cast<int>(permutation.indices()[k]);
-    const Eigen::VectorXd b = Eigen::VectorXd(r.col(k)).head(rank);
-    const Eigen::VectorXd x = r.topLeftCorner(rank, rank).template triangularView<Eigen::Upper>().solve(b);
+    d.constraint = qr.order()[k];
+    const Eigen::VectorXd x = qr.combination(k, rank);
     for (Eigen::Index j = 0; j < rank; ++j)
-      if (std::abs(x[j]) > 1e-6) d.on.push_back(static_cast<int>(permutation.indices()[j]));
+      if (std::abs(x[j]) > 1e-6) d.on.push_back(qr.order()[j]);
     std::sort(d.on.begin(), d.on.end());
     result.dependent.push_back(std::move(d));
   }
@@ -63,19 +60,19 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
   Sparse gram = Sparse(transpose.transpose()) * transpose;
   for (Eigen::Index k = 0; k < gram.rows(); ++k) gram.coeffRef(k, k) += 1e-14;  // keeps the factorisation going
   gram.makeCompressed();
-  Eigen::SimplicialLDLT<Sparse> ldlt(gram);
-  const Eigen::VectorXd pivots = ldlt.vectorD();
+  SparseCholesky ldlt;
+  ldlt.analyse(gram);
+  ldlt.factor(gram);
+  const Eigen::VectorXd pivots = ldlt.pivots();
   for (Eigen::Index k = 0; k < pivots.size(); ++k) {
     if (pivots[k] > pivot_tolerance) continue;
     --result.rank;
     ConstraintRank::Dependence d;
-    d.constraint = ldlt.permutationPinv().indices()[k];
+    d.constraint = ldlt.row(k);
     if (result.dependent.size() < 8) {  // names for the first few are enough
-      Eigen::VectorXd x = Eigen::VectorXd::Unit(pivots.size(), k);
-      ldlt.matrixU().solveInPlace(x);
+      const Eigen::VectorXd x = ldlt.combination(k);
       for (Eigen::Index j = 0; j < x.size(); ++j)
-        if (j != k && std::abs(x[j]) > 1e-6 * x.cwiseAbs().maxCoeff())
-          d.on.push_back(ldlt.permutationPinv().indices()[j]);
+        if (j != k && std::abs(x[j]) > 1e-6 * x.cwiseAbs().maxCoeff()) d.on.push_back(ldlt.row(j));
       std::sort(d.on.begin(), d.on.end());
     }
     result.dependent.push_back(std::move(d));
@@ -90,9 +87,7 @@ ConstraintRank constraint_rank(const System& system, double t, const double* y) 
   if (system.ng() == 0) return result;
   const Sparse transpose = scaled_transpose(system, t, y);
   if (system.ng() <= dense_limit) {
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transpose.rows(), transpose.cols());
-    qr.setThreshold(rank_tolerance);
-    qr.compute(Eigen::MatrixXd(transpose));
+    const PivotedQr qr(Eigen::MatrixXd(transpose), rank_tolerance);
     result.rank = static_cast<int>(qr.rank());
     if (!result.full()) fill(qr, result);
     return result;

@@ -10,6 +10,7 @@
 #include "formulation/implicit/derivative_array.hpp"
 #include "formulation/system_jacobian.hpp"
 #include "hinge/error.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -222,15 +223,12 @@ class DaeStart {
       for (auto k = at(p.row_start[at(i)]); k < at(p.row_start[at(i) + 1]); ++k)
         a(i, p.column[k]) = size > 0 ? f_x[k] / size : 0.0;
     }
-    const Eigen::MatrixXd part = a(Eigen::all, columns);
-    Eigen::FullPivLU<Eigen::MatrixXd> lu(part);
-    lu.setThreshold(1e-11);
-    freedom = static_cast<int>(part.cols() - lu.rank());
+    const Eigen::MatrixXd free = kernel(a(Eigen::all, columns), 1e-11);
+    freedom = static_cast<int>(free.cols());
     if (freedom == 0) return list;
-    const Eigen::MatrixXd kernel = lu.kernel();
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const auto [j, order] = array_.places()[at(columns[k])];
-      if (order == 0 && kernel.row(static_cast<Eigen::Index>(k)).cwiseAbs().maxCoeff() > 1e-9) list.push_back(j);
+      if (order == 0 && free.row(static_cast<Eigen::Index>(k)).cwiseAbs().maxCoeff() > 1e-9) list.push_back(j);
     }
     return list;
   }

@@ -12,11 +12,11 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
 
 #include "formulation/energy_step.hpp"
 #include "hinge/error.hpp"
 #include "method/energy/energy_momentum.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -29,7 +29,7 @@ using Treatment = ConstraintTreatment;
 constexpr int most_rows = 3000;
 
 double condition_of(const Eigen::MatrixXd& matrix) {
-  const Eigen::VectorXd s = Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
+  const Eigen::VectorXd s = singular_values(matrix);
   return s[0] / s[s.size() - 1];
 }
 

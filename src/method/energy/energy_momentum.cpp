@@ -12,10 +12,10 @@
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
-#include "solve/newton/convergence.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/convergence.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {

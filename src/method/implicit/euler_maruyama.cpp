@@ -6,13 +6,14 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "formulation/implicit/linear_pencil.hpp"
 #include "formulation/implicit/symbolic_problem.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
 #include "solve/linear/linear.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -46,9 +47,8 @@ void refuse_algebraic_noise(const SymbolicSystem& system, const Eigen::MatrixXd&
   Eigen::MatrixXd scaled = e, noise = c;
   for (Eigen::Index i = 0; i < e.rows(); ++i)
     if (const double size = e.row(i).cwiseAbs().maxCoeff(); size > 0) scaled.row(i) /= size, noise.row(i) /= size;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(scaled);
-  qr.setThreshold(1e-11);
-  const Eigen::MatrixXd rest = (qr.householderQ().adjoint() * noise).bottomRows(e.rows() - qr.rank());
+  const PivotedQr qr(scaled, 1e-11);
+  const Eigen::MatrixXd rest = qr.q_transposed_times(noise).bottomRows(e.rows() - qr.rank());
   if (rest.size() == 0 || rest.cwiseAbs().maxCoeff() <= 1e-11 * noise.cwiseAbs().maxCoeff()) return;
   std::string names;
   for (Eigen::Index i = 0; i < e.rows(); ++i)

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_options.hpp"
 #include "method/method_entry.hpp"
+#include "method/nonsmooth/contact_options.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 

@@ -32,8 +32,8 @@
 #include "formulation/implicit/implicit_problem.hpp"
 #include "hinge/method.hpp"
 #include "method/nonsmooth/contact_step.hpp"
-#include "solve/newton/convergence.hpp"
 #include "solve/linear/linear.hpp"
+#include "solve/newton/convergence.hpp"
 
 namespace hinge {
 

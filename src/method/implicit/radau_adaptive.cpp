@@ -25,8 +25,8 @@
 
 #include <fmt/format.h>
 
-#include "formulation/start/constraint_rank.hpp"
 #include "formulation/project/projection.hpp"
+#include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
 #include "method/implicit/radau.hpp"
 #include "method/implicit/radau_stages.hpp"

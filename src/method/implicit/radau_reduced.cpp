@@ -9,6 +9,7 @@ namespace hinge {
 namespace {
 
 constexpr double dependent = 1e-12;
+constexpr double singular = 1e-14;
 constexpr int few_rows = 16;  // below, loops without a library are faster
 
 }  // namespace
@@ -180,14 +181,13 @@ RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape,
   complex_matrix_.setZero(free, free);
   real_matrix_.setZero(free, free);
   complex_a_.setZero(free);
-  complex_work_.setZero(free);
   real_a_.setZero(free);
-  real_work_.setZero(free);
+  real_ = Lu<double>(free);
   if (free <= few_rows) {
     small_complex_.resize(static_cast<std::size_t>(most_stages / 2));
     for (SmallComplexLu& lu : small_complex_) lu.resize(free);
   } else {
-    complex_.assign(static_cast<std::size_t>(most_stages / 2), Eigen::PartialPivLU<Eigen::MatrixXcd>(free));
+    complex_.assign(static_cast<std::size_t>(most_stages / 2), Lu<Complex>(free));
   }
 
   // where the numbers of F_x and F_x' go
@@ -255,10 +255,6 @@ bool RadauReduced::factor(double h, const RadauTableau& tableau) {
   tableau_ = &tableau;
   const int free = reduced_.rows;
   if (free == 0) return true;
-  const auto regular = [](const auto& lu) {
-    const auto pivots = lu.matrixLU().diagonal().cwiseAbs();
-    return pivots.minCoeff() > 1e-14 * pivots.maxCoeff();
-  };
   const auto shifted = [&](auto& matrix, auto shift) {
     for (int i = 0; i < free; ++i)
       for (int j = 0; j < free; ++j) matrix(i, j) = reduced_.row(i)[j];
@@ -266,8 +262,8 @@ bool RadauReduced::factor(double h, const RadauTableau& tableau) {
   };
   if (tableau.has_real()) {
     shifted(real_matrix_, tableau.real_eigenvalue / h);
-    real_.compute(real_matrix_);
-    if (!regular(real_)) return false;
+    real_.factor(real_matrix_);
+    if (!real_.regular(singular)) return false;
   }
   for (std::size_t k = 0; k < tableau.eigenvalues.size(); ++k) {
     if (!small_complex_.empty()) {
@@ -279,8 +275,8 @@ bool RadauReduced::factor(double h, const RadauTableau& tableau) {
       continue;
     }
     shifted(complex_matrix_, tableau.eigenvalues[k] / h);
-    complex_[k].compute(complex_matrix_);
-    if (!regular(complex_[k])) return false;
+    complex_[k].factor(complex_matrix_);
+    if (!complex_[k].regular(singular)) return false;
   }
   return true;
 }
@@ -337,23 +333,17 @@ void RadauReduced::solve_stages(const double* f, double* dz) {
                                                                                                        S);
     a.setZero();
     if (tableau_->has_real()) {
-      real_work_ = right.lazyProduct(tableau_->real_left);
-      real_a_ = real_.permutationP() * real_work_;  // in place it would allocate
-      real_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(real_a_);
-      real_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(real_a_);
+      real_a_ = right.lazyProduct(tableau_->real_left);
+      real_.solve(real_a_.data());
       for (int i = 0; i < S; ++i) a.col(i) += tableau_->real_right(i) * real_a_;
     }
     for (std::size_t k = 0; k < tableau_->eigenvalues.size(); ++k) {
-      complex_work_.setZero();
-      for (int i = 0; i < S; ++i) complex_work_ += tableau_->left[k](i) * right.col(i);
-      if (!small_complex_.empty()) {
-        complex_a_ = complex_work_;
+      complex_a_.setZero();
+      for (int i = 0; i < S; ++i) complex_a_ += tableau_->left[k](i) * right.col(i);
+      if (!small_complex_.empty())
         small_complex_[k].solve(complex_a_.data());
-      } else {
-        complex_a_ = complex_[k].permutationP() * complex_work_;
-        complex_[k].matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(complex_a_);
-        complex_[k].matrixLU().triangularView<Eigen::Upper>().solveInPlace(complex_a_);
-      }
+      else
+        complex_[k].solve(complex_a_.data());
       for (int i = 0; i < S; ++i) {
         const Complex r = 2.0 * tableau_->right[k](i);
         a.col(i) += r.real() * complex_a_.real() - r.imag() * complex_a_.imag();
@@ -390,10 +380,8 @@ void RadauReduced::solve_real(double* x) {
   std::copy_n(x, n_, f_.data());
   particular<1>();
   if (reduced_.rows > 0) {
-    for (int i = 0; i < reduced_.rows; ++i) real_work_(i) = right_[static_cast<std::size_t>(i)];
-    real_a_ = real_.permutationP() * real_work_;
-    real_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(real_a_);
-    real_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(real_a_);
+    for (int i = 0; i < reduced_.rows; ++i) real_a_(i) = right_[static_cast<std::size_t>(i)];
+    real_.solve(real_a_.data());
     product<1>(kernel_, real_a_.data(), 1, u_.data());
   }
   for (int i = 0; i < ny_ + nz_; ++i)

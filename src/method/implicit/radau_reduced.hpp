@@ -22,6 +22,7 @@
 
 #include "formulation/implicit/implicit_problem.hpp"
 #include "method/implicit/radau_tableau.hpp"
+#include "solve/linear/lu.hpp"
 #include "solve/linear/small_complex_lu.hpp"
 
 namespace hinge {
@@ -83,13 +84,13 @@ class RadauReduced {
   std::vector<double> f_, kr_, u_, right_, a_, slope_, out_;  // lane after lane: the numbers of all stages side by side
   double h_ = 0;
   const RadauTableau* tableau_ = nullptr;
-  Eigen::PartialPivLU<Eigen::MatrixXd> real_;
-  std::vector<Eigen::PartialPivLU<Eigen::MatrixXcd>> complex_;
+  Lu<double> real_;
+  std::vector<Lu<Complex>> complex_;
   std::vector<SmallComplexLu> small_complex_;  // in the place of complex_ where there are few rows
   Eigen::MatrixXcd complex_matrix_;
   Eigen::MatrixXd real_matrix_;
-  Eigen::VectorXcd complex_a_, complex_work_;
-  Eigen::VectorXd real_a_, real_work_;
+  Eigen::VectorXcd complex_a_;
+  Eigen::VectorXd real_a_;
 };
 
 }  // namespace hinge

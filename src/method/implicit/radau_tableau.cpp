@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "solve/linear/lu.hpp"
+#include "solve/linear/spectrum.hpp"
+
 namespace hinge {
 
 namespace {
@@ -63,10 +66,10 @@ void lagrange(const Reals& at, std::size_t first, Real theta, bool derivative, d
 }
 
 void add_spectrum(RadauTableau& t) {
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(t.gamma);
-  const Eigen::MatrixXcd v = solver.eigenvectors(), inverse = v.inverse();
+  const auto [values, v] = eigenpairs(t.gamma);
+  const Eigen::MatrixXcd inverse = Lu<RadauTableau::Complex>(v).inverse();
   for (Eigen::Index k = 0; k < t.stages; ++k) {
-    const RadauTableau::Complex mu = solver.eigenvalues()(k);
+    const RadauTableau::Complex mu = values(k);
     if (mu.imag() > 0) {
       t.eigenvalues.push_back(mu);
       t.right.emplace_back(v.col(k));

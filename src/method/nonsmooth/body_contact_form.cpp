@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Cholesky>
-
 #include "body/body_table.hpp"
+#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -103,9 +102,7 @@ bool BodyContactForm::masses(const double* S) {
       continue;
     }
     for (int i = n; i < 6; ++i) m(i, i) = 1;  // absent in the plane
-    const Eigen::LLT<Matrix6> factor(m);
-    if (factor.info() != Eigen::Success) return false;
-    m = factor.solve(Matrix6::Identity());
+    if (!invert_definite(m)) return false;
     for (int i = n; i < 6; ++i) m(i, i) = 0;
     const Matrix6 transposed = m.transpose();
     m = (m + transposed) / 2;

@@ -10,8 +10,9 @@
 
 namespace hinge {
 
-/// A gap that two bodies may close, or leave, in a time h with the velocities z; with gravity, or the accelerations where
-/// they are given and larger, and a margin. In generalised coordinates a gap may change at any rate: all are looked at.
+/// A gap that two bodies may close, or leave, in a time h with the velocities z; with gravity, or the accelerations
+/// where they are given and larger, and a margin. In generalised coordinates a gap may change at any rate: all are
+/// looked at.
 inline double contact_band(const System& system, const double* z, double h, const double* acceleration = nullptr) {
   const BodyTable* table = bodies_of(system);
   if (!table) return std::numeric_limits<double>::infinity();

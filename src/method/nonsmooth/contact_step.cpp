@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/SparseCholesky>
 
 #include "hinge/error.hpp"
 #include "method/stopwatch.hpp"
 #include "method/vectors.hpp"
+#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -115,7 +115,7 @@ bool ContactStep::definite() const {
       if (matrix_.column[at(k)] >= i) lower.insertBack(matrix_.column[at(k)], i) = S_[at(k)];
   }
   lower.finalize();
-  return Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>(lower).info() == Eigen::Success;
+  return positive_definite(lower);
 }
 
 // X = [S C^T; C 0]^-1 [H^T; 0],  W = H X

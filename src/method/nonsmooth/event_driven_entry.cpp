@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/nonsmooth/event_driven.hpp"
-#include "method/method_entry.hpp"
 
 namespace hinge {
 

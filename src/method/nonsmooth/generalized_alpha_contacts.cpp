@@ -16,11 +16,12 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "method/implicit/generalized_alpha.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
+#include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
 
 namespace hinge {
@@ -98,7 +99,7 @@ void GeneralizedAlpha::hold_gaps(const Eigen::MatrixXd& normal_response) {
     for (Eigen::Index j = 0; j < size; ++j) W(i, j) = right(i, held[static_cast<std::size_t>(j)] * d);
   }
   Eigen::MatrixXd share;
-  if (size > 0) share = W.completeOrthogonalDecomposition().solve(right);
+  if (size > 0) share = ShortestSolution(W).of_all(right);
   tangents_.setZero(n_, count * d);
   for (int a = 0; a < count; ++a) {
     if (asleep_[at(a)]) continue;

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_options.hpp"
 #include "method/method_entry.hpp"
+#include "method/nonsmooth/contact_options.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
 #include "method/nonsmooth/pair_stepper.hpp"
 
@@ -25,7 +25,8 @@ MethodInfo moreau_jean_info() {
                   "J. J. Moreau, CISM Courses 302 (1988) 1-82; M. Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) "
                   "235-257; M. Anitescu, Math. Program. 105 (2006) 113-143"};
   add_contact_options(info.options);
-  info.options.push_back({"recover", "gaps by positions: penetration is undone at this speed at most; 0: no limit", "0"});
+  info.options.push_back(
+      {"recover", "gaps by positions: penetration is undone at this speed at most; 0: no limit", "0"});
   info.options.push_back(
       {"forces", "\"implicit\", \"explicit\" or \"auto\": implicit up to 3000 velocities", "\"auto\""});
   info.options.push_back({"projection", "of joints: \"none\", \"position\", \"velocity\" or \"both\"", "\"both\""});

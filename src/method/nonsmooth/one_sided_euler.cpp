@@ -6,12 +6,13 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "formulation/contact_mode.hpp"
 #include "hinge/error.hpp"
 #include "method/nonsmooth/contact_band.hpp"
 #include "method/symplectic/symplectic_euler.hpp"
+#include "solve/linear/lu.hpp"
 
 namespace hinge {
 
@@ -218,7 +219,7 @@ class OneSidedEuler final : public Stepper {
           J.row(nz + c).head(nz) = rate.row(k);
           residual[nz + c] = e[Q::constraint_rate][k];
         }
-        const Eigen::VectorXd change = J.partialPivLu().solve(-residual);
+        const Eigen::VectorXd change = Lu<double>(J).solve(-residual);
         if (!change.allFinite()) return false;
         z += change.head(nz);
         for (Eigen::Index c = 0; c < nc; ++c) p1[at(closed[static_cast<std::size_t>(c)])] += change[nz + c];

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "hinge/method.hpp"
-#include "solve/newton/convergence.hpp"
 #include "solve/linear/saddle_point.hpp"
+#include "solve/newton/convergence.hpp"
 
 namespace hinge {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "hinge/error.hpp"
-#include "solve/newton/extrapolation.hpp"
-#include "method/symplectic/kick_drift.hpp"
 #include "method/method_entry.hpp"
-#include "method/symplectic/spark.hpp"
 #include "method/step_failure.hpp"
+#include "method/symplectic/kick_drift.hpp"
+#include "method/symplectic/spark.hpp"
 #include "method/vectors.hpp"
+#include "solve/newton/extrapolation.hpp"
 
 namespace hinge {
 

@@ -7,6 +7,7 @@
 
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
+#include "solve/linear/lu.hpp"
 
 namespace hinge {
 
@@ -37,7 +38,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
                     c_.name));
   const SystemKind kind = system_->layout().kind;
   velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
-  n_inverse_ = (c_.abar * c_.atilde).block(1, 0, st_, st_).inverse();
+  n_inverse_ = Lu<double>((c_.abar * c_.atilde).block(1, 0, st_, st_)).inverse();
 
   start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
   stage_ = velocity_is_z_ ? system_->evaluation({Q::momentum, Q::force})

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "method/wrap/branch_guard.hpp"
-#include "solve/newton/extrapolation.hpp"
 #include "method/symplectic/round_off.hpp"
 #include "method/symplectic/spark.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
 #include "method/vectors.hpp"
-#include "solve/newton/convergence.hpp"
+#include "method/wrap/branch_guard.hpp"
 #include "solve/linear/saddle_point.hpp"
+#include "solve/newton/convergence.hpp"
+#include "solve/newton/extrapolation.hpp"
 
 namespace hinge {
 

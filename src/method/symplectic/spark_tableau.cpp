@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 namespace {
@@ -191,7 +192,7 @@ double singularity_defect(const SparkTableau& t) {
   const int st = t.constraint_stages();
   Eigen::MatrixXd m(st + 1, st + 1);
   m << (t.abar * t.atilde).bottomRows(st), t.btilde.transpose();
-  const Eigen::VectorXd sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(m).singularValues();
+  const Eigen::VectorXd sigma = singular_values(m);
   // The condition number of the family grows slowly, to 5.7e3 for st = 12; 1e12 can only mean "singular".
   return sigma(st) > 1e-12 * sigma(0) ? 0.0 : std::numeric_limits<double>::infinity();
 }

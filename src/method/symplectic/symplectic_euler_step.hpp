@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hinge/method.hpp"
-#include "method/wrap/branch_guard.hpp"
-#include "solve/newton/extrapolation.hpp"
 #include "method/symplectic/round_off.hpp"
+#include "method/wrap/branch_guard.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/newton/convergence.hpp"
+#include "solve/newton/extrapolation.hpp"
 
 namespace hinge {
 

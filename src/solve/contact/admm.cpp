@@ -11,11 +11,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/SparseCholesky>
-
 #include "solve/contact/cone.hpp"
 #include "solve/contact/direct_methods.hpp"
 #include "solve/contact/gradient.hpp"
+#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -34,14 +33,13 @@ class Shifted {
     Eigen::SparseMatrix<double> identity(K_.rows(), K_.cols());
     identity.setIdentity();
     K_ = K_ + 0 * identity;
-    solver_.analyzePattern(K_);
+    solver_.analyse(K_);
   }
   bool factor(double rho) {
     rho_ = rho;
     Eigen::SparseMatrix<double> shifted = K_;
     shifted.diagonal().array() += rho;
-    solver_.factorize(shifted);
-    return solver_.info() == Eigen::Success;
+    return solver_.factor(shifted);
   }
   void solve(const Eigen::VectorXd& b, Eigen::VectorXd& x) {
     if (!W_.factored()) {
@@ -57,7 +55,7 @@ class Shifted {
  private:
   Delassus& W_;
   Eigen::SparseMatrix<double> K_;
-  Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> solver_;
+  SparseCholesky solver_;
   Eigen::VectorXd v_;
   double rho_ = 1;
 };

@@ -23,11 +23,12 @@
 #include <array>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "solve/contact/body_fronts.hpp"
 #include "solve/contact/cone.hpp"
 #include "solve/contact/direct_methods.hpp"
+#include "solve/linear/lu.hpp"
 
 namespace hinge {
 
@@ -161,7 +162,7 @@ class DirectionSystem {
     if (in_velocities())
       fronts_.solve(x);
     else
-      x = dense_.solve(x);
+      dense_.solve(x.data());
   }
   VectorXd transposed(const VectorXd& b) const { return At_ * b; }
 
@@ -172,7 +173,7 @@ class DirectionSystem {
     for (int i = 0; i < nc_; ++i)
       K.middleRows(3 * i, 3).noalias() += cones[static_cast<std::size_t>(i)].D * W.middleRows(3 * i, 3);
     for (int k = 3 * nc_; k < rows_; ++k) K.row(k) += weight_ * W.row(k);
-    dense_.compute(K);
+    dense_.factor(K);
     return true;
   }
 
@@ -182,7 +183,7 @@ class DirectionSystem {
   SparseRows A_, At_;
   VectorXd w_;
   BodyFronts fronts_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> dense_;
+  Lu<double> dense_;
 };
 
 class ConeInteriorPoint {

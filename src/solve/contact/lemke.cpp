@@ -16,10 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "solve/contact/direct_methods.hpp"
 #include "solve/contact/pyramid.hpp"
+#include "solve/linear/lu.hpp"
 
 namespace hinge {
 
@@ -113,8 +114,8 @@ class Tableau {
   void refactor() {
     Eigen::MatrixXd B(n_, n_);
     for (Eigen::Index i = 0; i < n_; ++i) B.col(i) = original(basis_[static_cast<std::size_t>(i)]);
-    const Eigen::PartialPivLU<Eigen::MatrixXd> factor(B);
-    inverse_ = factor.inverse();
+    const Lu<double> factor(B);
+    factor.inverse(inverse_);
     solution_ = factor.solve(q_);
     solution_ += factor.solve(q_ - B * solution_);
   }

@@ -1,8 +1,9 @@
 #include "solve/contact/local_contact.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "solve/contact/cone.hpp"
+#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -40,7 +41,7 @@ void LocalContact::solve_convexified(const double u[3], double r[3]) {
   W << a, c1, c2, c1, s1 + c1 * ca1, c1 * ca2, c2, c1 * ca2, s2 + c2 * ca2;
   Eigen::Map<Eigen::Vector3d> out(r);
   const Eigen::Vector3d q = Eigen::Map<const Eigen::Vector3d>(u) - W * out;
-  const Eigen::Vector3d stick = -W.ldlt().solve(q);
+  const Eigen::Vector3d stick = -solve_definite(W, q);
   if (q[0] >= mu * std::hypot(q[1], q[2])) {
     out.setZero();
     return;

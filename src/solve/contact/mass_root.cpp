@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Dense>
-
 #include <fmt/format.h>
+
+#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -75,13 +75,11 @@ MassRoot::MassRoot(const SparseRows& M)
           fmt::format("contact problem: M is not symmetric, in the block with row {}; only symmetric mass "
                       "matrices are treated",
                       block.rows[0]));
-    const Eigen::LLT<Eigen::MatrixXd> factor(full);
-    if (factor.info() != Eigen::Success)
+    if (!cholesky(full, block.L))
       throw InputError(
           fmt::format("contact problem: M is not positive definite, in the block with row {}: some "
                       "combination of velocities has no inertia",
                       block.rows[0]));
-    block.L = factor.matrixL();
   }
 }
 

@@ -11,10 +11,9 @@
 // Source: De Luca, Facchinei, Kanzow (1996).
 #include <cmath>
 
-#include <Eigen/SparseCholesky>
-
 #include "solve/contact/direct_methods.hpp"
 #include "solve/contact/pyramid.hpp"
+#include "solve/linear/cholesky.hpp"
 #include "solve/linear/linear.hpp"
 
 namespace hinge {
@@ -109,11 +108,12 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
           Eigen::VectorXd::Constant(n, 1e-10 * std::max(1e-300, normal.diagonal().maxCoeff()));
       Eigen::SparseMatrix<double> A = normal;
       A += Eigen::SparseMatrix<double>(ridge.asDiagonal());
-      const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(A);
+      SparseCholesky factor;
+      factor.analyse(A);
+      const bool definite = factor.factor(A);
       step = -factor.solve(gradient);
       slope = gradient.dot(step);
-      if (factor.info() != Eigen::Success || !step.allFinite() || !(slope < 0))
-        step = -gradient, slope = -gradient.squaredNorm();
+      if (!definite || !step.allFinite() || !(slope < 0)) step = -gradient, slope = -gradient.squaredNorm();
     }
     for (int halving = 0;; ++halving, t *= 0.5) {
       trial = z + t * step;

@@ -11,10 +11,11 @@
 // Where a block's largest eigenvalue is nearly its trace, d/trace is too long a step, and 1/lambda_max(W_ii) is taken.
 #include <algorithm>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "solve/contact/cone.hpp"
 #include "solve/contact/projected.hpp"
+#include "solve/linear/spectrum.hpp"
 
 namespace hinge {
 
@@ -61,10 +62,7 @@ void iterate(Delassus& W, Judge& judge, const Eigen::VectorXd& start, double ome
   for (int i = 0; i < nc; ++i) {
     steps[i] = d / W.trace(i);
     const Eigen::MatrixXd block = W.block(i);
-    const double largest =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(0.5 * (block + block.transpose()), Eigen::EigenvaluesOnly)
-            .eigenvalues()
-            .maxCoeff();
+    const double largest = largest_eigenvalue(0.5 * (block + block.transpose()));
     if (steps[i] * largest > 1.5) steps[i] = 1 / largest;
   }
   if (judge.done(0, start)) return;

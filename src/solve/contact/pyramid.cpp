@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/Dense>
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -61,9 +61,9 @@ PyramidLcp pyramid_lcp(Delassus& W, const ContactProblem& p) {
   Eigen::MatrixXd C(W.matrix()), eliminate(nb, rows);
   Eigen::VectorXd q = W.q(), shift(nb);
   if (nb > 0) {
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> E(C.bottomRightCorner(nb, nb));
-    eliminate = -E.solve(C.bottomLeftCorner(nb, rows));
-    shift = -E.solve(q.tail(nb));
+    const ShortestSolution E(C.bottomRightCorner(nb, nb));
+    eliminate = -E.of_all(C.bottomLeftCorner(nb, rows));
+    shift = -E.of(q.tail(nb));
     q = (q.head(rows) + C.topRightCorner(rows, nb) * shift).eval();
     C = (C.topLeftCorner(rows, rows) + C.topRightCorner(rows, nb) * eliminate).eval();
   }

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <klu.h>
-#include <Eigen/Dense>
 
 #include "solve/linear/linear.hpp"
+#include "solve/linear/lu.hpp"
 
 namespace hinge {
 
@@ -25,7 +25,7 @@ bool all_finite(const Complex* values, std::size_t count) {
 class DenseComplexLu final : public ComplexLinearSolver {
  public:
   explicit DenseComplexLu(const Pattern& pattern)
-      : pattern_(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows), work_(pattern.rows) {
+      : pattern_(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows) {
     matrix_.setZero();
   }
 
@@ -36,24 +36,16 @@ class DenseComplexLu final : public ComplexLinearSolver {
       for (int k = pattern_.row_start[static_cast<std::size_t>(i)];
            k < pattern_.row_start[static_cast<std::size_t>(i) + 1]; ++k)
         matrix_(i, pattern_.column[static_cast<std::size_t>(k)]) = values[k];
-    lu_.compute(matrix_);
-    const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
-    return pivots.minCoeff() > singular_ratio * pivots.maxCoeff();
+    lu_.factor(matrix_);
+    return lu_.regular(singular_ratio);
   }
 
-  void solve(Complex* x) override {
-    Eigen::Map<Eigen::VectorXcd> v(x, pattern_.rows);
-    work_ = lu_.permutationP() * v;
-    lu_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(work_);
-    lu_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(work_);
-    v = work_;
-  }
+  void solve(Complex* x) override { lu_.solve(x); }
 
  private:
   const Pattern pattern_;
   Eigen::MatrixXcd matrix_;
-  Eigen::PartialPivLU<Eigen::MatrixXcd> lu_;
-  Eigen::VectorXcd work_;
+  Lu<Complex> lu_;
 };
 
 // As in linear.cpp: our rows are KLU's columns, so A x = b is a transposed solve.

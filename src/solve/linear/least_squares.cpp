@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
-
 #include "solve/linear/linear.hpp"
+#include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
 
 namespace hinge {
@@ -27,10 +26,7 @@ void dense(const Pattern& a, const double* values, const double* b, double* x) {
     for (int k = a.row_start[at(i)]; k < a.row_start[at(i) + 1]; ++k) m(i, a.column[at(k)]) = factor * values[k];
     right[i] = factor * b[i];
   }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(rank_threshold);
-  decomposition.compute(m);
-  Eigen::Map<Eigen::VectorXd>(x, a.columns) = decomposition.solve(right);
+  Eigen::Map<Eigen::VectorXd>(x, a.columns) = ShortestSolution(m, rank_threshold).of(right);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <klu.h>
-#include <Eigen/Dense>
 
 #include "solve/linear/compact_lu.hpp"
+#include "solve/linear/lu.hpp"
 #include "solve/linear/parity.hpp"
 
 namespace hinge {
@@ -89,17 +89,11 @@ class Equilibrated : public LinearSolver {
 class DenseLu final : public Equilibrated {
  public:
   explicit DenseLu(const Pattern& pattern)
-      : Equilibrated(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows), work_(pattern.rows) {
+      : Equilibrated(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows) {
     matrix_.setZero();
-    visited_.resize(static_cast<std::size_t>(pattern.rows));
   }
 
-  int determinant_sign() override {
-    if (pattern_.rows == 0) return 1;
-    work_ = lu_.matrixLU().diagonal();
-    return sign_of_product(work_.data(), pattern_.rows) * parity(lu_.permutationP().indices().data(), visited_);
-  }
-
+  int determinant_sign() override { return lu_.determinant_sign(); }
   const char* name() const override { return "dense LU"; }
 
  private:
@@ -108,23 +102,14 @@ class DenseLu final : public Equilibrated {
       for (int k = pattern_.row_start[static_cast<std::size_t>(i)];
            k < pattern_.row_start[static_cast<std::size_t>(i) + 1]; ++k)
         matrix_(i, pattern_.column[static_cast<std::size_t>(k)]) = values[k];
-    lu_.compute(matrix_);
-    const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
-    return pivots.minCoeff() > singular_ratio * pivots.maxCoeff();
+    lu_.factor(matrix_);
+    return lu_.regular(singular_ratio);
   }
 
-  void solve_scaled(double* x) override {
-    Eigen::Map<Eigen::VectorXd> v(x, pattern_.rows);
-    work_ = lu_.permutationP() * v;
-    lu_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(work_);
-    lu_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(work_);
-    v = work_;
-  }
+  void solve_scaled(double* x) override { lu_.solve(x); }
 
   Eigen::MatrixXd matrix_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
-  Eigen::VectorXd work_;
-  std::vector<char> visited_;
+  Lu<double> lu_;
 };
 
 class SmallSparseLu final : public Equilibrated {

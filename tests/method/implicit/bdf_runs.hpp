@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "formulation/acceleration.hpp"
+#include "method/goldens.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/dae_problems.hpp"
-#include "method/goldens.hpp"
 
 namespace hinge::bdf_runs {
 

@@ -12,9 +12,9 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/hinge.hpp"
 #include "hinge/model.hpp"
+#include "method/goldens.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/dae_problems.hpp"
-#include "method/goldens.hpp"
 #include "places.hpp"
 
 namespace hinge {

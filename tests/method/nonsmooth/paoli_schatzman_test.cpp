@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_problems.hpp"
 #include "method/explicit/explicit_problems.hpp"
+#include "method/nonsmooth/contact_problems.hpp"
 
 namespace hinge {
 namespace {

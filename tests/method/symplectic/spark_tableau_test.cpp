@@ -1,8 +1,8 @@
 // Claims about the SPARK coefficients: the consistency conditions (3.3), (4.2), (4.3), the symplecticity conditions
 // (4.1) and symmetry hold to 1e-14 for every number of stages offered; the quadrature rules are exact to their degree;
 // the numbers equal those of an independent 40-digit computation. Controls that must fail stand beside them.
-#include "hinge/error.hpp"
 #include "method/symplectic/spark_tableau.hpp"
+#include "hinge/error.hpp"
 #include "places.hpp"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
 
 namespace hinge {
 namespace {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "hinge/error.hpp"
-#include "method/wrap/composition.hpp"
 #include "method/goldens.hpp"
 #include "method/problems.hpp"
+#include "method/wrap/composition.hpp"
 
 namespace hinge {
 namespace {

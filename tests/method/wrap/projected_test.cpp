@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "formulation/start/consistent_start.hpp"
 #include "formulation/project/projection.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/controls.hpp"
 #include "method/explicit/explicit_problems.hpp"
