@@ -2,7 +2,7 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test bench format tidy asan coverage install-deps clean help
+.PHONY: all demo test docs-tables bench format tidy asan coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 SOURCES = $(shell find src include tests examples benchmarks -name '*.[ch]pp' 2>/dev/null)
@@ -24,6 +24,12 @@ test: ## build everything and run every test
 	@cmake --preset release -DHINGE_TESTS=ON
 	@cmake --build --preset release
 	@ctest --preset release -j $(JOBS)
+
+docs-tables: ## write the tables of keys in docs/ anew, from src/model/keys.cpp
+	$(call deps,build test)
+	@cmake --preset release -DHINGE_TESTS=ON
+	@cmake --build --preset release --target hinge_tests
+	HINGE_WRITE_TABLES=1 build/hinge_tests --gtest_filter='Keys.Reference*'
 
 bench: ## build and run every benchmark
 	$(call deps,build bench)

@@ -20,8 +20,9 @@ struct Model {
   std::string path, text, title;
   std::string settings;  ///< the overrides, as they are recorded with a run
   std::shared_ptr<const System> system;
-  Options method_options;
   std::string method;
+  Options method_options;
+  MethodChoice choice;  ///< the method, made of these two
   SimulationOptions simulation;
   double end = 0;  ///< NaN when the file gives none
   Start start;
@@ -41,7 +42,7 @@ struct Model {
   Simulation simulation_for(const std::string& output_path) const;
 };
 
-/// Reads a model. Throws InputError with file, line, cause and remedy.
+/// Reads a model. Throws InputError with file, line, column, cause and remedy.
 Model load_model(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file name in messages.
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});

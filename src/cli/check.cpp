@@ -51,23 +51,19 @@ void print_equations(const System& system) {
 
 void print_structure(const System& system) {
   std::cout << "\nStructure\n";
-  const auto line = [&](const char* what, Quantity q) {
+  for (const auto& [what, q] : {std::pair{"mass matrix p_z", Q::momentum_z},
+                                {"constraint gradient G", Q::constraint_y},
+                                {"force by position f_y", Q::force_y},
+                                {"force by velocity f_z", Q::force_z}}) {
     const Pattern& p = system.pattern(q);
-    std::cout << fmt::format("  {:<26} {} x {}, {} entries{}\n", what, p.rows, p.columns, p.entries(),
-                             p.empty()               ? " (zero)"
-                             : system.is_constant(q) ? " (constant)"
-                                                     : "");
-  };
-  line("mass matrix p_z", Q::momentum_z);
-  line("constraint gradient G", Q::constraint_y);
-  line("force by position f_y", Q::force_y);
-  line("force by velocity f_z", Q::force_z);
-  std::cout << fmt::format("  {:<26} {}\n", "reaction",
-                           system.ng() == 0              ? "none"
-                           : system.reaction_is_linear() ? "linear in the multipliers"
-                           : system.reaction_is_affine() ? "affine in the multipliers"
-                                                         : "nonlinear in the multipliers");
-  std::cout << fmt::format("  {:<26} {}\n", "energy", system.has_energy() ? "yes" : "no");
+    const char* const remark = p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "";
+    print_line(what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
+  }
+  print_line("reaction", system.ng() == 0              ? "none"
+                         : system.reaction_is_linear() ? "linear in the multipliers"
+                         : system.reaction_is_affine() ? "affine in the multipliers"
+                                                       : "nonlinear in the multipliers");
+  print_line("energy", system.has_energy() ? "yes" : "no");
 }
 
 // Which levels of the constraints the method keeps.
@@ -107,6 +103,10 @@ void print_contacts(const System& system, const State& start) {
 
 }  // namespace
 
+void print_line(const std::string& what, const std::string& text) {
+  std::cout << fmt::format("  {:<26} {}\n", what, text);
+}
+
 int check(const std::string& path, const std::vector<Override>& overrides) {
   const Model model = load_model(path, overrides);
   const System& system = *model.system;
@@ -118,28 +118,25 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_equations(system);
   print_structure(system);
 
-  const MethodChoice method = make_method(model.method, model.method_options);
+  const MethodChoice& method = model.choice;
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
-  std::cout << fmt::format("  {:<26} {} of {}\n", "rank of G", rank.rank, rank.constraints);
-  std::cout << fmt::format("  {:<26} {}\n", "degrees of freedom",
-                           (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank);
-  std::cout << fmt::format(
-      "  {:<26} {}\n", "index",
-      system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
-  State start;
-  located(model, [&] { start = consistent_start(system, model.simulation.start, model.start); });
-  std::cout << fmt::format("  {:<26} {}\n", "initial values", "consistent");
+  print_line("rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
+  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
+  print_line("degrees of freedom", fmt::format("{}", velocities - rank.rank));
+  print_line("index", system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
+  const State start = located(model, [&] { return consistent_start(system, model.simulation.start, model.start); });
+  print_line("initial values", "consistent");
   if (!start.psi.empty()) {
-    std::cout << fmt::format("  {:<26}", "initial multipliers");
+    std::string list;
     for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k)
-      std::cout << fmt::format(" {:.10g}", start.psi[k]);
-    std::cout << (start.psi.size() > 6 ? " ...\n" : "\n");
+      list += fmt::format("{}{:.10g}", k == 0 ? "" : " ", start.psi[k]);
+    print_line("initial multipliers", list + (start.psi.size() > 6 ? " ..." : ""));
   }
   if (system.has_energy()) {
     const auto e = system.evaluation({Q::energy});
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
-    std::cout << fmt::format("  {:<26} {:.12g}\n", "energy", *(*e)[Q::energy]);
+    print_line("energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
   }
   located(model, [&] { print_contacts(system, start); });
   located(model, [&] {

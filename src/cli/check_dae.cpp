@@ -19,8 +19,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-void line(const char* what, const std::string& text) { std::cout << fmt::format("  {:<26} {}\n", what, text); }
-
 const char* times(int order) {
   static const char* const words[] = {"", "once", "twice", "three times", "four times"};
   return order < 5 ? words[order] : "many times";
@@ -48,33 +46,36 @@ void print_structure(const DaeStructure& s) {
   std::vector<int> differential, algebraic;
   for (int j = 0; j < s.size(); ++j) (s.differential[at(j)] ? differential : algebraic).push_back(j);
   const int index = s.index();
-  line("structural index", fmt::format("{}{}", index,
-                                       index == 0   ? " (an ordinary differential equation)"
-                                       : index <= 2 ? ""
-                                                    : ": integrated through the derivative array"));
-  line("degrees of freedom", fmt::format("{}", s.degrees_of_freedom()));
-  line("differential unknowns", differential.empty() ? "none" : s.unknown_list(differential, 12));
-  line("algebraic unknowns", algebraic.empty() ? "none" : s.unknown_list(algebraic, 12));
-  for (const std::string& combination : s.combinations) line("equations combined", combination);
+  print_line("structural index", fmt::format("{}{}", index,
+                                             index == 0   ? " (an ordinary differential equation)"
+                                             : index <= 2 ? ""
+                                                          : ": integrated through the derivative array"));
+  print_line("degrees of freedom", fmt::format("{}", s.degrees_of_freedom()));
+  print_line("differential unknowns", differential.empty() ? "none" : s.unknown_list(differential, 12));
+  print_line("algebraic unknowns", algebraic.empty() ? "none" : s.unknown_list(algebraic, 12));
+  for (const std::string& combination : s.combinations) print_line("equations combined", combination);
   std::size_t largest = 0;
   for (const auto& block : s.blocks) largest = std::max(largest, block.size());
-  line("blocks", fmt::format("{}, the largest with {} unknown{}", s.blocks.size(), largest, largest == 1 ? "" : "s"));
+  print_line("blocks",
+             fmt::format("{}, the largest with {} unknown{}", s.blocks.size(), largest, largest == 1 ? "" : "s"));
   if (!s.regular && !s.singular.empty())
-    line("system Jacobian", fmt::format("singular: {}; the index may be higher than the structural one", s.singular));
+    print_line("system Jacobian",
+               fmt::format("singular: {}; the index may be higher than the structural one", s.singular));
 }
 
 void print_pencil(const LinearPencil& p) {
-  if (!p.regular) return line("linear, constant", "a singular pencil: no value of c makes c E + H regular");
-  line("linear, constant", fmt::format("nilpotency index {}, {} finite eigenvalue{}", p.index, p.eigenvalues.size(),
-                                       p.eigenvalues.size() == 1 ? "" : "s"));
+  if (!p.regular) return print_line("linear, constant", "a singular pencil: no value of c makes c E + H regular");
+  print_line("linear, constant", fmt::format("nilpotency index {}, {} finite eigenvalue{}", p.index,
+                                             p.eigenvalues.size(), p.eigenvalues.size() == 1 ? "" : "s"));
   constexpr std::size_t most = 8;
   for (std::size_t k = 0; k < std::min(p.eigenvalues.size(), most); ++k) {
     const auto z = p.eigenvalues[k];
-    line(k == 0 ? "finite eigenvalues" : "",
-         z.imag() == 0 ? fmt::format("{:.10g}", z.real())
-                       : fmt::format("{:.10g} {} {:.10g} i", z.real(), z.imag() < 0 ? '-' : '+', std::abs(z.imag())));
+    print_line(k == 0 ? "finite eigenvalues" : "",
+               z.imag() == 0
+                   ? fmt::format("{:.10g}", z.real())
+                   : fmt::format("{:.10g} {} {:.10g} i", z.real(), z.imag() < 0 ? '-' : '+', std::abs(z.imag())));
   }
-  if (p.eigenvalues.size() > most) line("", fmt::format("... {} more", p.eigenvalues.size() - most));
+  if (p.eigenvalues.size() > most) print_line("", fmt::format("... {} more", p.eigenvalues.size() - most));
 }
 
 void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const State& start) {
@@ -88,18 +89,14 @@ void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const Sta
       from += fmt::format("\n    equation {}, differentiated {}", s.names[at(i)], times(s.c[at(i)]));
   }
   if (more > 0) from += fmt::format("\n    and {} more", more);
-  if (listed == 0) return line("hidden constraints", "none");
-  if (s.size() > 500 || !s.regular) return line("hidden constraints", "from" + from);
+  if (listed == 0) return print_line("hidden constraints", "none");
+  if (s.size() > 500 || !s.regular) return print_line("hidden constraints", "from" + from);
   const int count = std::max(0, rate_rank(system, start) - s.degrees_of_freedom());
   if (count > 0)
-    line("hidden constraints", fmt::format("{}, from{}", count, from));
+    print_line("hidden constraints", fmt::format("{}, from{}", count, from));
   else
-    line("hidden constraints", "none; all x' are known from" + from);
+    print_line("hidden constraints", "none; all x' are known from" + from);
 }
-
-}  // namespace
-
-namespace {
 
 // With complementarity pairs: what they are, and in which mode the motion starts.
 int check_pairs(const Model& model, const SymbolicSystem& system) {
@@ -151,13 +148,12 @@ int check_dae(const Model& model) {
     start = consistent_start(system, model.simulation.start, model.start, &remarks);
     print_hidden(system, guess, start);
     std::cout << "\nAt the initial values\n";
-    line("initial values", "consistent");
+    print_line("initial values", "consistent");
     for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
   });
   for (int j = 0; j < std::min(n, most); ++j)
-    line(system.layout().y_name(j).c_str(),
-         fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
-  if (n > most) line("...", fmt::format("{} more", n - most));
+    print_line(system.layout().y_name(j), fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
+  if (n > most) print_line("...", fmt::format("{} more", n - most));
   return done;
 }
 

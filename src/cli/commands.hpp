@@ -1,7 +1,6 @@
 // The commands of the program `hinge`.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,16 +17,10 @@ struct RunArguments {
   bool json = false, quiet = false, condition = false;
 };
 
-struct ConvergenceArguments {
+/// Of convergence and compare.
+struct StudyArguments {
   std::string model;
-  std::optional<std::string> steps, methods, reference, reference_step, csv;
-  std::vector<Override> overrides;
-  bool json = false, quiet = false;
-};
-
-struct CompareArguments {
-  std::string model;
-  std::optional<std::string> tolerances, steps, methods, reference, csv;
+  std::optional<std::string> tolerances, steps, methods, reference, reference_step, csv;
   std::vector<Override> overrides;
   bool json = false, quiet = false;
 };
@@ -39,15 +32,24 @@ struct ContactArguments {
   bool json = false, quiet = false, history = false, guess = false, list = false;
 };
 
-/// Runs `action`; where the library finds fault with the model, the message gets the file and the section.
-void located(const Model& model, const std::function<void()>& action);
+/// Throws the current exception again; where the library finds fault with the model, with the file and the section.
+[[noreturn]] void rethrow_located(const Model& model);
+template <class Action>
+auto located(const Model& model, Action&& action) {
+  try {
+    return action();
+  } catch (...) {
+    rethrow_located(model);
+  }
+}
 
 int run(const RunArguments& arguments);
-int convergence(const ConvergenceArguments& arguments);
-int compare(const CompareArguments& arguments);
+int convergence(const StudyArguments& arguments);
+int compare(const StudyArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
-/// check() for F(t, x, x') = 0.
+/// check() for F(t, x, x') = 0; and a line of what it prints: what is meant, and what is known about it.
 int check_dae(const Model& model);
+void print_line(const std::string& what, const std::string& text);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 

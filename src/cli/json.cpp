@@ -1,5 +1,7 @@
 #include "cli/json.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace hinge::cli {
 
 namespace {
@@ -66,19 +68,23 @@ Json errors_json(const StateErrors& errors) {
   return object;
 }
 
-Json point_json(const ConvergencePoint& p) {
+// What runs of both kinds of study have in common.
+template <class Point>
+Json run_json(const Point& p) {
   Json j;
-  j["step"] = p.step;
-  j["steps"] = p.steps;
-  j["fitted_last_step"] = p.fitted;
   j["status"] = p.failure.empty() ? "finished" : "failed";
   if (!p.failure.empty()) j["message"] = p.failure;
+  return j;
+}
+
+Json point_json(const ConvergencePoint& p) {
+  Json j = {{"step", p.step}, {"steps", p.steps}, {"fitted_last_step", p.fitted}};
+  j.update(run_json(p));
   j["error"] = errors_json(p.error);
   j["observed_order"] = errors_json(p.order);
-  Json round_off = Json::array();
+  j["at_round_off"] = Json::array();
   for (std::size_t k = 0; k < 3; ++k)
-    if (p.round_off[k]) round_off.push_back(part_keys[k]);
-  j["at_round_off"] = round_off;
+    if (p.round_off[k]) j["at_round_off"].push_back(part_keys[k]);
   j["newton_iterations"] = p.counters.iterations;
   j["evaluations"] = p.counters.evaluations;
   j["wall_seconds"] = p.wall_seconds;
@@ -98,8 +104,7 @@ Json work_json(const WorkPoint& p) {
   Json j;
   if (p.tolerance > 0) j["tolerance"] = p.tolerance;
   if (p.step > 0) j["step"] = p.step;
-  j["status"] = p.failure.empty() ? "finished" : "failed";
-  if (!p.failure.empty()) j["message"] = p.failure;
+  j.update(run_json(p));
   j["steps"] = p.steps;
   j["rejected"] = p.counters.rejected + p.counters.failed;
   j["error"] = errors_json(p.error);
@@ -149,9 +154,20 @@ Json contacts_json(const ContactStatistics& c) {
   return j;
 }
 
+template <class Study>
+Json study_json(const Study& study, const std::string& title) {
+  return {{"title", title},
+          {"status", study.stopped          ? "stopped"
+                     : study.failures() > 0 ? "failed"
+                                            : "finished"},
+          {"time", {{"start", study.begin}, {"end", study.end}}},
+          {"reference", reference_json(study.reference)},
+          {"methods", Json::array()}};
+}
+
 }  // namespace
 
-Json to_json(const Report& r, const std::string& method_name) {
+std::string json_text(const Report& r, const std::string& method_name) {
   Json j;
   j["title"] = r.title;
   j["method"] = {{"name", method_name}, {"order", r.order > 0 ? Json(r.order) : Json()}, {"description", r.method}};
@@ -193,34 +209,49 @@ Json to_json(const Report& r, const std::string& method_name) {
   j["diagnostics"] = d;
   if (!r.output.empty()) j["output"] = {{"file", r.output}, {"rows", r.recorded}};
   j["wall_seconds"] = r.wall_seconds;
-  return j;
+  return j.dump(2);
 }
 
-Json to_json(const ConvergenceStudy& study, const std::string& title) {
-  Json j;
-  j["title"] = title;
-  j["status"] = study.stopped ? "stopped" : study.failures() > 0 ? "failed" : "finished";
-  j["time"] = {{"start", study.begin}, {"end", study.end}};
-  j["reference"] = reference_json(study.reference);
-  j["methods"] = Json::array();
+std::string json_text(const ConvergenceStudy& study, const std::string& title) {
+  Json j = study_json(study, title);
   for (const ConvergenceSeries& s : study.series) j["methods"].push_back(series_json(s));
   j["notes"] = study.notes();
-  return j;
+  return j.dump(2);
 }
 
-Json to_json(const WorkPrecision& work, const std::string& title) {
-  Json j;
-  j["title"] = title;
-  j["status"] = work.stopped ? "stopped" : work.failures() > 0 ? "failed" : "finished";
-  j["time"] = {{"start", work.begin}, {"end", work.end}};
-  j["reference"] = reference_json(work.reference);
-  j["methods"] = Json::array();
+std::string json_text(const WorkPrecision& work, const std::string& title) {
+  Json j = study_json(work, title);
   for (const WorkSeries& s : work.series) {
     Json series = {{"name", s.name}, {"points", Json::array()}};
     for (const WorkPoint& p : s.points) series["points"].push_back(work_json(p));
     j["methods"].push_back(series);
   }
-  return j;
+  return j.dump(2);
+}
+
+std::string json_text(const std::vector<MethodInfo>& methods) {
+  Json list = Json::array();
+  for (const MethodInfo& m : methods) {
+    const Preserves& p = m.preserves;
+    Json options = Json::array();
+    for (const OptionInfo& o : m.options)
+      options.push_back({{"name", o.name}, {"meaning", o.meaning}, {"default", o.default_value}});
+    list.push_back({{"name", m.name},
+                    {"summary", m.summary},
+                    {"order", m.order},
+                    {"multiplier_order", m.multiplier_order},
+                    {"preserves",
+                     {{"position_level", p.position_level},
+                      {"velocity_level", p.velocity_level},
+                      {"symplectic", p.symplectic},
+                      {"symmetric", p.symmetric},
+                      {"momentum_maps", p.momentum_maps},
+                      {"energy", p.energy}}},
+                    {"options", options},
+                    {"reference", m.reference}});
+    if (!m.condition.empty()) list.back()["preserves_if"] = m.condition;
+  }
+  return list.dump(2);
 }
 
 }  // namespace hinge::cli

@@ -1,14 +1,16 @@
-// Results as the JSON objects that `hinge run --json` and `hinge convergence --json` print.
+// Results as the JSON objects that `hinge run --json`, `hinge convergence --json` and `hinge compare --json` print.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "hinge/comparison.hpp"
 
 namespace hinge::cli {
 
-nlohmann::ordered_json to_json(const Report& report, const std::string& method_name);
-nlohmann::ordered_json to_json(const ConvergenceStudy& study, const std::string& title);
-nlohmann::ordered_json to_json(const WorkPrecision& work, const std::string& title);
+std::string json_text(const Report& report, const std::string& method_name);
+std::string json_text(const ConvergenceStudy& study, const std::string& title);
+std::string json_text(const WorkPrecision& work, const std::string& title);
+/// Of all methods, for `hinge methods --json`.
+std::string json_text(const std::vector<MethodInfo>& methods);
 
 }  // namespace hinge::cli

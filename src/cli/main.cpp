@@ -81,12 +81,6 @@ Override split(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::vector<Override> overrides(const std::vector<std::string>& sets) {
-  std::vector<Override> list;
-  for (const std::string& s : sets) list.push_back(split(s));
-  return list;
-}
-
 // What is wrong with the command line, as a sentence with what to do.
 std::string explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& arguments) {
   const CLI::App* command = nullptr;
@@ -97,16 +91,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
   }
   if (arguments.empty())
     return "which command? There are run, check, convergence, compare, contact and methods, as in: hinge run MODEL "
-           "(hinge "
-           "--help says "
-           "more)";
+           "(hinge --help says more)";
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
     return fmt::format(
         "there is no command '{}'{} the commands are run, check, convergence, compare, contact and methods (hinge "
-        "--help "
-        "says more)",
+        "--help says more)",
         arguments[0],
         file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
         : near.empty() ? ";"
@@ -125,39 +116,44 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
   return fmt::format("{}; see 'hinge {} --help'", error.what(), command->get_name());
 }
 
-CLI::App* add_convergence(CLI::App& app, hinge::cli::ConvergenceArguments& arguments, std::vector<std::string>& sets,
-                          std::string& end) {
-  auto* command = app.add_subcommand("convergence", "Errors for several steps and methods, and observed orders");
-  command->footer(convergence_help);
-  command->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
-  command->add_option("--steps", arguments.steps, "as in 0.1,0.05; default: the model's step and 1/2, 1/4, 1/8 of it");
-  command->add_option("--methods", arguments.methods, "as in \"gauss-lobatto(stages=3),rattle\"; default: the model's");
-  command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
-  command->add_option("--reference-step", arguments.reference_step, "step of the reference method");
-  command->add_option("--csv", arguments.csv, "write a file with one row per method and step");
-  command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
-      ->allow_extra_args(false);
-  command->add_option("--end", end, "end time instead of the model's");
-  command->add_flag("--json", arguments.json, "print one JSON object instead of the tables");
-  command->add_flag("--quiet", arguments.quiet, "print nothing but errors");
-  return command;
-}
+const char* const model_text = "the model file (TOML)";
+const char* const json_text = "print one JSON object instead of the table";
+const char* const quiet_text = "print nothing but errors";
 
-CLI::App* add_compare(CLI::App& app, hinge::cli::CompareArguments& arguments, std::vector<std::string>& sets,
-                      std::string& end) {
-  auto* command = app.add_subcommand("compare", "Work against precision: error, time and cost of several methods");
-  command->footer(compare_help);
-  command->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
-  command->add_option("--methods", arguments.methods, "as in \"explicit,radau(stages=5),bdf\"; default: the model's");
-  command->add_option("--tolerances", arguments.tolerances, "as in 1e-4,1e-6,1e-8, which is the default");
-  command->add_option("--steps", arguments.steps, "for methods with steps of given length; default: the model's step");
+// Keys of the model that options set: --set KEY=VALUE, and --end in the place of --set integrate.end.
+struct Settings {
+  std::vector<std::string> sets;
+  std::vector<std::pair<std::string, std::string>> short_options;  // --end and its value
+
+  void add_to(CLI::App* command) {
+    command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
+        ->allow_extra_args(false);
+  }
+  void add_short(CLI::App* command, const char* option, const char* meaning) {
+    command->add_option_function<std::string>(
+        option, [this, option](const std::string& value) { short_options.emplace_back(option, value); }, meaning);
+  }
+  std::vector<Override> overrides() const {
+    std::vector<Override> list;
+    for (const std::string& s : sets) list.push_back(split(s));
+    for (const auto& [option, value] : short_options) list.push_back({"integrate." + option.substr(2), value, option});
+    return list;
+  }
+};
+
+// What convergence and compare have in common.
+CLI::App* add_study(CLI::App& app, const char* name, const char* what, const char* help,
+                    hinge::cli::StudyArguments& arguments, Settings& settings) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(help);
+  command->add_option("MODEL", arguments.model, model_text)->required();
+  command->add_option("--methods", arguments.methods, "as in \"radau(stages=5),rattle\"; default: the model's");
   command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
   command->add_option("--csv", arguments.csv, "write a file with one row per run");
-  command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
-      ->allow_extra_args(false);
-  command->add_option("--end", end, "end time instead of the model's");
-  command->add_flag("--json", arguments.json, "print one JSON object instead of the tables");
-  command->add_flag("--quiet", arguments.quiet, "print nothing but errors");
+  settings.add_to(command);
+  settings.add_short(command, "--end", "end time instead of the model's");
+  command->add_flag("--json", arguments.json, json_text);
+  command->add_flag("--quiet", arguments.quiet, quiet_text);
   return command;
 }
 
@@ -178,8 +174,8 @@ CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
   command->add_flag("--guess", a.guess, "start from the file's guess instead of r = 0");
   command->add_flag("--history", a.history, "also the residual history");
   command->add_flag("--list", a.list, "list the solvers and what they solve");
-  command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->add_flag("--quiet", a.quiet, "print nothing but errors");
+  command->add_flag("--json", a.json, json_text);
+  command->add_flag("--quiet", a.quiet, quiet_text);
   return command;
 }
 
@@ -190,33 +186,37 @@ int dispatch(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("hinge {} ({})", hinge::version(), hinge::build_features()));
 
+  Settings settings;
   hinge::cli::RunArguments arguments;
-  std::vector<std::string> sets;
-  std::string method, step, tolerance, end;
   auto* run = app.add_subcommand("run", "Integrate a model and print what was preserved and how well");
   run->footer(run_help);
-  run->add_option("MODEL", arguments.model, "the model file (TOML)")->required();
-  run->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")->allow_extra_args(false);
-  run->add_option("--method", method, "method to use instead of the model's (see hinge methods)");
-  run->add_option("--step", step, "step size instead of the model's");
-  run->add_option("--tolerance", tolerance, "let the method choose its steps to meet this tolerance");
-  run->add_option("--end", end, "end time instead of the model's");
+  run->add_option("MODEL", arguments.model, model_text)->required();
+  settings.add_to(run);
+  settings.add_short(run, "--method", "method to use instead of the model's (see hinge methods)");
+  settings.add_short(run, "--step", "step size instead of the model's");
+  settings.add_short(run, "--tolerance", "let the method choose its steps to meet this tolerance");
+  settings.add_short(run, "--end", "end time instead of the model's");
   run->add_option("--out", arguments.out,
                   "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
-  run->add_flag("--json", arguments.json, "print one JSON object instead of the table");
-  run->add_flag("--quiet", arguments.quiet, "print nothing but errors");
+  run->add_flag("--json", arguments.json, json_text);
+  run->add_flag("--quiet", arguments.quiet, quiet_text);
 
-  hinge::cli::ConvergenceArguments study;
-  auto* convergence = add_convergence(app, study, sets, end);
-  hinge::cli::CompareArguments comparison;
-  auto* compare = add_compare(app, comparison, sets, end);
+  hinge::cli::StudyArguments study;
+  auto* convergence = add_study(app, "convergence", "Errors for several steps and methods, and observed orders",
+                                convergence_help, study, settings);
+  convergence->add_option("--steps", study.steps, "as in 0.1,0.05; default: the model's step and 1/2, 1/4, 1/8 of it");
+  convergence->add_option("--reference-step", study.reference_step, "step of the reference method");
+  auto* compare = add_study(app, "compare", "Work against precision: error, time and cost of several methods",
+                            compare_help, study, settings);
+  compare->add_option("--tolerances", study.tolerances, "as in 1e-4,1e-6,1e-8, which is the default");
+  compare->add_option("--steps", study.steps, "for methods with steps of given length; default: the model's step");
 
   std::string check_model;
   auto* check =
       app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
-  check->add_option("MODEL", check_model, "the model file (TOML)")->required();
-  check->add_option("--set", sets, "override a key of the model: KEY=VALUE")->allow_extra_args(false);
+  check->add_option("MODEL", check_model, model_text)->required();
+  settings.add_to(check);
 
   hinge::cli::ContactArguments problem;
   auto* contact = add_contact(app, problem);
@@ -233,32 +233,14 @@ int dispatch(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     throw hinge::InputError(explain(app, e, {argv + 1, argv + argc}));
   }
-  if (*run) {
-    arguments.overrides = overrides(sets);
-    if (run->count("--method")) arguments.overrides.push_back({"integrate.method", method, "--method"});
-    if (run->count("--step")) arguments.overrides.push_back({"integrate.step", step, "--step"});
-    if (run->count("--tolerance")) arguments.overrides.push_back({"integrate.tolerance", tolerance, "--tolerance"});
-    if (run->count("--end")) arguments.overrides.push_back({"integrate.end", end, "--end"});
-    if (run->count("--out") && arguments.out.empty())
-      throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
-    return hinge::cli::run(arguments);
-  }
-  if (*convergence) {
-    study.overrides = overrides(sets);
-    if (convergence->count("--end")) study.overrides.push_back({"integrate.end", end, "--end"});
-    return hinge::cli::convergence(study);
-  }
-  if (*compare) {
-    comparison.overrides = overrides(sets);
-    if (compare->count("--end")) comparison.overrides.push_back({"integrate.end", end, "--end"});
-    return hinge::cli::compare(comparison);
-  }
-  if (*check) return hinge::cli::check(check_model, overrides(sets));
-  if (*contact) {
-    if (contact->count("--out") && problem.out.empty())
-      throw hinge::InputError("--out needs the name of a file, as in --out solved.hdf5");
-    return hinge::cli::contact(problem);
-  }
+  arguments.overrides = study.overrides = settings.overrides();
+  if ((run->count("--out") && arguments.out.empty()) || (contact->count("--out") && problem.out.empty()))
+    throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
+  if (*run) return hinge::cli::run(arguments);
+  if (*convergence) return hinge::cli::convergence(study);
+  if (*compare) return hinge::cli::compare(study);
+  if (*check) return hinge::cli::check(check_model, settings.overrides());
+  if (*contact) return hinge::cli::contact(problem);
   return hinge::cli::list_methods(methods_json, one_method);
 }
 

@@ -1,14 +1,11 @@
 // hinge run: integrate a model and say what was preserved.
 #include <iostream>
-#include <optional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "cli/json.hpp"
-#include "cli/progress.hpp"
+#include "cli/terminal.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge::cli {
@@ -17,40 +14,47 @@ namespace {
 
 void print(const Report& report, const RunArguments& arguments, const std::string& method) {
   if (arguments.json)
-    std::cout << to_json(report, method).dump(2) << '\n';
+    std::cout << json_text(report, method) << '\n';
   else if (!arguments.quiet)
     std::cout << report;
 }
 
-}  // namespace
-
-void located(const Model& model, const std::function<void()>& action) {
-  const char* section = "";
-  switch (model.system->layout().kind) {
-    case SystemKind::lagrangian: section = "lagrangian"; break;
-    case SystemKind::hamiltonian: section = "hamiltonian"; break;
-    case SystemKind::mechanical: section = "mechanical"; break;
-    case SystemKind::odae: section = "odae"; break;
-    case SystemKind::dae: section = "dae"; break;
-    case SystemKind::multibody: section = "multibody"; break;
+const char* section_name(SystemKind kind) {
+  switch (kind) {
+    case SystemKind::lagrangian: return "lagrangian";
+    case SystemKind::hamiltonian: return "hamiltonian";
+    case SystemKind::mechanical: return "mechanical";
+    case SystemKind::odae: return "odae";
+    case SystemKind::dae: return "dae";
+    case SystemKind::multibody: return "multibody";
     case SystemKind::own: break;
   }
+  return "";
+}
+
+}  // namespace
+
+void rethrow_located(const Model& model) {
+  const std::string section = section_name(model.system->layout().kind);
+  const auto at = [&](const std::string& place, const InputError& e) {
+    return InputError(fmt::format("{}: {}{}", model.path, place, e.what()));
+  };
   try {
-    action();
+    throw;
   } catch (const OutputError&) {
     throw;  // names its own file
   } catch (const InconsistentStart& e) {
-    throw InputError(fmt::format("{}: initial: {}", model.path, e.what()));
+    throw at("initial: ", e);
   } catch (const RedundantConstraints& e) {
-    throw InputError(fmt::format("{}: {}.constraints: {}", model.path, section, e.what()));
+    throw at(section + ".constraints: ", e);
   } catch (const SingularDae& e) {
-    throw InputError(fmt::format("{}: {}.equations: {}", model.path, section, e.what()));
+    throw at(section + ".equations: ", e);
   } catch (const SingularMass& e) {
-    throw InputError(fmt::format("{}: {}: {}", model.path, section, e.what()));
+    throw at(section + ": ", e);
   } catch (const UnsuitableMethod& e) {
-    throw InputError(fmt::format("{}: integrate.method: {}", model.path, e.what()));
+    throw at("integrate.method: ", e);
   } catch (const InputError& e) {
-    throw InputError(fmt::format("{}: {}", model.path, e.what()));
+    throw at("", e);
   }
 }
 
@@ -60,17 +64,15 @@ int run(const RunArguments& arguments) {
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
-  std::optional<Simulation> made;
-  located(model, [&] {
-    made = model.simulation_for(out);
-    if (arguments.condition) made->observe_condition();
+  Simulation simulation = located(model, [&] {
+    Simulation made = model.simulation_for(out);
+    if (arguments.condition) made.observe_condition();
+    return made;
   });
-  Simulation& simulation = *made;
   catch_interrupts();
-  const bool show = !arguments.quiet && !arguments.json && isatty(STDERR_FILENO);
-  Progress progress(model.simulation.start, model.end, show);
+  StatusLine status(!arguments.quiet && !arguments.json);
   simulation.on_progress([&](double t) {
-    progress.show(t);
+    status.show_progress(model.simulation.start, t, model.end);
     return !stop_asked();
   });
   located(model, [&] { simulation.start(model.start); });
@@ -79,7 +81,7 @@ int run(const RunArguments& arguments) {
   try {
     simulation.until(model.end);
   } catch (const StepFailure& failure) {
-    progress.clear();
+    status.show("");
     if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);
     std::cerr << fmt::format("hinge: {}\n", failure.what());
     std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
@@ -88,7 +90,7 @@ int run(const RunArguments& arguments) {
     return numerics_failed;
   }
   simulation.finish();
-  progress.clear();
+  status.show("");
   const Report report = simulation.report();
   print(report, arguments, model.method);
   return report.status == RunStatus::stopped ? interrupted : done;

@@ -1,8 +1,9 @@
 #include "cli/study.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <iostream>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,41 @@
 #include "method/method_entry.hpp"
 
 namespace hinge::cli {
+
+namespace {
+
+// What the model gives in [integrate] holds for every method that has such an option, unless the text says otherwise.
+StudiedMethod method_of(MethodName method, const Model& model) {
+  const Options given = method.options;
+  const Options inherited = inherited_options(method.name, model.method, model.method_options);
+  for (const auto& [key, value] : known_options(method.name, given, inherited)) method.options.emplace(key, value);
+  return {method.text(), make_method(method.name, method.options)};
+}
+
+std::vector<StudiedMethod> methods_of(const std::optional<std::string>& text, const Model& model) {
+  if (!text) return {{MethodName{model.method, model.method_options}.text(), model.choice}};
+  std::vector<StudiedMethod> methods;
+  try {
+    for (const MethodName& name : parse_method_names(*text)) methods.push_back(method_of(name, model));
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("--methods: {}", e.what()));
+  }
+  return methods;
+}
+
+// The one method of --reference.
+StudiedMethod reference_method(const std::string& text, const Model& model) {
+  try {
+    const std::vector<MethodName> names = parse_method_names(text);
+    if (names.size() != 1) throw InputError(fmt::format("'{}' names {} methods; give one", text, names.size()));
+    return method_of(names.front(), model);
+  } catch (const InputError& e) {
+    const bool path = text.find_first_of("./") != std::string::npos;
+    throw InputError(fmt::format("--reference: {}{}", e.what(), path ? "; a file ends in .csv, .h5 or .hdf5" : ""));
+  }
+}
+
+}  // namespace
 
 double positive_number(const std::string& option, const std::string& text, const char* example) {
   const auto first = text.find_first_not_of(' ');
@@ -37,43 +73,73 @@ std::vector<double> positive_numbers(const std::string& option, const std::strin
   }
 }
 
-StudiedMethod method_of(MethodName method, const Model& model) {
-  const Options given = method.options;
-  const Options inherited = inherited_options(method.name, model.method, model.method_options);
-  for (const auto& [key, value] : known_options(method.name, given, inherited)) method.options.emplace(key, value);
-  return {method.text(), make_method(method.name, method.options)};
-}
-
-std::vector<StudiedMethod> methods_of(const std::optional<std::string>& text, const Model& model) {
-  if (!text) return {method_of({model.method, model.method_options}, model)};
-  std::vector<StudiedMethod> methods;
-  try {
-    for (const MethodName& name : parse_method_names(*text)) methods.push_back(method_of(name, model));
-  } catch (const InputError& e) {
-    throw InputError(fmt::format("--methods: {}", e.what()));
-  }
-  return methods;
-}
-
 bool names_a_file(const std::string& text) {
   for (const std::string ending : {".csv", ".h5", ".hdf5", ".CSV", ".H5", ".HDF5"})
     if (text.size() > ending.size() && text.ends_with(ending)) return true;
   return false;
 }
 
-StudiedMethod reference_method(const std::string& text, const Model& model) {
+Study::Study(const StudyArguments& given)
+    : arguments(given),
+      model(load_model(given.model, given.overrides)),
+      problem{model.system, model.start, model.simulation.start, model.end, model.simulation.solver} {
+  if (!(model.end > model.simulation.start))
+    throw InputError(fmt::format(
+        "{}: integrate: there is no end time after the start; add end = 10 to [integrate], or use --end", model.path));
+  if (given.csv && (given.csv->empty() || given.csv == given.reference))
+    throw InputError("--csv needs the name of a file of its own, as in --csv runs.csv");
+  methods = methods_of(given.methods, model);
+}
+
+Reference Study::reference(const std::function<Reference(const StudiedMethod&)>& computed,
+                           const std::function<Reference()>& usual) const {
+  if (!arguments.reference)
+    return located(model, [&] {
+      return model.exact.empty() ? usual() : exact_reference(*problem.system, model.exact, problem.end);
+    });
+  if (!names_a_file(*arguments.reference)) {
+    const StudiedMethod method = reference_method(*arguments.reference, model);
+    return located(model, [&] {
+      try {
+        return computed(method);
+      } catch (const UnsuitableMethod& e) {
+        throw InputError(fmt::format("--reference: {}; choose another one", e.what()));
+      }
+    });
+  }
   try {
-    const std::vector<MethodName> names = parse_method_names(text);
-    if (names.size() != 1) throw InputError(fmt::format("'{}' names {} methods; give one", text, names.size()));
-    return method_of(names.front(), model);
+    return recorded_reference(*problem.system, *arguments.reference, problem.end);
   } catch (const InputError& e) {
-    const bool path = text.find_first_of("./") != std::string::npos;
-    throw InputError(fmt::format("--reference: {}{}", e.what(), path ? "; a file ends in .csv, .h5 or .hdf5" : ""));
+    throw InputError(fmt::format("--reference: {}", e.what()));
   }
 }
 
-void StatusLine::show(const std::string& text) const {
-  if (visible_) std::cerr << fmt::format("\r{:<78}\r{}", "", text.substr(0, 78)) << std::flush;
+CsvTable::CsvTable(const std::optional<std::string>& path, const char* columns) {
+  if (!path) return;
+  path_ = *path;
+  file_.open(path_);
+  if (!file_) fail();
+  file_ << columns << '\n';
 }
+
+void CsvTable::row(const std::string& method, const std::vector<std::string>& cells) {
+  if (path_.empty()) return;
+  const bool quote = method.find(',') != std::string::npos;
+  file_ << fmt::format("{0}{1}{0}", quote ? "\"" : "", method);
+  for (const std::string& c : cells) file_ << ',' << c;
+  file_ << '\n';
+}
+
+void CsvTable::close() {
+  if (path_.empty()) return;
+  file_.close();
+  if (!file_) fail();
+}
+
+void CsvTable::fail() const {
+  throw OutputError(fmt::format("--csv: cannot write '{}': {}; choose another file", path_, std::strerror(errno)));
+}
+
+std::string cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 }  // namespace hinge::cli

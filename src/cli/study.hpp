@@ -1,38 +1,48 @@
-// What the commands that run many times have in common: lists of numbers and methods, references, a status line.
+// What the commands that run many times have in common: lists of numbers and methods, references, a table of runs.
 #pragma once
 
+#include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "hinge/convergence.hpp"
-#include "hinge/model.hpp"
 
 namespace hinge::cli {
 
 double positive_number(const std::string& option, const std::string& text, const char* example);
 /// "0.1,0.05" -> numbers, each once.
 std::vector<double> positive_numbers(const std::string& option, const std::string& text, const char* example);
-
-/// What the model gives in [integrate] holds for every method that has such an option, unless the text says otherwise.
-StudiedMethod method_of(MethodName method, const Model& model);
-/// The methods of --methods, or the model's own.
-std::vector<StudiedMethod> methods_of(const std::optional<std::string>& text, const Model& model);
-/// The one method of --reference.
-StudiedMethod reference_method(const std::string& text, const Model& model);
 /// Is this --reference the name of a file?
 bool names_a_file(const std::string& text);
 
-/// On a terminal: which run is going on.
-class StatusLine {
+/// The model with an end time, and the methods of --methods, or its own.
+struct Study {
+  explicit Study(const StudyArguments& arguments);
+  const StudyArguments& arguments;
+  Model model;
+  ConvergenceProblem problem;
+  std::vector<StudiedMethod> methods;
+
+  /// What --reference says, a file or a method for `computed`; else [exact] of the model, else `usual`.
+  Reference reference(const std::function<Reference(const StudiedMethod&)>& computed,
+                      const std::function<Reference()>& usual) const;
+};
+
+/// --csv: one row per run. Opened before the study: a name that cannot be written is refused while nothing is lost.
+class CsvTable {
  public:
-  explicit StatusLine(bool visible) : visible_(visible) {}
-  ~StatusLine() { show(""); }
-  StatusLine(const StatusLine&) = delete;
-  StatusLine& operator=(const StatusLine&) = delete;
-  void show(const std::string& text) const;
+  CsvTable(const std::optional<std::string>& path, const char* columns);
+  void row(const std::string& method, const std::vector<std::string>& cells);
+  void close();
 
  private:
-  bool visible_;
+  [[noreturn]] void fail() const;
+  std::string path_;
+  std::ofstream file_;
 };
+/// A number for a cell; empty where there is none.
+std::string cell(const std::optional<double>& value);
 
 }  // namespace hinge::cli

@@ -4,8 +4,7 @@
 #include <cctype>
 
 #include <fmt/format.h>
-
-#include "hinge/error.hpp"
+#include <toml++/toml.h>
 
 namespace hinge {
 
@@ -87,14 +86,11 @@ void refuse_unused_parameters(const toml::table& root, const std::string& text,
     const auto uses = [&](const Override& other) { return mentions(other.value, name); };
     if (mentions(text, name) || std::any_of(overrides.begin(), overrides.end(), uses)) continue;
     std::vector<std::string> known;
-    std::string list;
     if (given)
       for (auto&& [key, value] : *given)
-        if (key.str() != name) known.emplace_back(key.str()), list += (list.empty() ? "" : ", ") + known.back();
-    const std::string near = nearest_name(name, known);
-    throw InputError(fmt::format("--set {}: the model has no parameter '{}'{} {}", o.key, name,
-                                 near.empty() ? ";" : fmt::format(", did you mean '{}'?", near),
-                                 list.empty() ? "it has none" : "it has: " + list));
+        if (key.str() != name) known.emplace_back(key.str());
+    throw InputError(fmt::format("--set {}: the model has no parameter '{}'{} {}", o.key, name, suggestion(name, known),
+                                 known.empty() ? "it has none" : "it has: " + joined(known)));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <toml++/impl/forward_declarations.h>
+
 #include "hinge/model.hpp"
 #include "model/reader.hpp"
 

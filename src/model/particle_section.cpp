@@ -1,11 +1,10 @@
-// [[particles]], [container] and [contact] of a [multibody].
+// [[particles]] and [container] of a [multibody].
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "hinge/error.hpp"
-#include "model/multibody_section.hpp"
+#include "model/sections.hpp"
 
 namespace hinge {
 
@@ -14,15 +13,16 @@ using Eigen::Vector3d;
 namespace {
 
 // box = [[0, 0, 0], [1, 1, 1]]: two opposite corners
-std::pair<Vector3d, Vector3d> read_box(const Item& item, int dimension, const Scope& scope) {
-  const std::vector<double> x = read_numbers(item, {{2, dimension}},
+std::pair<Vector3d, Vector3d> read_box(const Item& item, int dimension, const ValueReader& read) {
+  const std::vector<double> x = read.numbers(item, {{2, dimension}},
                                              dimension == 2 ? "two opposite corners, as in [[0, 0], [1, 1]]"
-                                                            : "two opposite corners, as in [[0, 0, 0], [1, 1, 1]]",
-                                             scope);
+                                                            : "two opposite corners, as in [[0, 0, 0], [1, 1, 1]]");
   Vector3d low = Vector3d::Zero(), high = Vector3d::Zero();
   for (int k = 0; k < dimension; ++k) {
-    low(k) = std::min(x[static_cast<std::size_t>(k)], x[static_cast<std::size_t>(k + dimension)]);
-    high(k) = std::max(x[static_cast<std::size_t>(k)], x[static_cast<std::size_t>(k + dimension)]);
+    const auto [least, largest] =
+        std::minmax(x[static_cast<std::size_t>(k)], x[static_cast<std::size_t>(k + dimension)]);
+    low(k) = least;
+    high(k) = largest;
     if (!(high(k) > low(k))) item.fail("the box is flat; its two corners differ in every coordinate");
   }
   return {low, high};
@@ -33,24 +33,36 @@ const char* side_name(int dimension, int k, bool upper) {
   return sides[upper][dimension == 2 && k == 1 ? 2 : k];
 }
 
-bool is_open(const Item& container, const std::string& side) {
-  const Item open = container["open"];
-  if (!open || !open.is_array()) return open && open.text() == side;
-  for (std::size_t k = 0; k < open.size(); ++k)
-    if (open[k].text() == side) return true;
-  return false;
+// The sides of the container that have no wall.
+std::vector<std::string> open_sides(const Item& container, int dimension) {
+  std::vector<std::string> known, open;
+  for (int k = 0; k < dimension; ++k)
+    for (const bool upper : {false, true}) known.emplace_back(side_name(dimension, k, upper));
+  for (const Item& word : container["open"].entries()) {
+    const std::string side = word.expect_string("a side");
+    if (std::find(known.begin(), known.end(), side) == known.end())
+      word.fail(fmt::format("\"{}\" is unknown{} choose one of {}", side, suggestion(side, known, ";", "\""),
+                            joined(known, "\"")));
+    open.push_back(side);
+  }
+  return open;
+}
+
+bool contains(const std::vector<std::string>& list, const char* word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
 }
 
 // Particles start between the walls of the container.
 void refuse_outside(const Item& box, const Vector3d& low, const Vector3d& high, const Item& container, int dimension,
-                    const Scope& scope) {
-  const auto [inner_low, inner_high] = read_box(container["box"], dimension, scope);
+                    const ValueReader& read) {
+  const auto [inner_low, inner_high] = read_box(container["box"], dimension, read);
+  const std::vector<std::string> open = open_sides(container, dimension);
   const double rounding = 1e-9 * (inner_high - inner_low).maxCoeff();
   for (int k = 0; k < dimension; ++k)
     for (const bool upper : {false, true}) {
       const char* side = side_name(dimension, k, upper);
       const double over = upper ? high(k) - inner_high(k) : inner_low(k) - low(k);
-      if (over > rounding && !is_open(container, side))
+      if (over > rounding && !contains(open, side))
         box.fail(
             fmt::format("the box of the particles does not lie inside the container: it reaches {:g} beyond its "
                         "{} wall; make it smaller, or the container larger",
@@ -60,10 +72,7 @@ void refuse_outside(const Item& box, const Vector3d& low, const Vector3d& high, 
 
 // radius = 0.01, [0.01, 0.02] (uniform between), { law = "normal", mean = 0.01, deviation = 0.001 },
 // { law = "sizes", values = [0.01, 0.02], fractions = [0.5, 0.5] }
-std::vector<double> read_radii(const Item& item, int count, const Scope& scope, RandomNumbers& random) {
-  Scope copy = scope;
-  const ValueReader read(copy);
-  const auto n = static_cast<std::size_t>(count);
+std::vector<double> read_radii(const Item& item, std::size_t n, const ValueReader& read, RandomNumbers& random) {
   std::vector<double> radii;
   radii.reserve(n);
   const auto positive = [&](double r) {
@@ -76,7 +85,7 @@ std::vector<double> read_radii(const Item& item, int count, const Scope& scope, 
   };
   if (item.is_array()) {
     const std::vector<double> range =
-        read_numbers(item, {{2}}, "the smallest and the largest radius, as in [0.01, 0.02]", scope);
+        read.numbers(item, {{2}}, "the smallest and the largest radius, as in [0.01, 0.02]");
     uniform(range[0], range[1]);
     return radii;
   }
@@ -86,31 +95,25 @@ std::vector<double> read_radii(const Item& item, int count, const Scope& scope, 
     radii.assign(n, r);
     return radii;
   }
-  enum class Law { even, normal, sizes };
-  item.expect_keys({"law", "min", "max", "mean", "deviation", "values", "fractions"});
-  if (!item["law"]) item.fail("'law' is missing: \"uniform\", \"normal\" or \"sizes\"");
-  const Law law =
-      read_choice<Law>(item["law"], {{"uniform", Law::even}, {"normal", Law::normal}, {"sizes", Law::sizes}});
-  const auto need = [&](const char* key) {
-    if (!item[key]) item.fail(fmt::format("'{}' is missing for this law of radii", key));
-    return item[key];
-  };
-  if (law == Law::even) uniform(read.number(need("min")), read.number(need("max")));
-  if (law == Law::normal) {
-    const double mean = read.number(need("mean")), deviation = read.number(need("deviation"));
+  const std::string law = item.need("law").text();
+  if (law == "uniform") {
+    const double low = read.number(item.need("min"));
+    uniform(low, read.number(item.need("max")));
+  }
+  if (law == "normal") {
+    const double mean = read.number(item.need("mean")), deviation = read.number(item.need("deviation"));
     positive(mean);
     if (!(deviation >= 0 && 3 * deviation < mean))
-      need("deviation")
-          .fail(fmt::format("the deviation is {:g}; less than a third of the mean, {:g}, keeps radii positive",
-                            deviation, mean));
+      item["deviation"].fail(fmt::format(
+          "the deviation is {:g}; less than a third of the mean, {:g}, keeps radii positive", deviation, mean));
     while (radii.size() < n)
       if (const double x = random.normal(); std::abs(x) <= 3) radii.push_back(mean + deviation * x);
   }
-  if (law == Law::sizes) {
-    const std::vector<double> values = read_numbers(need("values"), {}, "a list of radii", scope);
+  if (law == "sizes") {
+    const std::vector<double> values = read.numbers(item.need("values"), {}, "a list of radii");
     std::vector<double> fractions(values.size(), 1.0);
-    if (item["fractions"]) fractions = read_numbers(item["fractions"], {}, "a list of fractions", scope);
-    if (values.empty() || fractions.size() != values.size()) item.fail("there is one fraction for each of the values");
+    if (item["fractions"]) fractions = read.numbers(item["fractions"], {}, "a list of fractions");
+    if (fractions.size() != values.size()) item.fail("there is one fraction for each of the values");
     double total = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
       positive(values[k]);
@@ -129,110 +132,65 @@ std::vector<double> read_radii(const Item& item, int count, const Scope& scope, 
   return radii;
 }
 
-}  // namespace
-
-void read_particles(const Item& item, const Item& container, Multibody& scene, Scope& scope, double friction,
-                    double restitution) {
-  if (!item.is_table()) item.fail("expected a table [[particles]]");
-  item.expect_keys({"name", "count", "radius", "density", "mass", "box", "seed", "velocity", "arrangement", "positions",
-                    "friction", "restitution"});
-  const ValueReader read(scope);
+ParticleOptions read_heap(const Item& item, const Item& container, const BodyOptions& contact, int d,
+                          const ValueReader& read) {
   ParticleOptions o;
-  if (item["name"]) o.name = item["name"].expect_string("a name");
-  claim_name(item["name"] ? item["name"] : item, o.name, scope);
-  const auto number = [&](const char* key, double fallback) { return item[key] ? read.number(item[key]) : fallback; };
-  o.friction = number("friction", friction);
-  o.restitution = number("restitution", restitution);
-  o.mass = number("mass", 0);
-  o.density = number("density", 0);
-  const int d = scene.dimension();
-  if (item["velocity"]) o.velocity = read_vector(item["velocity"], d, scope);
-  const auto need = [&](const char* key, const char* example) {
-    if (!item[key]) item.fail(fmt::format("'{}' is missing, as in {}", key, example));
-    return item[key];
-  };
+  o.friction = contact.friction;
+  o.restitution = contact.restitution;
+  if (item["name"]) o.name = item["name"].text();
+  claim_name(item["name"] ? item["name"] : item, o.name, read.scope());
+  read.number(item["friction"], o.friction);
+  read.number(item["restitution"], o.restitution);
+  read.number(item["mass"], o.mass);
+  read.number(item["density"], o.density);
+  read.vector(item["velocity"], d, o.velocity);
   RandomNumbers random(static_cast<std::uint64_t>(item["seed"] ? read.integer(item["seed"]) : 1));
   if (const Item positions = item["positions"]) {
     if (item["box"] || item["arrangement"] || item["count"])
       positions.fail("give the positions, or count and box from which they follow");
-    const Value value = read.value(positions);
-    if (value.shape.size() != 2 || value.shape[1] != d)
-      positions.fail(fmt::format("expected a list of points with {} coordinates each, but this is {}", d,
-                                 describe_shape(value.shape)));
-    const std::vector<double> x = read_numbers(positions, {}, "", scope);
-    const auto step = static_cast<std::size_t>(d);
-    for (std::size_t k = 0; k < x.size(); k += step) o.positions.emplace_back(x[k], x[k + 1], d == 2 ? 0 : x[k + 2]);
-    o.radii = read_radii(need("radius", "radius = 0.01"), static_cast<int>(o.positions.size()), scope, random);
-  } else {
-    const Item counted = need("count", "count = 1000");
-    const int count = read.integer(counted);
-    constexpr int most = 5'000'000;
-    if (count < 1 || count > most)
-      counted.fail(fmt::format("count = {}; from 1 to {} particles are possible", count, most));
-    o.radii = read_radii(need("radius", "radius = 0.01, or [0.01, 0.02]"), count, scope, random);
-    const Item box = need("box", d == 2 ? "box = [[0, 0], [1, 1]]" : "box = [[0, 0, 0], [1, 1, 1]]");
-    const auto [low, high] = read_box(box, d, scope);
-    if (container) refuse_outside(box, low, high, container, d, scope);
-    const bool grid =
-        item["arrangement"] && read_choice<bool>(item["arrangement"], {{"random", false}, {"grid", true}});
-    box.located([&] {
-      o.positions = grid ? place_on_grid(d, o.radii, low, high) : place_at_random(d, o.radii, low, high, random);
-    });
+    o.positions = read.points(positions, d);
+    o.radii = read_radii(item.need("radius"), o.positions.size(), read, random);
+    return o;
   }
-  at_field(item, [&] { scene.particles(o); });
+  const int count = read.integer(item.need("count"));
+  o.radii = read_radii(item.need("radius"), static_cast<std::size_t>(count), read, random);
+  const Item box = item.need("box");
+  const auto [low, high] = read_box(box, d, read);
+  if (container) refuse_outside(box, low, high, container, d, read);
+  box.located([&, low = low, high = high] {
+    o.positions = item["arrangement"].text() == "grid" ? place_on_grid(d, o.radii, low, high)
+                                                       : place_at_random(d, o.radii, low, high, random);
+  });
+  return o;
+}
+
+}  // namespace
+
+void read_particles(const Item& root, const BodyOptions& contact, Multibody& scene, const ValueReader& read) {
+  for (const Item& item : root["particles"].entries()) {
+    const ParticleOptions o = read_heap(item, root["container"], contact, scene.dimension(), read);
+    at_field(item, [&] { scene.particles(o); });
+  }
 }
 
 // Walls as planes that look inwards; open = "top" leaves out the last axis' upper one.
-void read_container(const Item& item, Multibody& scene, Scope& scope, double friction, double restitution) {
-  if (!item.is_table()) item.fail("expected a section [container] with box = [[0, 0, 0], [1, 1, 1]]");
-  item.expect_keys({"name", "box", "open", "friction", "restitution"});
-  const ValueReader read(scope);
+void read_container(const Item& item, const BodyOptions& contact, Multibody& scene, const ValueReader& read) {
   const int d = scene.dimension();
-  if (!item["box"]) item.fail("'box' is missing, as in box = [[0, 0, 0], [1, 1, 1]]");
-  const auto [low, high] = read_box(item["box"], d, scope);
-  const auto side = [&](int k, bool upper) { return side_name(d, k, upper); };
-  std::vector<std::string> open;
-  const auto add = [&](const Item& word) {
-    std::vector<std::pair<const char*, std::string>> known;
-    for (int k = 0; k < d; ++k)
-      for (const bool upper : {false, true}) known.emplace_back(side(k, upper), side(k, upper));
-    open.push_back(read_choice<std::string>(word, known));
-  };
-  if (const Item list = item["open"]) {
-    if (list.is_array())
-      for (std::size_t k = 0; k < list.size(); ++k) add(list[k]);
-    else
-      add(list);
-  }
-  BodyOptions o;
-  o.name = item["name"] ? item["name"].expect_string("a name") : "container";
+  const auto [low, high] = read_box(item.need("box"), d, read);
+  const std::vector<std::string> open = open_sides(item, d);
+  BodyOptions o = contact;
+  o.name = item["name"] ? item["name"].text() : "container";
   o.fixed = true;
-  o.friction = item["friction"] ? read.number(item["friction"]) : friction;
-  o.restitution = item["restitution"] ? read.number(item["restitution"]) : restitution;
+  read.number(item["friction"], o.friction);
+  read.number(item["restitution"], o.restitution);
   for (int k = 0; k < d; ++k)
     for (const bool upper : {false, true}) {
-      if (std::find(open.begin(), open.end(), side(k, upper)) != open.end()) continue;
+      if (contains(open, side_name(d, k, upper))) continue;
       BodyShape wall = plane((upper ? -1.0 : 1.0) * Vector3d::Unit(k));
       wall.position = upper ? high : low;
       o.shapes.push_back(wall);
     }
   at_field(item, [&] { scene.body(o); });
-}
-
-Options read_contact_options(const Item& section, const ValueReader& read) {
-  section.expect_keys(
-      {"friction", "restitution", "overlap", "solver", "tolerance", "cone", "facets", "impact", "threads"});
-  Options options;
-  for (const std::string& key : section.keys()) {
-    if (key == "friction" || key == "restitution" || key == "overlap") continue;
-    const Item item = section[key];
-    const std::string option = key == "tolerance" ? "solver_tolerance" : key;
-    if (key == "solver" || key == "cone" || key == "impact")
-      options[option] = item.expect_string("a word");
-    else
-      options[option] = read.number(item);
-  }
-  return options;
 }
 
 }  // namespace hinge

@@ -4,33 +4,29 @@
 #include <cctype>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
-
-#include "hinge/error.hpp"
+#include <toml++/toml.h>
 
 namespace hinge {
 
 namespace {
 
-const char* type_name(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table: return "a table";
-    case toml::node_type::array: return "a list";
-    case toml::node_type::string: return "a text";
-    case toml::node_type::integer:
-    case toml::node_type::floating_point: return "a number";
-    case toml::node_type::boolean: return "true or false";
-    default: return "a date or time";
-  }
+// "positive", "0 or positive", "between 0 and 1", "at least 1"
+std::string range_words(const OptionRange& range) {
+  if (std::isfinite(range.max)) return fmt::format("between {:g} and {:g}", range.min, range.max);
+  if (range.min != 0) return fmt::format("at least {:g}", range.min);
+  return range.open_min ? "positive" : "0 or positive";
 }
 
-// A message stays readable when the file is not.
-std::string shortened(const std::string& key) {
-  constexpr std::size_t most = 80;
-  return key.size() <= most ? key : key.substr(0, most - 20) + "...";
+void check_range(const Item& item, double x) {
+  if (!item.row || item.row->in_library || item.row->option.range.contains(x)) return;
+  const OptionInfo& option = item.row->option;
+  item.fail(fmt::format("{0} = {1:g}; it must be {2}, as in {0} = {3}", option.name, x, range_words(option.range),
+                        item.row->example));
 }
+
+bool begins_a_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
 
@@ -42,83 +38,20 @@ bool is_reserved(const std::string& name) {
   return words.count(name) > 0;
 }
 
-std::string Item::text() const { return node && node->is_string() ? node->as_string()->get() : std::string(); }
-
-std::string Item::where() const {
-  std::string path = key;
-  while (!path.empty()) {
-    const auto given = source->overridden.find(path);
-    if (given != source->overridden.end()) return shortened(given->second + key.substr(path.size()));
-    const auto cut = path.find_last_of(".[");
-    path = cut == std::string::npos ? "" : path.substr(0, cut);
-  }
-  if (key.empty()) return source->name;
-  if (!node || node->source().begin.line == 0) {  // not from the file: a table that an override made
-    const auto made_by = source->overridden.lower_bound(key + ".");
-    if (made_by != source->overridden.end() && made_by->first.starts_with(key + ".")) return shortened(made_by->second);
-    return source->name + ": " + shortened(key);
-  }
-  return fmt::format("{}:{}: {}", source->name, node->source().begin.line, shortened(key));
-}
-
-void Item::fail(const std::string& cause) const { throw LocatedError(fmt::format("{}: {}", where(), cause)); }
-
-Item Item::operator[](const std::string& name) const {
-  const toml::table* table = node ? node->as_table() : nullptr;
-  const toml::node* inner = table ? table->get(name) : nullptr;
-  return {inner, key.empty() ? name : key + "." + name, source};
-}
-
-Item Item::operator[](std::size_t index) const {
-  const toml::array* array = node ? node->as_array() : nullptr;
-  return {array ? array->get(index) : nullptr, fmt::format("{}[{}]", key, index), source};
-}
-
-std::size_t Item::size() const {
-  if (const toml::array* array = node->as_array()) return array->size();
-  if (const toml::table* table = node->as_table()) return table->size();
-  return 1;
-}
-
-std::vector<std::string> Item::keys() const {
-  std::vector<std::string> names;
-  const toml::table* table = node->as_table();
-  if (!table) return names;
-  for (auto&& [name, inner] : *table) names.emplace_back(name.str());
-  const auto place = [&](const std::string& name) {  // those from the command line have line 0
-    const auto begin = table->get(name)->source().begin;
-    return std::tuple(begin.line == 0, begin.line, begin.column);
-  };
-  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
-  return names;
-}
-
-void Item::expect_keys(const std::vector<std::string>& known) const {
-  if (!node->is_table()) fail(fmt::format("expected a table, found {}", type_name(*node)));
-  for (const std::string& name : keys()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string near = nearest_name(name, known);
-    std::string list;
-    for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
-    (*this)[name].fail(fmt::format("unknown key{} known here: {}",
-                                   near.empty() ? ";" : fmt::format(", did you mean '{}'?", near), list));
-  }
-}
-
-std::string Item::expect_string(const char* what) const {
-  if (!node->is_string()) fail(fmt::format("expected {} (a text in quotes), found {}", what, type_name(*node)));
-  return node->as_string()->get();
-}
-
 void claim_name(const Item& item, const std::string& name, const Scope& scope) {
-  const bool letters =
-      !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  const bool letters = !name.empty() && begins_a_name(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
+    return begins_a_name(c) || std::isdigit(static_cast<unsigned char>(c));
+  });
   if (!letters)
     item.fail(fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit", name));
   if (is_reserved(name))
     item.fail(fmt::format("'{}' already means something in expressions; choose another name", name));
   if (scope.names.count(name)) item.fail(fmt::format("'{}' is declared twice; choose another name", name));
+}
+
+std::size_t word_index(const Item& item) {
+  const std::vector<std::string>& words = item.row->option.words;
+  return static_cast<std::size_t>(std::find(words.begin(), words.end(), item.text()) - words.begin());
 }
 
 double ValueReader::number(const Item& item) const {
@@ -130,9 +63,10 @@ double ValueReader::number(const Item& item) const {
   } else if (item.is_string()) {
     x = item.located([&] { return parse_number(item.text(), scope_); });
   } else {
-    item.fail(fmt::format("expected a number, found {}", type_name(*item.node)));
+    item.fail(fmt::format("expected a number, found {}", item.found()));
   }
   if (!std::isfinite(x)) item.fail("the number is not finite; give an ordinary number");
+  check_range(item, x);
   return x;
 }
 
@@ -140,6 +74,10 @@ int ValueReader::integer(const Item& item) const {
   const double x = number(item);
   if (x != std::floor(x) || std::abs(x) > 1e9) item.fail(fmt::format("expected a whole number, found {:g}", x));
   return static_cast<int>(x);
+}
+
+void ValueReader::flag(const Item& item, bool& into) const {
+  if (item) into = item.node->as_boolean()->get();
 }
 
 Value ValueReader::value(const Item& item) const {
@@ -169,28 +107,61 @@ Node ValueReader::scalar(const Item& item) const {
 }
 
 std::vector<Node> ValueReader::list(const Item& item) const {
-  if (!item.is_array()) return value(item).entries;
   std::vector<Node> nodes;
-  for (std::size_t k = 0; k < item.size(); ++k) {
-    const Value v = value(item[k]);
+  for (const Item& entry : item.entries()) {
+    const Value v = value(entry);
     nodes.insert(nodes.end(), v.entries.begin(), v.entries.end());
   }
   return nodes;
 }
 
-void ValueReader::family(const Item& item, int default_to, const std::vector<std::string>& other_keys,
-                         const std::function<void(int)>& action) const {
-  std::vector<std::string> known{"for", "from", "to"};
-  known.insert(known.end(), other_keys.begin(), other_keys.end());
-  item.expect_keys(known);
+std::vector<double> ValueReader::constants(const Item& item, const std::vector<Node>& nodes, const char* what) const {
+  std::vector<double> x;
+  for (const Node n : nodes) {
+    if (!scope_.graph->is_constant(n)) item.fail(what);
+    x.push_back(scope_.graph->value(n));
+    if (!std::isfinite(x.back())) item.fail("a number here is not finite; give ordinary numbers");
+  }
+  return x;
+}
+
+std::vector<double> ValueReader::numbers(const Item& item, const std::vector<std::vector<int>>& shapes,
+                                         const char* expected) const {
+  if (item.is_table()) item.fail(fmt::format("expected {}, found a table", expected));
+  const Value v = value(item);
+  if (!shapes.empty() && std::find(shapes.begin(), shapes.end(), v.shape) == shapes.end())
+    item.fail(fmt::format("expected {}, but this is {}", expected, describe_shape(v.shape)));
+  return constants(item, v.entries);
+}
+
+Eigen::Vector3d ValueReader::vector(const Item& item, int dimension) const {
+  const bool plane = dimension == 2;
+  const std::vector<double> x =
+      numbers(item, {{dimension}}, plane ? "two numbers, as in [0, 1]" : "three numbers, as in [0, 0, 1]");
+  return {x[0], x[1], plane ? 0.0 : x[2]};
+}
+
+std::vector<Eigen::Vector3d> ValueReader::points(const Item& item, int dimension) const {
+  const Value v = value(item);
+  if (v.shape.size() != 2 || v.shape[1] != dimension)
+    item.fail(fmt::format("expected a list of points with {} coordinates each, but this is {}", dimension,
+                          describe_shape(v.shape)));
+  const std::vector<double> x = constants(item, v.entries);
+  std::vector<Eigen::Vector3d> list;
+  for (std::size_t k = 0; k < x.size(); k += static_cast<std::size_t>(dimension))
+    list.emplace_back(x[k], x[k + 1], dimension == 2 ? 0 : x[k + 2]);
+  return list;
+}
+
+void ValueReader::family(const Item& item, int default_to, const std::function<void(int)>& action) const {
   if (!item["for"]) item.fail("a family needs for = \"i\", the name of its index");
-  const std::string index = item["for"].expect_string("the name of an index");
+  const std::string index = item["for"].text();
   const int from = item["from"] ? integer(item["from"]) : 0;
   if (!item["to"] && default_to < 0) item.fail("a family needs to = ..., the last value of its index");
   const int to = item["to"] ? integer(item["to"]) : default_to;
   if (static_cast<long>(to) - from > 10'000'000)
     item.fail(fmt::format("the index runs from {} to {}: a family has at most ten million members", from, to));
-  if (index.empty() || !(std::isalpha(static_cast<unsigned char>(index[0])) || index[0] == '_'))
+  if (index.empty() || !begins_a_name(index[0]))
     item["for"].fail(fmt::format("'{}' cannot be the name of an index; use a letter, as in for = \"i\"", index));
   const auto known_name = scope_.names.find(index);
   const bool hidden = known_name != scope_.names.end();
@@ -202,7 +173,7 @@ void ValueReader::family(const Item& item, int default_to, const std::vector<std
   const Value before = hidden ? known_name->second : Value{};
   Value& bound = scope_.names[index];
   for (int i = from; i <= to; ++i) {
-    bound = Value{{}, {scope_.graph->constant(i)}};
+    bound = scalar_value(scope_.graph->constant(i));
     action(i);
   }
   if (hidden)
@@ -217,20 +188,17 @@ std::vector<Node> ValueReader::block(const Item& item, const std::vector<int>& s
       item.fail("a family { for = ..., value = ... } is for arrays of vectors; give the value itself here");
     const std::size_t width = static_cast<std::size_t>(shape[1]);
     std::vector<Node> nodes(static_cast<std::size_t>(shape[0]) * width, no_node);
-    item.expect_keys({"for", "from", "to", "value"});
-    if (!item["value"]) item.fail("a family here needs value = \"...\"");
-    family(item, shape[0] - 1, {"value"}, [&](int i) {
+    const Item member = item.need("value");
+    family(item, shape[0] - 1, [&](int i) {
       if (i < 0 || i >= shape[0])
         item.fail(fmt::format("index {} is out of range: there are {} vectors, 0 to {}", i, shape[0], shape[0] - 1));
-      const Value v = value(item["value"]);
+      const Value v = value(member);
       if (v.shape != std::vector<int>{shape[1]})
-        item["value"].fail(
-            fmt::format("expected {}, but this is {}", describe_shape({shape[1]}), describe_shape(v.shape)));
+        member.fail(fmt::format("expected {}, but this is {}", describe_shape({shape[1]}), describe_shape(v.shape)));
       std::copy(v.entries.begin(), v.entries.end(),
                 nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(i) * width));
     });
-    for (Node& n : nodes)
-      if (n == no_node) n = scope_.graph->constant(0);
+    std::replace(nodes.begin(), nodes.end(), no_node, scope_.graph->constant(0));
     return nodes;
   }
   Value v = value(item);

@@ -376,7 +376,7 @@ velocity = { q = [1, 0] }
 TEST(Model, ErrorsSayWhereTheyAre) {
   EXPECT_EQ(message(pendulum), "accepted");
   EXPECT_EQ(message("[lagrangian]\ncoordinates = [\"q\"]\nkinetic = \"r'\"\n")
-                .rfind("test.toml:3: lagrangian.kinetic: unknown name 'r'", 0),
+                .rfind("test.toml:3:11: lagrangian.kinetic: unknown name 'r'", 0),
             0U);
   EXPECT_EQ(message("").rfind("test.toml: there is no system", 0), 0U);
   try {

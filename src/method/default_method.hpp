@@ -1,0 +1,10 @@
+// The method where none is named.
+#pragma once
+
+#include <string>
+
+namespace hinge {
+
+std::string default_method(bool contacts, bool chosen_steps);
+
+}  // namespace hinge

@@ -1,0 +1,122 @@
+// [output] and [[event]]: what is recorded, and what is noticed on the way.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/sections.hpp"
+#include "simulate/momentum_map.hpp"
+
+namespace hinge {
+
+namespace {
+
+// A name for a column of its own: not one of those that every recorded file has, and not one of the quantities.
+void claim_column(const Item& item, const std::string& name, const Layout& layout, const Model& model) {
+  const std::string base = name.substr(0, name.find('['));
+  bool taken = base == "t" || base == "energy" || base == "multiplier";
+  for (const auto* blocks : {&layout.y, &layout.z, &layout.psi})
+    for (const Block& b : *blocks) taken = taken || b.name == base;
+  for (const Model::Quantity& q : model.quantities) taken = taken || q.name == name;
+  if (taken) item.fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
+}
+
+// [output] momentum = { L = { axis = [0, 1, 0], point = [0, 0, 0] }, P = { direction = [1, 0, 0] } }
+MomentumMap read_momentum_map(const Item& item, const ValueReader& read, const Layout& layout) {
+  if (!item.is_table()) item.fail("expected { axis = [0, 1, 0] } or { direction = [1, 0, 0] }");
+  MomentumMap map;
+  Item place = item;
+  const auto part = [&](const char* key, std::vector<double>& into) {
+    const Item inner = item[key];
+    if (item.source->overridden.contains(inner.key)) place = inner;  // by --set
+    if (!inner) return;
+    into = read.constants(inner, read.list(inner),
+                          "this is a number only for given coordinates; write it with parameters");
+    if (into.empty()) inner.fail(fmt::format("expected three numbers, as in {} = [0, 1, 0]", key));
+  };
+  part("axis", map.axis);
+  part("point", map.point);
+  part("direction", map.direction);
+  place.located([&] { motion_of(layout, map); });
+  return map;
+}
+
+void read_times(const Item& times, const ValueReader& read, SimulationOptions& o) {
+  if (!times) return;
+  o.times = read.constants(times, read.list(times),
+                           "times to record at are numbers, as in [0.5, 1]; they may use parameters, but not t or "
+                           "coordinates");
+  std::sort(o.times.begin(), o.times.end());
+  o.times.erase(std::unique(o.times.begin(), o.times.end()), o.times.end());
+  if (!o.times.empty() && o.times.front() < o.start)
+    times.fail(fmt::format("t = {:g} lies before the start, {:g}", o.times.front(), o.start));
+}
+
+// The new velocities of a change; what is not mentioned stays as it is.
+Vector read_change(const Item& values, SystemSection& system) {
+  const ValueReader read(system.scope);
+  const Layout& layout = system.system->layout();
+  const bool dae = layout.kind == SystemKind::dae;
+  const bool by_z = layout.kind == SystemKind::hamiltonian || layout.kind == SystemKind::odae;
+  const std::vector<Node>& before = dae ? system.system->equations().y : system.system->equations().z;
+  const std::vector<Block> named = dae ? layout.y : by_z ? layout.z : velocity_blocks(layout);
+  if (!values.is_table())
+    values.fail(fmt::format("expected a table, as in {} = {{ {} = ... }}", values.row->option.name, named[0].name));
+  const auto kept = [&](const Block& b) {
+    return std::vector<Node>(before.begin() + b.first, before.begin() + b.first + b.size());
+  };
+  const std::vector<std::string> aliases = dae ? std::vector<std::string>{} : names_of(layout.z);
+  return as_vector(BlockReader{read, named, aliases, kept}(values), system.builder->t().graph());
+}
+
+}  // namespace
+
+void read_output(const Item& section, SystemSection& system, Model& model) {
+  if (!section) return;
+  const ValueReader read(system.scope);
+  const Item every = section["every"], interval = section["interval"], times = section["times"];
+  if (every && interval) interval.fail("give 'every' or 'interval', not both");
+  if (times && (every || interval)) times.fail("give 'times', 'every' or 'interval', not several");
+  read_times(times, read, model.simulation);
+  if (every) model.simulation.every = read.integer(every);
+  read.number(interval, model.simulation.interval);
+  model.output_file = section["file"].text();
+  model.picture_file = section["vtk"].text();
+  if (!model.picture_file.empty() && !model.picture_file.ends_with(".pvd")) model.picture_file += ".pvd";
+  const Layout& layout = system.system->layout();
+  const Item quantities = section["quantities"], momenta = section["momentum"];
+  for (const std::string& name : quantities ? quantities.keys() : std::vector<std::string>{}) {
+    claim_column(quantities[name], name, layout, model);
+    const Value value = read.value(quantities[name]);
+    model.quantities.push_back({name, as_vector(value.entries, system.builder->t().graph()), value.shape});
+  }
+  for (const std::string& name : momenta ? momenta.keys() : std::vector<std::string>{}) {
+    claim_column(momenta[name], name, layout, model);
+    model.momentum_maps.emplace_back(name, read_momentum_map(momenta[name], read, layout));
+  }
+}
+
+// [[event]] name = "floor", root = "q[1]", direction = "falling", velocity = { q = ["q'[0]", "-0.8*q'[1]"] }
+void read_events(const Item& list, SystemSection& system, Model& model) {
+  const ValueReader read(system.scope);
+  const auto graph = system.builder->t().graph();
+  for (const Item& item : list.entries()) {
+    Event event;
+    event.name = item["name"] ? item["name"].text() : fmt::format("event {}", model.events.size());
+    event.root = {graph, read.scalar(item.need("root"))};
+    if (graph->is_constant(event.root.node_in(*graph)))
+      item["root"].fail("this is a number; an event is a function of t or the motion whose sign changes");
+    read_choice(item["direction"], event.direction);
+    const KeyInfo& changed = item.section->keys.back();  // velocity, momentum, z or unknowns
+    const Item values = item[changed.option.name], action = item["action"];
+    event.action = values ? Event::Action::change : Event::Action::record;
+    read_choice(action, event.action);
+    if (event.action == Event::Action::change && !values)
+      action.fail(fmt::format("a change needs the new values, as in {} = {{ ... }}", changed.option.name));
+    if (event.action != Event::Action::change && values)
+      values.fail("new values belong to action = \"change\"; leave one of the two out");
+    if (values) event.velocity = read_change(values, system);
+    model.events.push_back(std::move(event));
+  }
+}
+
+}  // namespace hinge

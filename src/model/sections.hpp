@@ -1,0 +1,106 @@
+// The readers of the sections of a model file, in the order in which a file is read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hinge/body.hpp"
+#include "hinge/model.hpp"
+#include "hinge/multibody.hpp"
+#include "model/reader.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+/// What the other sections need to know about the system that was read.
+struct SystemSection {
+  std::unique_ptr<SystemBuilder> builder{};
+  std::shared_ptr<const SymbolicSystem> system{};
+  std::shared_ptr<const System> whole{};  ///< with the particles of a [multibody]; else the same
+  std::vector<RigidBody> bodies{};        ///< of [lagrangian.bodies]
+  Start start{};                          ///< of the bodies of a [multibody]
+  Scope scope{};  ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
+};
+
+/// Reads [parameters], the system section and [define] of the model file `root`.
+SystemSection read_system(const Item& root);
+void read_initial(const Item& root, SystemSection& system, Model& model);
+void read_exact(const Item& section, SystemSection& system, Model& model);
+/// [integrate], and the options of the method in [contact]. The method is made.
+void read_integrate(const Item& root, SystemSection& system, Model& model);
+void read_output(const Item& section, SystemSection& system, Model& model);
+/// [[event]]: functions of the motion to watch.
+void read_events(const Item& list, SystemSection& system, Model& model);
+
+// ---- Names and expressions ----------------------------------------------------------------------------------------
+
+/// Items that may use each other, in any order: [parameters] and [define].
+void read_named_values(const Item& section, const ValueReader& read);
+
+/// Variables that the model declares, "q1[3]", "theta", "q[N][3]": a name and a shape.
+std::vector<Block> read_declarations(const Item& list, const char* what, const ValueReader& read);
+
+Vector as_vector(const std::vector<Node>& nodes, const std::shared_ptr<Graph>& graph);
+/// Makes `name` stand for these expressions.
+void define(const std::string& name, const Vector& v, const std::vector<int>& shape, Scope& scope);
+
+/// Values by the names of blocks, as one long list: a table keyed by name, or a list of all.
+struct BlockReader {
+  const ValueReader& read;
+  std::vector<Block> blocks;
+  std::vector<std::string> aliases{};  ///< other names of the same blocks
+  /// For a block that is not named: what it gets; a complaint where this is empty.
+  std::function<std::vector<Node>(const Block&)> missing{};
+  std::vector<Node> operator()(const Item& item) const;
+};
+/// Zeros for `missing`.
+std::function<std::vector<Node>(const Block&)> zeros(Graph& graph);
+/// The velocities, by the names of their coordinates.
+std::vector<Block> velocity_blocks(const Layout& layout);
+std::vector<std::string> names_of(const std::vector<Block>& blocks, const char* suffix = "");
+
+void read_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder);
+/// For methods with discrete derivatives.
+void read_invariants(const Item& list, const ValueReader& read, SystemBuilder& builder);
+/// Contacts { gap = "y", restitution = 0.5, friction = 0.3, slip = "x'", name = "floor" }.
+void read_unilateral(const Item& list, const ValueReader& read, SystemBuilder& builder);
+/// `equations`: expressions that shall be zero, "lhs = rhs", and families of these.
+void read_equations(const Item& list, const ValueReader& read, Dae& builder);
+/// `complementarity`: [["a", "b"], { for = "i", from = 0, to = 3, pair = ["a[i]", "b[i]"] }]; vectors pair by entries.
+void read_pairs(const Item& list, const ValueReader& read, Dae& builder);
+/// `noise`: a matrix with one row for each equation, or a list with one number for each.
+void read_noise(const Item& item, const ValueReader& read, Dae& builder);
+
+// ---- Bodies -------------------------------------------------------------------------------------------------------
+
+/// Adds the bodies to the system, and their names to the scope: NAME_x, NAME_d1, NAME_d2, NAME_d3,
+/// NAME_angular_velocity, NAME_angular_momentum. `item` is a table keyed by name, or a list of tables with a name each.
+std::vector<RigidBody> read_bodies(const Item& item, Lagrangian& system, const ValueReader& read);
+/// The coordinates of a body, three numbers each.
+std::vector<std::string> coordinate_names(const RigidBody& body);
+/// Reads a table of motions, keyed by body, into the numbers of a start. The coordinates that it gives.
+std::vector<std::string> read_body_motions(const Item& table, const std::vector<RigidBody>& bodies,
+                                           const ValueReader& read, Start& start);
+/// Three principal moments, or the rows of a matrix.
+Eigen::Matrix3d read_inertia(const Item& item, const ValueReader& read);
+
+/// An empty scene with the dimension and the gravity of [multibody].
+std::unique_ptr<Multibody> begin_multibody(const Item& section, const ValueReader& read);
+/// Bodies, particles and walls; then the scope knows the names of the bodies:
+/// NAME, NAME_rotation, NAME_spin (NAME_angle in the plane), NAME_angular_velocity, NAME_e1, NAME_e2, NAME_e3.
+void read_scene(const Item& root, Multibody& scene, const ValueReader& read);
+/// Joints, springs, forces: what may use the names of bodies and those of [define].
+void read_connections(const Item& root, Multibody& scene, const ValueReader& read);
+/// [[particles]] and [container]; `contact` has friction and restitution of what has none of its own.
+void read_particles(const Item& root, const BodyOptions& contact, Multibody& scene, const ValueReader& read);
+void read_container(const Item& item, const BodyOptions& contact, Multibody& scene, const ValueReader& read);
+
+/// "link{i}" -> "link3": expressions in braces.
+std::string read_name(const Item& item, const ValueReader& read);
+/// Runs `action` for each member of a family { for = "i", ... }, or once.
+void each(const Item& item, const ValueReader& read, const std::function<void()>& action);
+/// Runs `action`; what it says about an option becomes a complaint about the key of that name.
+void at_field(const Item& table, const std::function<void()>& action);
+
+}  // namespace hinge
