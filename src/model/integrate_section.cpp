@@ -119,6 +119,16 @@ Places option_places(const Item& section, const Item& contact) {
   return places;
 }
 
+// Complains about an option where it is given. An unknown one may be a misspelt key of this section.
+[[noreturn]] void refuse_option(const Item& section, const Item& item, const std::string& option,
+                                const std::string& cause) {
+  std::vector<std::string> keys;
+  for (const KeyInfo& key : section.section->keys) keys.push_back(key.option.name);
+  const std::string near = nearest_name(option, keys);
+  const bool misspelt = item.key.starts_with("integrate.") && !near.empty() && near != option;
+  item.fail(misspelt ? fmt::format("unknown key, did you mean '{}'? ({})", near, cause) : cause);
+}
+
 void make_chosen_method(const Item& root, const Places& places, Model& model) {
   const Item section = root["integrate"], method = section["method"], tableau = section["tableau"];
   try {
@@ -129,14 +139,15 @@ void make_chosen_method(const Item& root, const Places& places, Model& model) {
   } catch (const OptionError& e) {
     const auto at = places.find(e.option);
     if (at == places.end()) (method ? method : section).fail(e.what());
-    // An unknown key may be a misspelt option of the method or a misspelt key of this section.
-    std::vector<std::string> keys;
-    for (const KeyInfo& key : section.section->keys) keys.push_back(key.option.name);
-    const std::string near = nearest_name(e.option, keys);
-    const bool misspelt = at->second.key.starts_with("integrate.") && !near.empty() && near != e.option;
-    at->second.fail(misspelt ? fmt::format("unknown key, did you mean '{}'? ({})", near, e.what()) : e.what());
+    refuse_option(section, at->second, e.option, e.what());
   } catch (const InputError& e) {
-    (method ? method : section ? section : root).fail(e.what());
+    const std::string text = e.what();
+    for (const std::string pattern : {"no option '{}'", "'{}'", "{}"})
+      for (const auto& [option, item] : places)
+        if (model.method_options.contains(option) &&
+            text.find(fmt::format(fmt::runtime(pattern), option)) != std::string::npos)
+          refuse_option(section, item, option, text);
+    (method ? method : section ? section : root).fail(text);
   }
 }
 
@@ -146,8 +157,8 @@ void refuse_restitution(const Item& root, const ValueReader& read, const Model& 
   const auto gap = model.method_options.find("gap");
   const auto* word = gap == model.method_options.end() ? nullptr : std::get_if<std::string>(&gap->second);
   if (model.method != "moreau-jean" || !word || *word == "velocity" || !has_contacts(*model.system)) return;
-  const std::string no_restitution = fmt::format(
-      "gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", *word);
+  const std::string no_restitution =
+      fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", *word);
   const auto refuse = [&](const Item& table) {
     const Item item = table && table.is_table() ? table["restitution"] : Item{};
     if (!item) return;

@@ -24,11 +24,19 @@ const SectionInfo* find_section(const std::string& name, const std::string& syst
 std::string section_table(const SectionInfo& section) {
   std::string text = "| key | value | unit | default | |\n| --- | --- | --- | --- | --- |\n";
   for (const KeyInfo& key : section.keys) {
+    if (section.name.empty() && !key.inside.empty()) {
+      const bool many = key.option.type == OptionType::list;
+      text += fmt::format("| `{}{}{}` | {} | | | {} |\n", many ? "[[" : "[", key.option.name, many ? "]]" : "]",
+                          many ? "sections, one for each" : "a section", key.option.meaning);
+      continue;
+    }
+    const bool any = key.option.type == OptionType::expression;  // the example says it best
+    std::string value = any ? "" : allowed_text(key.option);
+    if (!key.example.empty()) value += fmt::format("{}`{}`", any ? "" : ", ", key.example);
     std::string preset = key.needed ? "needed" : default_text(key.option);
     if (!key.option.default_value.empty()) preset = "`" + preset + "`";
-    text += fmt::format("| `{}` | {}{} | {} | {} | {} |\n", key.option.name, allowed_text(key.option),
-                        key.example.empty() || !key.option.words.empty() ? "" : fmt::format(", `{}`", key.example),
-                        key.option.unit, preset, key.option.meaning);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.option.name, value, key.option.unit, preset,
+                        key.option.meaning);
   }
   return text;
 }

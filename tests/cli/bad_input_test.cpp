@@ -318,7 +318,7 @@ TEST(BadInput, OutputChoicesAreChecked) {
   refuses(pendulum, "[output]", "[output]\nevery = 1.5", {"output.every", "whole number", "1.5"});
   for (const std::string interval : {"-1", "0"})
     refuses(pendulum, "[output]", "[output]\ninterval = " + interval,
-            {"m.toml:17: output.interval", "must be a positive time"});
+            {"m.toml:17: output.interval", "must be positive", "interval = 0.1"});
   refuses(pendulum, "[output]", "[output]\nevery = 1\ninterval = 0.1",
           {"output.interval", "'every' or 'interval', not both"});
   refuses(pendulum, "{ height = \"q[1]\" }", "3", {"output.quantities", "expected a table, as in"});

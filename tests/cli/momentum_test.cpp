@@ -87,7 +87,7 @@ TEST(BadInput, MomentumMapsAreLocated) {
       with(with(spherical, "\"q[3]\"", "\"q[3]\", \"a\""), "dot(q',q')/2", "dot(q',q')/2 + a'^2/2");
   const Answer a = hinge(folder, {"run", folder.write("a.toml", with(other, "[1, 0, 0]", "[1, 0, 0], a = 0"))});
   EXPECT_EQ(a.status, 2);
-  EXPECT_NE(a.err.find("a.toml:14: output.momentum.L: 'a' is not a point in space"), std::string::npos) << a.err;
+  EXPECT_NE(a.err.find("a.toml:14:18: output.momentum.L: 'a' is not a point in space"), std::string::npos) << a.err;
 }
 
 TEST(Model, InvariantsReachTheMethod) {
