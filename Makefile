@@ -2,7 +2,7 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test docs-tables bench format tidy asan coverage install-deps clean help
+.PHONY: all demo test check clang asan tsan bench docs docs-tables format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 SOURCES = $(shell find src include tests examples benchmarks -name '*.[ch]pp' 2>/dev/null)
@@ -37,11 +37,30 @@ bench: ## build and run every benchmark
 	@cmake --build --preset release --target benchmarks
 	@for b in build/bench_*; do if [ -x "$$b" ]; then echo "== $$b"; "$$b" || exit 1; fi; done
 
+check: test clang asan tsan ## every gate: the tests, a build by clang, the sanitizers
+
+clang: ## build everything with clang, warnings are errors
+	$(call deps,build test clang)
+	@cmake --preset clang
+	@cmake --build --preset clang
+
 asan: ## run every test under the address and undefined-behaviour sanitizers
 	$(call deps,build test)
 	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
+
+tsan: ## run the tests with threads under the thread sanitizer
+	$(call deps,build test)
+	@cmake --preset tsan
+	@cmake --build --preset tsan
+	@ctest --preset tsan -j $(JOBS)
+
+docs: ## the reference of the C++ interface: build/docs/html/index.html
+	$(call deps,docs)
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@echo "The reference is in build/docs/html/index.html."
 
 coverage: ## run every test and print the line coverage of src/ and include/
 	$(call deps,build test coverage)
@@ -52,16 +71,16 @@ coverage: ## run every test and print the line coverage of src/ and include/
 	@gcovr --root . --filter src/ --filter include/ --exclude-directories '.*CompilerId.*' build/coverage
 
 format: ## rewrite the C++ files in the house format
-	$(call deps,format)
+	$(call deps,test)
 	clang-format -i $(SOURCES)
 
 tidy: ## look for likely mistakes with clang-tidy
-	$(call deps,build test format)
+	$(call deps,build test tidy)
 	@cmake --preset dev
 	printf '%s\n' $(filter src/%.cpp,$(SOURCES)) | xargs -n 1 -P $(JOBS) clang-tidy --quiet -p build/dev
 
 install-deps: ## install every Debian package that any target here needs
-	@scripts/install-deps build test bench format coverage
+	@scripts/install-deps build test bench clang tidy docs coverage
 
 clean: ## remove everything that was built
 	rm -rf build
