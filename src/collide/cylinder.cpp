@@ -17,7 +17,6 @@
 
 #include <Eigen/Geometry>
 
-#include "collide/fcl_start.hpp"
 #include "collide/features.hpp"
 #include "collide/separation.hpp"
 
@@ -253,10 +252,9 @@ void cylinder_any(const Placed& a, const Placed& b, double band, Touches& out) {
     starts.push_back(between.normalized());
     if (separation(ca, cb, starts[0]) > band) return;
   }
-  if (const auto direction = fcl_direction(a, b)) {
-    if (separation(ca, cb, *direction) > band) return;
-    starts.push_back(*direction);
-  }
+  const Direction coarse = coarse_direction(ca, cb);
+  if (coarse.separation > band) return;
+  starts.push_back(coarse.normal);
   const Direction best = best_direction(ca, cb, starts);
   if (!(best.separation <= band)) return;
 

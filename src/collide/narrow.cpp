@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "collide/fcl_start.hpp"
-
 namespace hinge::contact {
 namespace {
 
@@ -58,7 +56,7 @@ void collide_ordered(const Placed& a, const Placed& b, int dimension, double ban
     polygon_polygon(a, b, band, out);
   } else if (x == Kind::capsule && y == Kind::capsule) {
     capsule_capsule(a, b, band, out);
-  } else if (needs_fcl(x, y)) {
+  } else if (x == Kind::cylinder || y == Kind::cylinder) {
     cylinder_any(a, b, band, out);
   } else {
     polyhedron_polyhedron(a, b, band, out);
@@ -100,13 +98,7 @@ Geometry prepare(const Shape& shape, int dimension) {
       break;
   }
   if (g.hull.number_of_vertices() > 0) g.reach = g.hull.size + g.radius;
-  if (dimension == 3) g.fcl = fcl_shape(g);
   return g;
-}
-
-bool needs_fcl(Kind a, Kind b) {
-  const auto simple = [](Kind kind) { return kind == Kind::sphere || kind == Kind::plane; };
-  return (a == Kind::cylinder || b == Kind::cylinder) && !simple(a) && !simple(b);
 }
 
 void collide(const Placed& a, const Placed& b, int dimension, double band, Touches& out) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,7 +20,6 @@ struct Geometry {
   Eigen::Vector3d half = Eigen::Vector3d::Zero();  ///< box
   Eigen::Vector3d axis{0, 0, 1};                   ///< capsule, cylinder; the normal of a plane
   Hull hull{};                                     ///< box, mesh; the segment of a capsule, the centre of a sphere
-  std::shared_ptr<const void> fcl{};               ///< FCL's form of it, for pairs with cylinders
   double reach = 0;  ///< largest distance of its points from its origin; of a plane infinite
 };
 Geometry prepare(const Shape& shape, int dimension);
@@ -63,8 +61,6 @@ void polyhedron_polyhedron(const Placed& a, const Placed& b, double band, Touche
 
 /// A cylinder against a capsule, a cylinder, a box or a mesh; either may be a.
 void cylinder_any(const Placed& a, const Placed& b, double band, Touches& out);
-/// Does this pair of kinds need FCL?
-bool needs_fcl(Shape::Kind a, Shape::Kind b);
 
 /// A direction where there is none to choose: that of the last axis.
 inline Eigen::Vector3d any_direction(int dimension) {

@@ -142,6 +142,21 @@ Vector3d Convex::support_point(const Vector3d& n) const {
   return x;
 }
 
+Direction coarse_direction(const Convex& a, const Convex& b) {
+  Search search{a, b};
+  for (int x = -1; x <= 1; ++x)
+    for (int y = -1; y <= 1; ++y)
+      for (int z = -1; z <= 1; ++z) search.consider(Vector3d(x, y, z));
+  double step = 0.3;
+  for (int k = 0; k < 60 && step > 0.01; ++k) {
+    const Direction from = search.best;
+    const Vector3d u = step * from.normal.unitOrthogonal(), v = from.normal.cross(u);
+    for (const Vector3d& aside : {u, v, Vector3d(-u), Vector3d(-v)}) search.consider(from.normal + aside);
+    if (search.best.separation == from.separation) step /= 2;
+  }
+  return search.best;
+}
+
 Direction best_direction(const Convex& a, const Convex& b, const std::vector<Vector3d>& starts) {
   thread_local std::vector<Point> points_a, points_b;
   thread_local std::vector<Line> lines_a, lines_b;

@@ -29,14 +29,16 @@ inline double separation(const Convex& a, const Convex& b, const Eigen::Vector3d
   return -a.support(-n) - b.support(n);
 }
 
-/// The direction in which two bodies are farthest apart, or least deep in each other. Tried are the normals of all flat
-/// parts, of all pairs of straight lines, from corners to straight lines and rims, and, with Newton's method from the
-/// given starts, those of rims against edges, lines and rims. Every value of s is a lower bound of the distance, so
-/// what is not found can make it smaller, never too large.
 struct Direction {
   double separation = -std::numeric_limits<double>::infinity();
   Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();
 };
+/// A direction in which s is large, to begin with: the best of 26 over the sphere, then uphill in ever shorter steps.
+Direction coarse_direction(const Convex& a, const Convex& b);
+/// The direction in which two bodies are farthest apart, or least deep in each other. Tried are the normals of all flat
+/// parts, of all pairs of straight lines, from corners to straight lines and rims, and, with Newton's method from the
+/// given starts, those of rims against edges, lines and rims. Every value of s is a lower bound of the distance, so
+/// what is not found can make it smaller, never too large.
 Direction best_direction(const Convex& a, const Convex& b, const std::vector<Eigen::Vector3d>& starts);
 
 }  // namespace hinge::contact

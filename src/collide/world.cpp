@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "collide/fcl_start.hpp"
 #include "collide/grid.hpp"
 #include "collide/narrow.hpp"
 #include "hinge/error.hpp"
@@ -100,7 +99,6 @@ struct CollisionWorld::Impl {
   std::vector<int> count{}, order{};
 
   void arrange();
-  void require_fcl() const;
   Placed place(int collider, const std::vector<BodyPose>& poses) const;
   void place_all(const std::vector<BodyPose>& poses);
   bool may_touch(int i, int j) const;
@@ -125,26 +123,10 @@ std::pair<int, int> CollisionWorld::Impl::ordered(int i, int j) const {
   return filter[static_cast<std::size_t>(small)].body < 0 ? std::pair(large, small) : std::pair(small, large);
 }
 
-void CollisionWorld::Impl::require_fcl() const {
-  if (contact::have_fcl()) return;
-  for (int i = 0; i < static_cast<int>(colliders.size()); ++i) {
-    if (colliders[static_cast<std::size_t>(i)].shape.kind != Shape::Kind::cylinder) continue;
-    for (int j = 0; j < static_cast<int>(colliders.size()); ++j)
-      if (contact::needs_fcl(Shape::Kind::cylinder, colliders[static_cast<std::size_t>(j)].shape.kind) &&
-          may_touch(i, j))
-        throw InputError(fmt::format(
-            "{} and {}: a cylinder against anything but spheres and planes needs FCL, and this Hinge was built without "
-            "it; "
-            "install libfcl-dev and build again, or use capsules or boxes",
-            called(colliders[static_cast<std::size_t>(i)], i), called(colliders[static_cast<std::size_t>(j)], j)));
-  }
-}
-
 void CollisionWorld::Impl::arrange() {
   if (!changed) return;
   std::sort(ignored.begin(), ignored.end());
   ignored.erase(std::unique(ignored.begin(), ignored.end()), ignored.end());
-  require_fcl();
   placed.assign(colliders.size(), {});
   levels.clear();
   few.clear();

@@ -8,9 +8,6 @@
 #ifdef HINGE_HAVE_HDF5
 #include <hdf5.h>
 #endif
-#ifdef HINGE_HAVE_FCL
-#include <fcl/config.h>
-#endif
 
 namespace hinge {
 
@@ -23,11 +20,6 @@ std::string build_features() {
   text += fmt::format(", HDF5 {}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
 #else
   text += ", without HDF5";
-#endif
-#ifdef HINGE_HAVE_FCL
-  text += ", FCL " FCL_VERSION;
-#else
-  text += ", without FCL";
 #endif
   return text;
 }
