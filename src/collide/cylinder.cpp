@@ -166,7 +166,7 @@ struct Meeting {
   Vector3d origin, normal;  ///< from b to a
   double separation, size, band;
   Touches& out;
-  Part part_a{}, part_b{};
+  Part &part_a, &part_b;  ///< what faces the other
 
   /// A point of `on` (a or b), at height h over the other along `n`, which points out of the other.
   void add(bool of_a, const Vector3d& p, double h, const Vector3d& n, std::uint32_t feature) {
@@ -258,7 +258,9 @@ void cylinder_any(const Placed& a, const Placed& b, double band, Touches& out) {
   const Direction best = best_direction(ca, cb, starts);
   if (!(best.separation <= band)) return;
 
-  Meeting meeting{ca, cb, b.position, best.normal, best.separation, std::max(ca.size(), cb.size()), band, out};
+  thread_local Part part_a, part_b;
+  Meeting meeting{ca,   cb,  b.position, best.normal, best.separation, std::max(ca.size(), cb.size()),
+                  band, out, part_a,     part_b};
   facing_part(ca, -best.normal, meeting.part_a);
   facing_part(cb, best.normal, meeting.part_b);
   // The lowest point of a rim is lowest over the flat part it stands on.
