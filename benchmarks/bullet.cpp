@@ -15,7 +15,7 @@
 
 #include <btBulletDynamicsCommon.h>
 
-#include "hinge/contact_solver.hpp"
+#include "hinge/contact.hpp"
 #include "hinge/multibody.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "measure.hpp"
@@ -101,35 +101,40 @@ void row(const char* program, int n, const char* solver, double contacts, double
 
 // The problem of a step from what was found and applied, for both programs.
 struct Problem {
-  hinge::BodyContactProblem problem;
+  hinge::ContactProblem problem;
   std::vector<double> r;
 
   Problem(const std::vector<double>& radii) {
+    problem.bodies.resize(static_cast<int>(radii.size()), 0, 0);
+    int body = 0;
     for (const double radius : radii) {
       const double mass = density * 4.0 / 3.0 * M_PI * radius * radius * radius;
-      Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Zero();
+      auto inverse = problem.bodies.inverse(body++);
+      inverse.setZero();
       inverse.diagonal() << Vector3d::Constant(1 / mass), Vector3d::Constant(1 / (0.4 * mass * radius * radius));
-      problem.inverse_mass.push_back(inverse);
     }
-    problem.v_free.resize(6 * problem.bodies());
+  }
+  Eigen::Map<Eigen::VectorXd> v_free() { return {problem.bodies.v_free.data(), std::ssize(problem.bodies.v_free)}; }
+  /// Adds a contact and returns its number.
+  int add(int a, int b, double w) {
+    hinge::ContactBodies& bodies = problem.bodies;
+    bodies.pair.insert(bodies.pair.end(), {a, b});
+    bodies.H.resize(bodies.H.size() + 36, 0.0);
+    bodies.w.insert(bodies.w.end(), {w, 0, 0});
+    problem.mu.push_back(friction);
+    return bodies.blocks() - 1;
   }
   void add(int a, int b, const Vector3d& arm_a, const Vector3d& arm_b, const Vector3d (&frame)[3], double w,
            const double* impulse) {
-    hinge::BodyContact c;
-    c.a = a;
-    c.b = b;
-    c.mu = friction;
-    c.w[0] = w;
+    const int i = add(a, b, w);
     for (int k = 0; k < 3; ++k) {
-      if (a >= 0) c.Ha.row(k) << frame[k].transpose(), arm_a.cross(frame[k]).transpose();
-      if (b >= 0) c.Hb.row(k) << -frame[k].transpose(), -arm_b.cross(frame[k]).transpose();
+      if (a >= 0) problem.bodies.rows(i, 0).row(k) << frame[k].transpose(), arm_a.cross(frame[k]).transpose();
+      if (b >= 0) problem.bodies.rows(i, 1).row(k) << -frame[k].transpose(), -arm_b.cross(frame[k]).transpose();
       r.push_back(impulse[k]);
     }
-    problem.contacts.push_back(c);
   }
   hinge::ContactResidual residual() const {
-    return hinge::contact_residual(hinge::written_out(problem),
-                                   Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
+    return hinge::contact_residual(problem, Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
   }
 };
 
@@ -154,20 +159,20 @@ void run_hinge(const Pile& pile, double tolerance, int steps) {
   };
   for (int j = 0; j < 6 * n; ++j) {
     const auto [body, k] = place(j);
-    p.problem.v_free[6 * body + k] = before.z[static_cast<std::size_t>(j)] - (k == 2 ? step * gravity : 0);
+    p.v_free()[6 * body + k] = before.z[static_cast<std::size_t>(j)] - (k == 2 ? step * gravity : 0);
   }
   const hinge::ContactList& l = found.contacts;
   for (int i = 0; i < l.count; ++i) {
-    hinge::BodyContact c;
-    c.mu = friction;
-    c.w[0] = l.gap[static_cast<std::size_t>(i)] / step;
+    int pair[2] = {-1, -1};
+    const int number = p.add(-1, -1, l.gap[static_cast<std::size_t>(i)] / step);
     for (int e = l.first[static_cast<std::size_t>(i)]; e < l.first[static_cast<std::size_t>(i) + 1]; ++e) {
       const auto [body, slot] = place(l.column[static_cast<std::size_t>(e)]);
-      if (c.a < 0) c.a = body;
-      if (body != c.a) c.b = body;
-      for (int k = 0; k < 3; ++k) (body == c.a ? c.Ha : c.Hb)(k, slot) = l.H[static_cast<std::size_t>(3 * e + k)];
+      if (pair[0] < 0) pair[0] = body;
+      if (body != pair[0]) pair[1] = body;
+      for (int k = 0; k < 3; ++k)
+        p.problem.bodies.rows(number, body == pair[0] ? 0 : 1)(k, slot) = l.H[static_cast<std::size_t>(3 * e + k)];
     }
-    p.problem.contacts.push_back(c);
+    std::copy_n(pair, 2, p.problem.bodies.pair.data() + 2 * number);
   }
   p.r = found.impulse;
   const hinge::ContactResidual residual = p.residual();
@@ -253,7 +258,7 @@ class Bullet {
   hinge::ContactResidual look(double& check) {
     Problem p(pile_.radii);
     for (std::size_t b = 0; b < before_.size(); ++b)
-      p.problem.v_free.segment<6>(static_cast<Eigen::Index>(6 * b))
+      p.v_free().segment<6>(static_cast<Eigen::Index>(6 * b))
           << before_[b].velocity - Vector3d(0, 0, step * gravity),
           before_[b].spin;
     for (int k = 0; k < dispatcher_.getNumManifolds(); ++k) {
@@ -274,20 +279,17 @@ class Bullet {
       }
     }
     // what its impulses give, beside what it has
-    Eigen::VectorXd v = Eigen::VectorXd::Zero(p.problem.v_free.size());
-    for (std::size_t i = 0; i < p.problem.contacts.size(); ++i) {
-      const hinge::BodyContact& c = p.problem.contacts[i];
-      const Vector3d r = Eigen::Map<const Vector3d>(p.r.data() + 3 * i);
-      if (c.a >= 0) v.segment<6>(6 * c.a) += c.Ha.transpose() * r;
-      if (c.b >= 0) v.segment<6>(6 * c.b) += c.Hb.transpose() * r;
-    }
+    const hinge::ContactBodies& bodies = p.problem.bodies;
+    Eigen::VectorXd v = Eigen::VectorXd::Zero(6 * bodies.count());
+    for (int i = 0; i < bodies.blocks(); ++i)
+      for (const int side : {0, 1})
+        if (const int b = bodies.body(i, side); b >= 0)
+          v.segment<6>(6 * b) += bodies.rows(i, side).transpose() * Eigen::Map<const Vector3d>(p.r.data() + 3 * i);
     double largest = 0;
     for (const auto& body : bodies_) {
       const int b = body->getUserIndex();
       if (b < 0) continue;
-      const Vector3d now =
-          p.problem.v_free.segment<3>(6 * b) +
-          p.problem.inverse_mass[static_cast<std::size_t>(b)].topLeftCorner<3, 3>() * v.segment<3>(6 * b);
+      const Vector3d now = p.v_free().segment<3>(6 * b) + bodies.inverse(b).topLeftCorner<3, 3>() * v.segment<3>(6 * b);
       largest = std::max(largest, (now - vector(body->getLinearVelocity())).lpNorm<Eigen::Infinity>());
     }
     check = largest / (step * gravity);

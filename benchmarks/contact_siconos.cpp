@@ -120,7 +120,8 @@ Score run_siconos(const ContactProblem& p, NumericsMatrix* M, const Eigen::Vecto
   Eigen::VectorXd r = Eigen::VectorXd::Zero(q.size());
   Score score{name, limit};
   const bool done = run_with_limit(limit, r, score.seconds, [&](Eigen::VectorXd& x, double& seconds) {
-    Eigen::VectorXd u = x, q_copy = q, mu = p.mu;
+    Eigen::VectorXd u = x, q_copy = q;
+    std::vector<double> mu = p.mu;
     SolverOptions* options = solver_options_create(id);
     options->dparam[SICONOS_DPARAM_TOL] = tolerance;
     options->iparam[SICONOS_IPARAM_MAX_ITER] = id == SICONOS_FRICTION_3D_NSN_AC ? 200 : 10'000'000;

@@ -13,7 +13,7 @@
 // linear complementarity problem 0 <= r _|_ W r + q >= 0.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +30,38 @@ using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
 enum class FrictionModel { coulomb, convexified, polyhedral };
 
+/// Contacts between bodies of six velocities, in flat arrays; of one contact, or of the bilateral rows of a joint that
+/// are solved together, we speak as a block. Blocks are in the order of r: the contacts, then those of bilateral rows.
+///
+///   v = v_free + M^-1 H^T r,   u = H v + w
+struct ContactBodies {
+  std::vector<double> inverse_mass;  ///< 36 per body: symmetric, positive semidefinite (zero: its motion is prescribed)
+  std::vector<double> v_free;        ///< 6 per body: velocities without contacts
+  std::vector<int> pair;             ///< 2 per block: bodies, -1: the ground; they differ
+  std::vector<int> bilateral_rows;   ///< 1 to 3, of each block behind the contacts
+  std::vector<double> H;             ///< 36 per block: 3 x 6 of the first body (rows N, T1, T2), then of the second
+  std::vector<double> w;             ///< 3 per block
+
+  using Rows = Eigen::Matrix<double, 3, 6, Eigen::RowMajor>;
+  using Mass = Eigen::Matrix<double, 6, 6>;
+  int count() const { return static_cast<int>(v_free.size() / 6); }
+  int blocks() const { return static_cast<int>(pair.size() / 2); }
+  int body(int block, int side) const { return pair[static_cast<std::size_t>(2 * block + side)]; }
+  Eigen::Map<Rows> rows(int block, int side) { return Eigen::Map<Rows>(H.data() + 36 * block + 18 * side); }
+  Eigen::Map<const Rows> rows(int block, int side) const {
+    return Eigen::Map<const Rows>(H.data() + 36 * block + 18 * side);
+  }
+  Eigen::Map<Mass> inverse(int body) { return Eigen::Map<Mass>(inverse_mass.data() + 36 * body); }
+  Eigen::Map<const Mass> inverse(int body) const { return Eigen::Map<const Mass>(inverse_mass.data() + 36 * body); }
+  /// Room for so many, all zero; the memory of larger ones is kept.
+  void resize(int bodies, int blocks, int bilateral_blocks);
+};
+
 struct ContactProblem {
   std::string title;
-  int dimension = 3;   ///< rows per contact: 3, 2, or 1 without friction
-  int bilateral = 0;   ///< rows after those of the contacts, whose velocity must vanish
-  Eigen::VectorXd mu;  ///< one per contact; zeros in dimension 1
+  int dimension = 3;       ///< rows per contact: 3, 2, or 1 without friction
+  int bilateral = 0;       ///< rows after those of the contacts, whose velocity must vanish
+  std::vector<double> mu;  ///< one per contact; zeros in dimension 1
   FrictionModel friction = FrictionModel::coulomb;
   int facets = 8;  ///< edges of the polyhedral cone in 3D: even, at least 4
 
@@ -42,13 +69,20 @@ struct ContactProblem {
   SparseRows W;
   Eigen::VectorXd q;
   // ... or what it is made of, never multiplied out unless a solver has to: M v = f + H^T r, u = H v + w, so that
-  // W = H M^-1 H^T and q = H M^-1 f + w. M is symmetric, positive definite and block-diagonal, in blocks of any size.
+  // W = H M^-1 H^T and q = H M^-1 f + w. M is symmetric, positive definite and block-diagonal, in blocks of any size
+  // ...
   SparseRows H, M;
   Eigen::VectorXd f, w;
+  // ... or the same by bodies.
+  ContactBodies bodies;
 
-  bool matrix_free() const { return H.rows() > 0; }
+  bool by_bodies() const { return bodies.count() > 0; }
+  bool matrix_free() const { return H.rows() > 0 || by_bodies(); }
   int contacts() const { return static_cast<int>(mu.size()); }
-  int rows() const { return contacts() * dimension + bilateral; }
+  int contact_rows() const { return contacts() * dimension; }
+  int rows() const { return contact_rows() + bilateral; }
+  double mu_of(int contact) const { return mu[static_cast<std::size_t>(contact)]; }
+  bool frictionless() const;
 };
 
 /// w = M z + q, 0 <= z _|_ w >= 0.
@@ -61,12 +95,15 @@ ContactProblem frictional_contact(int dimension, const SparseRows& W, const Eige
 ContactProblem frictional_contact(int dimension, const SparseRows& M, const SparseRows& H, const Eigen::VectorXd& f,
                                   const Eigen::VectorXd& w, const Eigen::VectorXd& mu);
 
+/// Contacts between bodies as a problem with H and M: H is scaled by the root of M^-1, M is the identity and f zero.
+ContactProblem written_out(const ContactProblem& bodies);
+
 /// Throws InputError where sizes do not fit, entries are not finite, mu is negative, a mass vanishes, ...
 void validate(const ContactProblem& problem);
 
 /// u = W r + q, straight from the problem's own matrices.
 Eigen::VectorXd contact_velocity(const ContactProblem& problem, const Eigen::VectorXd& r);
-/// v = M^-1 (f + H^T r) of a problem that has H and M.
+/// v = M^-1 (f + H^T r) of a problem that has a mass.
 Eigen::VectorXd body_velocity(const ContactProblem& problem, const Eigen::VectorXd& r);
 
 // ---- The residual --------------------------------------------------------------------------------------------
@@ -104,13 +141,17 @@ ContactResidual contact_residual(const ContactProblem& problem, const Eigen::Vec
 // ---- Solvers -------------------------------------------------------------------------------------------------
 
 struct ContactOptions {
-  double tolerance = 1e-8;
+  double tolerance = 1e-8;  ///< of the residual, by
   ResidualScaling scaling = ResidualScaling::ours;
   int iterations = 0;     ///< at most; 0 leaves it to the solver
   double seconds = 0;     ///< give up after; 0 never
   double relaxation = 1;  ///< of projected Gauss-Seidel and Jacobi, block Gauss-Seidel; in (0, 2)
   int threads = 1;        ///< results do not depend on it, bit for bit
-  Eigen::VectorXd start;  ///< warm start for r; empty is zero
+  Eigen::VectorXd start;  ///< warm start for r; empty is zero. For solve_contact
+  /// One problem of many, step after step, for `auto`: up to 200 rows of W are solved to what rounding leaves, which
+  /// may be more than the tolerance, and what is slow gets less time.
+  bool stepping = false;
+  bool polish = false;  ///< when stepping, up to 200 rows of W: Newton's iteration on top, to rounding
   void validate() const;
 };
 
@@ -121,23 +162,27 @@ enum class ContactStatus {
   failed,           ///< the solver's own reason is in the message; r is the best found
 };
 
-struct ContactResult {
-  std::string solver;  ///< that found r; behind `auto` the one it chose
+/// What came of a solution.
+struct ContactReport {
+  std::string_view solver;  ///< that found r; behind `auto` the one it chose
   ContactStatus status = ContactStatus::failed;
-  std::string message;  ///< what happened, where it did not converge
-  Eigen::VectorXd r, u;
-  ContactResidual residual;
+  ContactResidual residual;  ///< recomputed from the problem and r
   int iterations = 0;
   int factorisations = 0;
-  long contact_updates = 0;  ///< local problems solved by block Gauss-Seidel
-  double seconds = 0;        ///< wall clock, preparation included
+  long contact_updates = 0;  ///< local problems solved by block Gauss-Seidel; contacts at rest are passed over
+  bool converged() const { return status == ContactStatus::converged; }
+};
+
+struct ContactResult : ContactReport {
+  std::string message;  ///< what happened, where it did not converge
+  Eigen::VectorXd r, u;
+  double seconds = 0;  ///< wall clock, preparation included
   struct Point {
     int iteration;
     double residual;  ///< by the scaling asked for
     double seconds;
   };
   std::vector<Point> history;
-  bool converged() const { return status == ContactStatus::converged; }
 };
 
 struct ContactSolverInfo {
@@ -152,7 +197,35 @@ std::vector<ContactSolverInfo> contact_solvers();
 ContactResult solve_contact(const ContactProblem& problem, const std::string& solver = "auto",
                             const ContactOptions& options = {});
 /// Why `solver` refuses such problems; empty where it does not.
-std::string refusal(const ContactProblem& problem, const std::string& solver);
+std::string refusal(const ContactProblem& problem, std::string_view solver);
+
+/// The same, problem after problem: it keeps its memory. Of contacts between bodies, sweeps allocate nothing once the
+/// largest problem has been seen.
+class ContactSolver {
+ public:
+  explicit ContactSolver(std::string_view solver = "auto", const ContactOptions& options = {});
+  ~ContactSolver();
+  ContactSolver(ContactSolver&&) noexcept;
+  ContactSolver& operator=(ContactSolver&&) noexcept;
+
+  /// For the next problems.
+  void choose(std::string_view solver);
+  ContactOptions& options();
+  /// r on entry is the start, which is projected on the cones (one of another size is taken for zero), on exit the best
+  /// found. Throws as solve_contact.
+  ContactReport solve(const ContactProblem& problem, std::vector<double>& r);
+
+  // Of the last solve.
+  std::span<const double> contact_velocity() const;  ///< u
+  std::span<const double> body_velocity() const;     ///< v, of a problem that has M
+  std::string message() const;                       ///< what happened, where it did not converge
+  const std::vector<ContactResult::Point>& history() const;
+  double seconds() const;  ///< since it began
+
+ private:
+  struct Work;
+  std::unique_ptr<Work> work_;
+};
 
 // ---- Files ---------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 #include "hinge/body.hpp"
 #include "hinge/comparison.hpp"
 #include "hinge/contact.hpp"
-#include "hinge/contact_solver.hpp"
 #include "hinge/convergence.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"

@@ -144,6 +144,10 @@ class Multibody : public SystemBuilder {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Where the bodies of such a system are: the origins of their frames and the rotations of these, in the order of
+/// Multibody::body_names(); then the particles. Throws InputError where the system has no bodies.
+std::vector<BodyPose> body_poses(const System& system, const State& state);
+
 // ---- Heaps of particles --------------------------------------------------------------------------------------
 
 /// Draws `count` radii, or a number in [0, 1) at a time; the same numbers on every machine.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hinge/error.hpp"
+#include "hinge/multibody.hpp"
+
 namespace hinge {
 
 bool BodyTable::can_collide() const {
@@ -36,6 +39,21 @@ BodyPose BodyTable::pose(const double* y, std::size_t body) const {
   if (dimension == 2) return {{x[0], x[1], 0}, Eigen::Quaterniond(std::cos(r[0] / 2), 0, 0, std::sin(r[0] / 2))};
   const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
   return {{x[0], x[1], x[2]}, Eigen::Quaterniond(r[0] * scale, r[1] * scale, r[2] * scale, r[3] * scale)};
+}
+
+std::vector<BodyPose> body_poses(const System& system, const State& state) {
+  const BodyTable* table = bodies_of(system);
+  if (!table) throw InputError("poses are those of a multibody system; this one has no bodies");
+  std::vector<BodyPose> poses;
+  for (std::size_t b = 0; b < table->places.size(); ++b) {
+    BodyPose pose = table->pose(state.y.data(), b);
+    if (b < table->frames.size()) {
+      pose.position += pose.rotation * table->frames[b].position;
+      pose.rotation = pose.rotation * table->frames[b].rotation;
+    }
+    poses.push_back(pose);
+  }
+  return poses;
 }
 
 void BodyTable::move(const double* y, const double* z, double h, double* out) const {

@@ -23,6 +23,7 @@ inline constexpr double small_overlap = 1e-6;
 struct BodyTable {
   int dimension = 3;
   std::vector<BodyPlace> places;  ///< of all bodies that move
+  std::vector<BodyPose> frames;   ///< of the named ones, which come first: the user's frame along the principal axes
   std::vector<Collider> colliders;
   std::vector<Collider> ghosts;              ///< shapes that touch nothing
   std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies

@@ -101,14 +101,17 @@ BodyTable Multibody::Parts::table() const {
   }
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const PlacedBody& body = bodies[k];
-    if (body.number >= 0) table.places.push_back(body.place);
+    const Eigen::Quaterniond turn = body.number >= 0 && !body.principal.isIdentity(0)
+                                        ? Eigen::Quaterniond(Eigen::Matrix3d(body.principal.transpose()))
+                                        : Eigen::Quaterniond::Identity();
+    if (body.number >= 0) {
+      table.places.push_back(body.place);
+      table.frames.push_back({-(turn * body.center), turn});
+    }
     for (const BodyShape& s : body.options.shapes) {
       Collider c;
       c.body = body.number;
       c.shape = s.shape;
-      const Eigen::Quaterniond turn = body.number >= 0 && !body.principal.isIdentity(0)
-                                          ? Eigen::Quaterniond(Eigen::Matrix3d(body.principal.transpose()))
-                                          : Eigen::Quaterniond::Identity();
       c.position = turn * (s.position - body.center);
       c.rotation = turn * s.rotation.normalized();
       if (body.number < 0) {

@@ -131,7 +131,7 @@ Json problem_json(const ContactProblem& p, const std::string& path) {
 }
 
 void print_row(const std::string& name, const ContactResult& r, const ContactOptions& o) {
-  fmt::print("{:<28}{:<15}{:>10}{:>13.2e}{:>12.4f}\n", name == r.solver ? name : name + " (" + r.solver + ")",
+  fmt::print("{:<28}{:<15}{:>10}{:>13.2e}{:>12.4f}\n", name == r.solver ? name : fmt::format("{} ({})", name, r.solver),
              words(r.status), r.iterations, r.residual.by(o.scaling), r.seconds);
 }
 

@@ -125,7 +125,8 @@ VectorXd joined(const VectorXd& a, const VectorXd& b) {
 
 void read_local(const Reader& in, ContactProblem& p) {
   p.dimension = in.integer("fclib_local/spacedim");
-  p.mu = in.numbers("fclib_local/vectors/mu");
+  const VectorXd mu = in.numbers("fclib_local/vectors/mu");
+  p.mu.assign(mu.begin(), mu.end());
   p.W = in.matrix("fclib_local/W");
   p.q = in.numbers("fclib_local/vectors/q");
   if (!in.has("fclib_local/V")) return;
@@ -143,7 +144,8 @@ void read_local(const Reader& in, ContactProblem& p) {
 
 void read_global(const Reader& in, ContactProblem& p) {
   p.dimension = in.integer("fclib_global/spacedim");
-  p.mu = in.numbers("fclib_global/vectors/mu");
+  const VectorXd mu = in.numbers("fclib_global/vectors/mu");
+  p.mu.assign(mu.begin(), mu.end());
   p.M = in.matrix("fclib_global/M");
   p.H = in.matrix("fclib_global/H").transpose();
   p.f = in.numbers("fclib_global/vectors/f");
@@ -225,6 +227,11 @@ ContactFile read_contact_file(const std::string& path) {
 void write_contact_file(const std::string& path, const ContactProblem& p, const VectorXd& r,
                         const std::string& description) {
   validate(p);
+  if (p.by_bodies()) {
+    ContactProblem all = written_out(p);
+    all.title = p.title;
+    return write_contact_file(path, all, r, description);
+  }
   if (r.size() != 0 && r.size() != p.rows())
     throw OutputError(fmt::format("cannot write '{}': r has {} entries where {} are needed", path, r.size(), p.rows()));
   const Session session;
@@ -257,7 +264,7 @@ void write_contact_file(const std::string& path, const ContactProblem& p, const 
   }
   if (group != "lcp") {
     write(out, group + "/spacedim", p.dimension);
-    write(out, group + "/vectors/mu", p.mu);
+    write(out, group + "/vectors/mu", Eigen::Map<const VectorXd>(p.mu.data(), p.contacts()));
   }
   out.write_text(group + "/info/title", p.title);
   out.write_text(group + "/info/description", description);

@@ -344,6 +344,39 @@ TEST(Multibody, JointsHaveTheirRowsAndDerivatives) {
   }
 }
 
+// The frame that was given, not the centre of mass and the principal axes that the equations have.
+TEST(Multibody, PosesAreThoseOfTheGivenFrames) {
+  Multibody scene;
+  const Quaterniond frame = turn({1, 2, -1}, 0.7), pose = turn({0.3, -1, 2}, 1.1);
+  const Matrix3d f = frame.toRotationMatrix();
+  scene.body({.name = "odd",
+              .mass = 2,
+              .inertia = f * principal_moments(1, 2, 3) * f.transpose(),
+              .center = Vector3d(0.1, -0.2, 0.3),
+              .position = {1, 2, 3},
+              .rotation = pose,
+              .angular_velocity = {1, 0, 2}});
+  scene.particles({.positions = {{5, 0, 1}}, .radii = {0.1}, .density = 1000, .velocity = {0, 1, 0}});
+  const auto system = scene.build();
+  Simulation simulation(system, gauss_lobatto(4), {.step = 0.01});
+  simulation.start(scene.start());
+  const auto at_start = body_poses(*system, simulation.state());
+  ASSERT_EQ(at_start.size(), 2u);
+  EXPECT_LT((at_start[0].position - Vector3d(1, 2, 3)).norm(), 1e-15);  // measured 4e-16
+  EXPECT_LT(at_start[0].rotation.angularDistance(pose), 1e-7);          // measured 4e-8: acos near 1
+  EXPECT_LT((at_start[1].position - Vector3d(5, 0, 1)).norm(), 1e-15);  // measured 0
+  simulation.until(1);  // nothing pulls: the centre of mass rests while the frame turns about it
+  const auto later = body_poses(*system, simulation.state());
+  const auto centre = [](const BodyPose& p) { return Vector3d(p.position + p.rotation * Vector3d(0.1, -0.2, 0.3)); };
+  EXPECT_LT((centre(later[0]) - centre(at_start[0])).norm(), 1e-13);
+  EXPECT_GT((later[0].position - at_start[0].position).norm(), 0.1);
+  EXPECT_LT((later[1].position - Vector3d(5, 1, 1)).norm(), 1e-13);
+  Lagrangian none;
+  const auto q = none.coordinates("q", 1);
+  none.kinetic(dot(none.velocity(q), none.velocity(q)));
+  EXPECT_THROW(body_poses(*none.build(), {}), InputError);
+}
+
 TEST(Multibody, CompoundBodiesHaveOneCentreOfMass) {
   // a dumbbell whose frame sits in one of its balls
   Multibody scene(3);

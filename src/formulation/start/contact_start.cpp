@@ -47,7 +47,7 @@ bool move_out(const System& system, Evaluation& e, const ContactList& list, Stat
   ContactProblem p;
   p.dimension = 1;
   p.bilateral = m;
-  p.mu = Eigen::VectorXd::Zero(nc);
+  p.mu.assign(at(nc), 0.0);
   p.M = as_matrix(system.pattern(Q::momentum_z), e[Q::momentum_z]);
   p.H.resize(nc + m, system.nz());
   for (int i = 0; i < nc; ++i) {

@@ -59,8 +59,8 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   impulse.assign(at(n), 0.0);
   Eigen::VectorXd u(n), total = Eigen::VectorXd::Zero(n);
   velocities(z, u.data());
-  if (!solve_problem(dense_problem(u))) return false;
-  const Eigen::VectorXd compression = reaction_;
+  Eigen::VectorXd compression;
+  if (!solve_dense(dense_problem(u), compression)) return false;
   Eigen::VectorXd expansion = Eigen::VectorXd::Zero(n);
   bool friction_somewhere = false;
   for (int k = 0; k < n; k += d_) {
@@ -70,8 +70,9 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   const Eigen::VectorXd least = expansion;
   u += W_ * (compression + expansion);
   if (!friction_somewhere) {
-    if (!solve_problem(dense_problem(u))) return false;
-    expansion += reaction_;
+    Eigen::VectorXd more;
+    if (!solve_dense(dense_problem(u), more)) return false;
+    expansion += more;
   } else {
     const double scale = std::max(u.lpNorm<Eigen::Infinity>(), (W_ * compression).lpNorm<Eigen::Infinity>());
     double change = HUGE_VAL;
@@ -139,16 +140,16 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
       p.W.makeCompressed();
       p.q = u.segment(first, d_);
       p.q[0] += e * u[first];
-      p.mu = Eigen::VectorXd::Constant(1, friction(next));
-      if (!solve_problem(p)) return false;
-      r = reaction_;
+      p.mu = {friction(next)};
+      if (!solve_dense(p, r)) return false;
     }
     total.segment(first, d_) += r;
     u += W_.middleCols(first, d_) * r;
   }
   if (impacts == most_impacts) {
-    if (!solve_problem(dense_problem(u))) return false;
-    total += reaction_;
+    Eigen::VectorXd common;
+    if (!solve_dense(dense_problem(u), common)) return false;
+    total += common;
   }
   for (int k = 0; k < n; ++k) {
     impulse[at(k)] = idle_[at(k)] ? 0.0 : total[k];

@@ -8,7 +8,6 @@
 #include "hinge/error.hpp"
 #include "method/stopwatch.hpp"
 #include "method/vectors.hpp"
-#include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
@@ -17,6 +16,17 @@ namespace {
 constexpr int most_dense = 3000;  // for impact laws that need W
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool all_finite(const double* x, int n) {
+  return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
+}
+
+ContactOptions solver_options(const ContactSolving& options) {
+  ContactOptions o;
+  o.threads = options.threads;
+  o.stepping = true;
+  return o;
+}
 
 }  // namespace
 
@@ -45,7 +55,8 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
       kernel_(matrix_, joints_, false, choice),
       nz_(system_->nz()),
       m_(system_->ng()),
-      bodies_(BodyContactForm::of(*system_, matrix_, joints_, options_)) {
+      bodies_(BodyContactForm::of(*system_, matrix_, joints_, options_)),
+      solver_(options.solver, solver_options(options)) {
   if (finder_) d_ = finder_->dimension();
   S_.resize(matrix_.entries());
   diagonal_.assign(at(nz_), 0);
@@ -97,8 +108,11 @@ bool ContactStep::factor(const double* S, const double* C) {
   std::copy_n(C, C_.size(), C_.data());
   few_ = few();
   by_bodies_ = !few_ && bodies_ && bodies_->masses(S);
-  if (!few_) return true;
-  return kernel_.factor(S, nullptr, C) && make_delassus();
+  if (few_) return kernel_.factor(S, nullptr, C) && make_delassus();
+  if (!by_bodies_)
+    root_.emplace(SparseRows(Eigen::Map<const SparseRows>(nz_, nz_, std::ssize(S_), matrix_.row_start.data(),
+                                                          matrix_.column.data(), S_.data())));
+  return true;
 }
 
 bool ContactStep::few() const { return rows() <= few_rows || (always_dense_ && rows() <= most_dense); }
@@ -106,16 +120,7 @@ bool ContactStep::few() const { return rows() <= few_rows || (always_dense_ && r
 // S is definite where W says nothing else; where there is no W, by its factorisation.
 bool ContactStep::definite() const {
   if (few_) return !negative_;
-  if (by_bodies_) return true;
-  Eigen::SparseMatrix<double> lower(nz_, nz_);
-  lower.reserve(static_cast<Eigen::Index>(S_.size()));
-  for (int i = 0; i < nz_; ++i) {  // the columns of the lower part are the rows of the upper one
-    lower.startVec(i);
-    for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k)
-      if (matrix_.column[at(k)] >= i) lower.insertBack(matrix_.column[at(k)], i) = S_[at(k)];
-  }
-  lower.finalize();
-  return positive_definite(lower);
+  return by_bodies_ || root_->failure().empty();
 }
 
 // X = [S C^T; C 0]^-1 [H^T; 0],  W = H X
@@ -174,40 +179,14 @@ ContactProblem ContactStep::dense_problem(const Eigen::VectorXd& q) const {
   p.W = W_.sparseView(1, 0);
   p.W.makeCompressed();
   p.q = q;
-  p.mu.resize(static_cast<Eigen::Index>(active.size()));
-  for (int k = 0; k < p.mu.size(); ++k) p.mu[k] = d_ > 1 ? friction(k) : 0;
+  p.mu.resize(active.size());
+  for (int k = 0; k < p.contacts(); ++k) p.mu[at(k)] = d_ > 1 ? friction(k) : 0;
   return p;
 }
 
 void ContactStep::subtract_drift(double* u) const {
   for (const int i : active)
     for (int row = 0; row < d_; ++row) *u++ -= list().drift[at(i * d_ + row)];
-}
-
-bool ContactStep::solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
-                                 Eigen::VectorXd& out) {
-  const double largest = W.diagonal().maxCoeff();
-  std::vector<char> off(active.size() * static_cast<unsigned>(dimension), 0);
-  for (int k = 0; k < q.size(); ++k) {
-    const int first = k - k % dimension;
-    const double scale = k == first ? largest : W(first, first);
-    off[at(k)] = (!asleep.empty() && asleep[at(k / dimension)]) || !(W(k, k) > 1e-13 * scale);
-    if (!off[at(k)]) continue;
-    W.row(k).setZero();
-    W.col(k).setZero();
-    W(k, k) = scale > 0 ? scale : 1;
-    q[k] = 0;
-  }
-  ContactProblem p = dimension == 1 ? linear_complementarity(W, q) : dense_problem(q);
-  if (dimension > 1) {
-    p.W = W.sparseView(1, 0);
-    p.W.makeCompressed();
-  }
-  if (!solve_problem(p, false)) return false;
-  out = reaction_;
-  for (int k = 0; k < q.size(); ++k)
-    if (off[at(k)]) out[k] = 0;
-  return true;
 }
 
 bool ContactStep::solve(const double* right, const double* c, const double* w, double* v) {
@@ -222,20 +201,13 @@ bool ContactStep::solve(const double* right, const double* c, const double* w, d
 }
 
 bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
-  const Stopwatch watch(statistics.solver_seconds);
-  for (int k = 0; k < nz_; ++k)
-    if (!std::isfinite(right[k])) return false;
-  for (int k = 0; k < rows(); ++k)
-    if (!std::isfinite(w[k])) return false;
-  const BodyContactReport report =
-      bodies_->solve(list(), active, right, C_.data(), c, w, options_.tolerance, start_, v);
-  std::copy_n(start_.data(), rows(), contact_impulse.data());
-  std::copy_n(start_.data() + rows(), m_, joint_impulse.data());
-  ++statistics.solves;
-  statistics.solver_iterations += report.sweeps;
-  statistics.solver = report.fell_back ? "auto" : "block-gauss-seidel";
-  return judge(static_cast<int>(active.size()), d_, report.converged(), report.residual,
-               biggest(contact_impulse.data(), rows()), report.message);
+  if (!all_finite(right, nz_) || !all_finite(c, m_) || !all_finite(w, rows())) return false;
+  reaction_ = start_;
+  const bool good = solve_problem(bodies_->pose(list(), active, right, C_.data(), c, w));
+  std::copy_n(reaction_.data(), rows(), contact_impulse.data());
+  std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
+  bodies_->read_velocities(solver_.body_velocity(), v);
+  return good;
 }
 
 bool ContactStep::solve_few(const double* right, const double* c, const double* w, double* v) {
@@ -261,9 +233,12 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
       }
       q[k] = 0;
     }
+    // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
+    const std::size_t known = d_ > 1 && start_.size() >= at(n) ? at(n) : 0;
+    reaction_.assign(start_.begin(), start_.begin() + static_cast<std::ptrdiff_t>(known));
     if (!solve_problem(dense_problem(q))) return false;
     for (int k = 0; k < n; ++k) {
-      contact_impulse[at(k)] = idle_[at(k)] ? 0.0 : reaction_[k];
+      contact_impulse[at(k)] = idle_[at(k)] ? 0.0 : reaction_[at(k)];
       axpy(contact_impulse[at(k)], X_.col(k).data(), nz_ + m_, x_.data());
     }
   }
@@ -272,145 +247,75 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
   return true;
 }
 
+// With S = L L^T and v scaled by L the mass is the identity, H becomes H L^-T and the right side L^-1 f.
 bool ContactStep::solve_many(const double* right, const double* c, const double* w, double* v) {
+  if (!all_finite(right, nz_) || !all_finite(c, m_) || !all_finite(w, rows())) return false;
+  if (!root_->failure().empty()) {
+    failure = "there is no solution with such a mass: " + root_->failure();
+    return false;
+  }
   ContactProblem p;
+  SparseRows H;
   {
     const Stopwatch watch(statistics.assembly_seconds);
-    const ContactList& l = list();
-    const int nc = static_cast<int>(active.size()), n = rows() + m_;
+    H = contact_and_joint_rows();
     p.dimension = d_;
     p.bilateral = m_;
     p.friction = options_.friction;
     p.facets = options_.facets;
-    p.mu.resize(nc);
+    p.mu.resize(active.size());
+    for (int a = 0; a < p.contacts(); ++a) p.mu[at(a)] = d_ > 1 ? friction(a) : 0;
+    p.H = root_->scale(H);
     // columns of their own for empty rows
-    std::vector<int> extra(at(rows()), -1);
-    int extras = 0;
-    std::size_t entries = C_.size();
-    for (int a = 0; a < nc; ++a) {
-      p.mu[a] = d_ > 1 ? friction(a) : 0;
-      const int i = active[at(a)];
-      entries += at((l.first[at(i) + 1] - l.first[at(i)]) * d_);
-      for (int row = 0; row < d_; ++row) {
-        bool empty = true;
-        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) empty = empty && l.H[at(k * d_ + row)] == 0;
-        if (empty) extra[at(a * d_ + row)] = nz_ + extras++;
-      }
-    }
-    p.H.resize(n, nz_ + extras);
-    p.H.reserve(static_cast<Eigen::Index>(entries + at(extras)));
-    for (int a = 0; a < nc; ++a) {
-      const int i = active[at(a)];
-      for (int row = 0; row < d_; ++row) {
-        p.H.startVec(a * d_ + row);
-        for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
-          if (const double value = l.H[at(k * d_ + row)]; value != 0)
-            p.H.insertBack(a * d_ + row, l.column[at(k)]) = value;
-        if (const int column = extra[at(a * d_ + row)]; column >= 0) p.H.insertBack(a * d_ + row, column) = 1;
-      }
-    }
-    for (int j = 0; j < m_; ++j) {
-      p.H.startVec(rows() + j);
-      for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)
-        p.H.insertBack(rows() + j, joints_.column[at(k)]) = C_[at(k)];
-    }
-    p.H.finalize();
-    p.M.resize(nz_ + extras, nz_ + extras);
-    p.M.reserve(static_cast<Eigen::Index>(S_.size() + at(extras)));
-    double heaviest = 0;
-    for (int i = 0; i < nz_; ++i) {
-      p.M.startVec(i);
-      for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k) {
-        if (S_[at(k)] == 0 && matrix_.column[at(k)] != i) continue;
-        p.M.insertBack(i, matrix_.column[at(k)]) = S_[at(k)];
-        heaviest = std::max(heaviest, S_[at(k)]);
-      }
-    }
-    for (int k = 0; k < extras; ++k) {
-      p.M.startVec(nz_ + k);
-      p.M.insertBack(nz_ + k, nz_ + k) = heaviest;
-    }
-    p.M.finalize();
-    p.f = Eigen::VectorXd::Zero(nz_ + extras);
+    std::vector<int> empty;
+    for (int k = 0; k < rows(); ++k)
+      if (p.H.innerVector(k).nonZeros() == 0) empty.push_back(k);
+    const Eigen::Index columns = nz_ + std::ssize(empty);
+    p.H.conservativeResize(p.H.rows(), columns);
+    const double light = p.H.coeffs().abs().maxCoeff();
+    for (Eigen::Index k = nz_; k < columns; ++k) p.H.coeffRef(empty[static_cast<std::size_t>(k - nz_)], k) = light;
+    p.M.resize(columns, columns);
+    p.M.setIdentity();
+    p.f = Eigen::VectorXd::Zero(columns);
     std::copy_n(right, nz_, p.f.data());
-    p.w.resize(n);
+    root_->solve_lower(p.f.head(nz_));
+    p.w.resize(p.rows());
     std::copy_n(w, rows(), p.w.data());
     std::copy_n(c, m_, p.w.data() + rows());
-    if (!p.f.allFinite() || !p.w.allFinite()) return false;
   }
+  reaction_ = start_;
   if (!solve_problem(p)) return false;
-  const Eigen::VectorXd z = body_velocity(p, reaction_);
-  std::copy_n(z.data(), nz_, v);
+  Eigen::Map<Eigen::VectorXd> z(v, nz_);
+  z = Eigen::Map<const Eigen::VectorXd>(right, nz_) +
+      H.transpose() * Eigen::Map<const Eigen::VectorXd>(reaction_.data(), p.rows());
+  root_->solve(z);
   std::copy_n(reaction_.data(), rows(), contact_impulse.data());
   std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
   return true;
 }
 
-void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
-  const int n = rows();
-  gaps_.resize(at(2 * n));
-  double *u0 = gaps_.data(), *u1 = u0 + n;
-  velocities(z0, u0);
-  velocities(z1, u1);
-  if (end_drift_)
-    for (int k = 0; k < n; ++k) {
-      const std::size_t row = at(active[at(k / d_)] * d_ + k % d_);
-      u1[k] += (*end_drift_)[row] - list().drift[row];
-    }
-  for (int k = 0; k < n; ++k)
-    (k % d_ == 0 ? statistics.impact_loss : statistics.friction_loss) -= impulse[k] * (u0[k] + u1[k]) / 2;
-}
-
-void ContactStep::count_balance(double defect, double scale) {
-  if (scale > 0) statistics.momentum_balance = std::max(statistics.momentum_balance, defect / scale);
-}
-
-void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
-  if (!finder_) return;
+SparseRows ContactStep::contact_and_joint_rows() const {
   const ContactList& l = list();
-  // who struck: compared with the impulse of the last step
-  struck_.assign(active.size(), 0);
-  std::size_t old = 0;
-  statistics.loaded = 0;
-  double largest = 0;
-  for (std::size_t a = 0; a < active.size(); ++a) largest = std::max(largest, total[a * at(d_)]);
-  for (std::size_t a = 0; a < active.size(); ++a) {
-    const double now = total[a * at(d_)];
-    if (now > 1e-14 * largest) ++statistics.loaded;
-    while (old < last_keys_.size() && last_keys_[old] < l.key[at(active[a])]) ++old;
-    const bool known = old < last_keys_.size() && last_keys_[old] == l.key[at(active[a])];
-    const double last = known ? last_impulse_[old * at(d_)] : 0;
-    struck_[a] = now > 0 && now > 10 * last;
-    if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
+  const int nc = static_cast<int>(active.size());
+  std::size_t entries = C_.size();
+  for (const int i : active) entries += at((l.first[at(i) + 1] - l.first[at(i)]) * d_);
+  SparseRows H(rows() + m_, nz_);
+  H.reserve(static_cast<Eigen::Index>(entries));
+  for (int a = 0; a < nc; ++a) {
+    const int i = active[at(a)];
+    for (int row = 0; row < d_; ++row) {
+      H.startVec(a * d_ + row);
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+        if (const double value = l.H[at(k * d_ + row)]; value != 0) H.insertBack(a * d_ + row, l.column[at(k)]) = value;
+    }
   }
-  last_keys_.clear();
-  last_frame_.clear();
-  for (const int i : active) {
-    last_keys_.push_back(l.key[at(i)]);
-    if (l.frame.size() == 9 * at(l.count))
-      last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
+  for (int j = 0; j < m_; ++j) {
+    H.startVec(rows() + j);
+    for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)
+      H.insertBack(rows() + j, joints_.column[at(k)]) = C_[at(k)];
   }
-  last_impulse_.assign(total, total + rows());
-  last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
-  last_struck_.swap(struck_);
-  last_h_ = h;
-  impulses_.impulse.assign(at(l.count * d_), 0.0);
-  for (std::size_t a = 0; a < active.size(); ++a)
-    std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));
-  impulses_.step = h;
-  if (l.count > 0 && l.count <= 2000) {
-    gaps_.resize(at(l.count));
-    finder_->gaps(t1, y1, l, gaps_.data());
-    for (int i = 0; i < l.count; ++i) statistics.penetration = std::max(statistics.penetration, -gaps_[at(i)]);
-  }
-}
-
-void ContactStep::reset() {
-  last_keys_.clear();
-  last_impulse_.clear();
-  last_frame_.clear();
-  last_joints_.clear();
-  last_struck_.clear();
+  H.finalize();
+  return H;
 }
 
 }  // namespace hinge

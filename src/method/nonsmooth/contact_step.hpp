@@ -9,17 +9,13 @@
 // handed over as it is, with the joints as bilateral rows, and nothing is multiplied out; where S has a block per body,
 // to sweeps over the bodies, which keep their memory.
 //
-// Few contacts are solved to what rounding leaves: u = W r + q is known to eps sum |W_ij r_j| only, which is far more
-// than eps |q| where a heavy body rests on a light one. Solvers come one after the other, each with a limit of its own,
-// until the residual is at the tolerance or at this level.
-//
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -27,6 +23,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "hinge/system.hpp"
 #include "method/nonsmooth/body_contact_form.hpp"
+#include "solve/contact/mass_root.hpp"
 #include "solve/linear/saddle_kernel.hpp"
 
 namespace hinge {
@@ -104,16 +101,15 @@ class ContactStep {
   const ContactImpulses& impulses() const { return impulses_; }
 
  private:
-  bool solve_problem(const ContactProblem& problem, bool warm = true);
-  ContactResult solve_in_stages(const ContactProblem& problem, ContactOptions& options);
+  bool solve_problem(const ContactProblem& problem);
+  bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
-  bool judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
-             std::string_view message);
   bool make_delassus();
   void warm_start();
   ContactProblem dense_problem(const Eigen::VectorXd& q) const;
+  SparseRows contact_and_joint_rows() const;
   double friction(int k) const {
     return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])];
   }
@@ -125,14 +121,16 @@ class ContactStep {
   SaddleKernel kernel_;
   int nz_, m_, d_ = 1;
   std::unique_ptr<BodyContactForm> bodies_;
+  std::optional<MassRoot> root_;  // of S, with many contacts
+  ContactSolver solver_;
   static constexpr int few_rows = 200;  // of contacts, solved densely
   bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
   bool solved_ = false;  // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_, gaps_;
-  Eigen::MatrixXd X_, W_;      // X: nz + m rows, a column per row of H
-  std::vector<int> diagonal_;  // where S_ has its diagonal
-  std::vector<char> idle_;     // rows that no velocity moves
-  Eigen::VectorXd reaction_, velocity_;
+  Eigen::MatrixXd X_, W_;         // X: nz + m rows, a column per row of H
+  std::vector<int> diagonal_;     // where S_ has its diagonal
+  std::vector<char> idle_;        // rows that no velocity moves
+  std::vector<double> reaction_;  // of the last problem
   ContactImpulses impulses_;
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;

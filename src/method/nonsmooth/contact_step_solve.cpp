@@ -1,8 +1,6 @@
-// Where solvers are called: warm starts, tolerances, and what counts as solved.
+// Where the solver is called: warm starts, tolerances, what counts as solved; and what is kept of a step.
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,142 +12,69 @@ namespace hinge {
 
 namespace {
 
-constexpr int most_pivots = 50;              // contacts in the plane that lemke is asked for
-constexpr double useless = 1e-2;             // a relative residual above this is no solution
-constexpr double rounding = 2.3e-16;         //
-constexpr double sought = 4, accepted = 16;  // times the level of rounding
-constexpr double worst_rounding = 1e-6;      // more than this is no rounding but a wrong r
+constexpr double useless = 1e-2;     // a relative residual above this is no solution
+constexpr int most_for_auto = 1000;  // contacts between bodies
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Below this a residual relative to |q| says nothing; `noise` is eps max_i sum_j |W_ij r_j|.
-double rounding_level(const ContactProblem& p, double noise) {
-  const double q = p.q.size() > 0 ? p.q.lpNorm<Eigen::Infinity>() : 0;
-  return q > 0 ? std::min(noise / q, worst_rounding / accepted) : 0;
-}
-
-double noise_of(const ContactProblem& p, const Eigen::VectorXd& r) {
-  double largest = 0;
-  for (int i = 0; i < p.W.rows(); ++i) {
-    double sum = 0;
-    for (SparseRows::InnerIterator entry(p.W, i); entry; ++entry) sum += std::abs(entry.value() * r[entry.col()]);
-    largest = std::max(largest, sum);
-  }
-  return rounding * largest;
-}
-
-struct Stage {
-  const char* solver;
-  int iterations;       // 0: the solver's own limit
-  bool last = false;    // all but what is slow has been tried: what is left may be rounding
-  bool afresh = false;  // from the first start, not from the best r so far
-};
-// Sweeps where these settle it; else pivots or interior points, which know the size of r; then what is slow and sure.
-constexpr Stage cones[] = {{"auto", 100},
-                           {"lemke", 0},
-                           {"cone-interior-point", 0},
-                           {"newton-ac", 9},
-                           {"block-gauss-seidel", 1000, true},
-                           {"block-gauss-seidel", 20000},
-                           {"admm", 2000, true},
-                           {"auto", 0, true, true}};
-constexpr Stage complementarity[] = {{"lemke", 0},
-                                     {"interior-point", 0},
-                                     {"newton-fb", 0, true},
-                                     {"block-gauss-seidel", 20000, true},
-                                     {"auto", 0, true, true}};
-
 }  // namespace
 
-// Keeps the worst residuals; false where the solution is none.
-bool ContactStep::judge(int contacts, int dimension, bool converged, const ContactResidual& residual, double largest,
-                        std::string_view message) {
-  if (!converged) ++statistics.unconverged;
-  statistics.complementarity = std::max(statistics.complementarity, residual.ours);
-  if (dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
-    statistics.cone = std::max(statistics.cone, residual.cone / largest);
-  if (converged || residual.ours <= std::max(useless, 10 * options_.tolerance)) return true;
-  failure = fmt::format("the contact problem with {} contacts is not solved: {}", contacts, message);
+// The one place where a solver is called; reaction_ is where it begins, and becomes the solution. False where that is
+// none.
+bool ContactStep::solve_problem(const ContactProblem& p) {
+  const Stopwatch watch(statistics.solver_seconds);
+  // Between bodies sweeps reach few digits in large piles, and what would take over then grows too dear.
+  const bool free = options_.tolerance == 0, large = p.by_bodies() && p.bodies.blocks() > most_for_auto;
+  ContactOptions& o = solver_.options();
+  o.tolerance = !free ? options_.tolerance : few_ ? 1e-10 : !p.by_bodies() ? 1e-8 : large ? 1e-4 : 1e-6;
+  o.polish = free && few_;
+  solver_.choose(free && large ? "block-gauss-seidel" : options_.solver);
+  const ContactReport report = solver_.solve(p, reaction_);
+  ++statistics.solves;
+  statistics.solver_iterations += report.iterations;
+  if (report.solver != "auto" || statistics.solver.empty())
+    statistics.solver = report.solver;  // else: the start was it
+  if (!report.converged()) ++statistics.unconverged;
+  statistics.complementarity = std::max(statistics.complementarity, report.residual.ours);
+  double largest = 0;
+  for (int k = 0; k < p.contact_rows(); ++k) largest = std::max(largest, std::abs(reaction_[at(k)]));
+  if (p.dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
+    statistics.cone = std::max(statistics.cone, report.residual.cone / largest);
+  if (report.converged() || report.residual.ours <= std::max(useless, 10 * options_.tolerance)) return true;
+  failure = fmt::format("the contact problem with {} contacts is not solved: {}", p.contacts(), solver_.message());
   return false;
 }
 
-// `auto` for few contacts, with an eye on rounding. The tolerance of `o` becomes what was accepted.
-ContactResult ContactStep::solve_in_stages(const ContactProblem& problem, ContactOptions& o) {
-  const double asked = o.tolerance;
-  if (o.start.size() == problem.rows())
-    o.tolerance = std::max(asked, sought * rounding_level(problem, noise_of(problem, o.start)));
-  const bool linear =
-      problem.dimension == 1 || (problem.dimension == 3 && problem.friction == FrictionModel::polyhedral);
-  const std::span<const Stage> stages =
-      linear ? std::span<const Stage>(complementarity) : std::span<const Stage>(cones);
-  const Eigen::VectorXd first = o.start;
-  ContactResult best;
-  std::string tried;
-  int iterations = 0;
-  for (const Stage& stage : stages) {
-    const bool pivots = std::string_view(stage.solver) == "lemke";
-    if (pivots && problem.dimension == 2 && problem.contacts() > most_pivots) continue;
-    if (!refusal(problem, stage.solver).empty()) continue;
-    o.iterations = stage.iterations;
-    if (stage.afresh) o.start = first;
-    ContactResult result = solve_contact(problem, stage.solver, o);
-    iterations += result.iterations;
-    tried += (tried.empty() ? "" : ", ") + result.solver;
-    if (best.r.size() == 0 || result.residual.ours < best.residual.ours) best = std::move(result);
-    const double level = rounding_level(problem, best.residual.noise);
-    o.tolerance = std::max(asked, sought * level);
-    if (best.residual.ours <= o.tolerance || (stage.last && best.residual.ours <= accepted * level)) {
-      o.tolerance = std::max(asked, accepted * level);
-      best.status = ContactStatus::converged;
-      break;
-    }
-    o.start = best.r;
-  }
-  best.iterations = iterations;
-  if (!best.converged())
-    best.message =
-        fmt::format("the residual is {:.2e} after {}; the problem may have no solution", best.residual.ours, tried);
-  o.iterations = 0;
-  return best;
+bool ContactStep::solve_dense(const ContactProblem& p, Eigen::VectorXd& r) {
+  reaction_.clear();
+  if (!solve_problem(p)) return false;
+  r = Eigen::Map<const Eigen::VectorXd>(reaction_.data(), p.rows());
+  return true;
 }
 
-// The one place where a solver is called.
-bool ContactStep::solve_problem(const ContactProblem& problem, bool warm) {
-  const Stopwatch watch(statistics.solver_seconds);
-  ContactOptions o;
-  o.threads = options_.threads;
-  const bool automatic = options_.solver == "auto" && few_, polish = options_.tolerance == 0 && automatic;
-  o.tolerance = options_.tolerance > 0 ? options_.tolerance : few_ ? 1e-10 : 1e-8;
-  // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
-  if (warm && !(few_ && problem.dimension == 1) && at(problem.rows()) <= start_.size())
-    o.start = Eigen::Map<const Eigen::VectorXd>(start_.data(), problem.rows());
-  const bool stages = automatic && !problem.matrix_free() && problem.rows() <= few_rows;
-  ContactResult result = stages ? solve_in_stages(problem, o) : solve_contact(problem, options_.solver, o);
-  ++statistics.solves;
-  statistics.solver_iterations += result.iterations;
-  if (polish && problem.dimension > 1 && result.converged() &&
-      result.residual.ours > std::max(1e-13, sought * rounding_level(problem, result.residual.noise)) &&
-      refusal(problem, "newton-ac").empty()) {
-    ContactOptions finer = o;
-    finer.tolerance = 1e-13;
-    finer.iterations = 4;
-    finer.start = result.r;
-    ContactResult better = solve_contact(problem, "newton-ac", finer);
-    statistics.solver_iterations += better.iterations;
-    if (better.residual.ours < result.residual.ours) {
-      better.solver = result.solver;
-      result = std::move(better);
-      if (result.residual.ours <= o.tolerance) result.status = ContactStatus::converged;
-    }
+bool ContactStep::solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
+                                 Eigen::VectorXd& out) {
+  const double largest = W.diagonal().maxCoeff();
+  std::vector<char> off(active.size() * static_cast<unsigned>(dimension), 0);
+  for (int k = 0; k < q.size(); ++k) {
+    const int first = k - k % dimension;
+    const double scale = k == first ? largest : W(first, first);
+    off[at(k)] = (!asleep.empty() && asleep[at(k / dimension)]) || !(W(k, k) > 1e-13 * scale);
+    if (!off[at(k)]) continue;
+    W.row(k).setZero();
+    W.col(k).setZero();
+    W(k, k) = scale > 0 ? scale : 1;
+    q[k] = 0;
   }
-  if (result.solver != "auto" || statistics.solver.empty())
-    statistics.solver = result.solver;  // else: the start was it
-  const double largest = result.r.head(problem.contacts() * problem.dimension).lpNorm<Eigen::Infinity>();
-  const bool good =
-      judge(problem.contacts(), problem.dimension, result.converged(), result.residual, largest, result.message);
-  reaction_ = std::move(result.r);
-  velocity_ = std::move(result.u);
-  return good;
+  ContactProblem p = dimension == 1 ? linear_complementarity(W, q) : dense_problem(q);
+  if (dimension > 1) {
+    p.W = W.sparseView(1, 0);
+    p.W.makeCompressed();
+  }
+  if (!solve_dense(p, out)) return false;
+  for (int k = 0; k < q.size(); ++k)
+    if (off[at(k)]) out[k] = 0;
+  return true;
 }
 
 // By keys, in turned tangents, longer or shorter with the step, on the cones of now. Not after an impact, whose impulse
@@ -188,6 +113,73 @@ void ContactStep::warm_start() {
     project_on_cone(d_, l.friction[i], to);
   }
   for (std::size_t k = 0; k < last_joints_.size(); ++k) start_[at(n) + k] = scale * last_joints_[k];
+}
+
+void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
+  const int n = rows();
+  gaps_.resize(at(2 * n));
+  double *u0 = gaps_.data(), *u1 = u0 + n;
+  velocities(z0, u0);
+  velocities(z1, u1);
+  if (end_drift_)
+    for (int k = 0; k < n; ++k) {
+      const std::size_t row = at(active[at(k / d_)] * d_ + k % d_);
+      u1[k] += (*end_drift_)[row] - list().drift[row];
+    }
+  for (int k = 0; k < n; ++k)
+    (k % d_ == 0 ? statistics.impact_loss : statistics.friction_loss) -= impulse[k] * (u0[k] + u1[k]) / 2;
+}
+
+void ContactStep::count_balance(double defect, double scale) {
+  if (scale > 0) statistics.momentum_balance = std::max(statistics.momentum_balance, defect / scale);
+}
+
+void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
+  if (!finder_) return;
+  const ContactList& l = list();
+  // who struck: compared with the impulse of the last step
+  struck_.assign(active.size(), 0);
+  std::size_t old = 0;
+  statistics.loaded = 0;
+  double largest = 0;
+  for (std::size_t a = 0; a < active.size(); ++a) largest = std::max(largest, total[a * at(d_)]);
+  for (std::size_t a = 0; a < active.size(); ++a) {
+    const double now = total[a * at(d_)];
+    if (now > 1e-14 * largest) ++statistics.loaded;
+    while (old < last_keys_.size() && last_keys_[old] < l.key[at(active[a])]) ++old;
+    const bool known = old < last_keys_.size() && last_keys_[old] == l.key[at(active[a])];
+    const double last = known ? last_impulse_[old * at(d_)] : 0;
+    struck_[a] = now > 0 && now > 10 * last;
+    if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
+  }
+  last_keys_.clear();
+  last_frame_.clear();
+  for (const int i : active) {
+    last_keys_.push_back(l.key[at(i)]);
+    if (l.frame.size() == 9 * at(l.count))
+      last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
+  }
+  last_impulse_.assign(total, total + rows());
+  last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
+  last_struck_.swap(struck_);
+  last_h_ = h;
+  impulses_.impulse.assign(at(l.count * d_), 0.0);
+  for (std::size_t a = 0; a < active.size(); ++a)
+    std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));
+  impulses_.step = h;
+  if (l.count > 0 && l.count <= 2000) {
+    gaps_.resize(at(l.count));
+    finder_->gaps(t1, y1, l, gaps_.data());
+    for (int i = 0; i < l.count; ++i) statistics.penetration = std::max(statistics.penetration, -gaps_[at(i)]);
+  }
+}
+
+void ContactStep::reset() {
+  last_keys_.clear();
+  last_impulse_.clear();
+  last_frame_.clear();
+  last_joints_.clear();
+  last_struck_.clear();
 }
 
 }  // namespace hinge

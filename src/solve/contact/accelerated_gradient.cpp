@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "solve/contact/gradient.hpp"
-#include "solve/contact/gradient_methods.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 

@@ -12,8 +12,8 @@
 #include <cmath>
 
 #include "solve/contact/cone.hpp"
-#include "solve/contact/direct_methods.hpp"
 #include "solve/contact/gradient.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/cholesky.hpp"
 
 namespace hinge {
@@ -101,7 +101,7 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
       for (int i = 0; i < p.contacts(); ++i) {
         double square = 0;
         for (int j = 1; j < p.dimension; ++j) square += y[i * p.dimension + j] * y[i * p.dimension + j];
-        s[i * p.dimension] = p.mu[i] * rho * std::sqrt(square);
+        s[i * p.dimension] = p.mu_of(i) * rho * std::sqrt(square);
       }
     system.solve(rho * (z - y) - W.q() - s, r);
     old = z;

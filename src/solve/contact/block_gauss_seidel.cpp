@@ -10,9 +10,11 @@
 // the order depends on the problem alone, so the bits do not depend on the number of threads.
 // Source: Jourdan, Alart, Jean (1998); Daviet, Bertails-Descoubes, Boissieux (2011) for the exact local solve.
 #include <algorithm>
+#include <cmath>
 
-#include "solve/contact/block_gauss_seidel.hpp"
 #include "solve/contact/parallel.hpp"
+#include "solve/contact/solver.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 
@@ -20,39 +22,61 @@ namespace {
 
 constexpr int colour_from = 4096;  // contacts; below that natural order is faster and no thread would pay
 
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
 }  // namespace
 
-BlockGaussSeidel::BlockGaussSeidel(Delassus& W, const ContactProblem& problem, int threads)
-    : W_(W), problem_(problem), threads_(threads), d_(W.dimension()) {
-  const int nc = W.contacts(), n = nc + W.bilateral();
+void BlockGaussSeidel::begin(const BodyRows& rows, const ContactProblem& problem, int threads) {
+  W_ = nullptr;
+  problem_ = &problem;
+  threads_ = threads;
+  by_body_ = true;
+  bodies_ = problem.bodies.count();
+  const int n = static_cast<int>(rows.blocks().size()), nc = problem.contacts();
+  sweeps_.begin(bodies_, n);
+  for (int i = 0; i < n; ++i) {
+    const BodyRows::Block& block = rows.blocks()[at(i)];
+    sweeps_.fill(i, block.row, i >= nc, block.rows, block.a, block.b, block.A, i < nc ? problem.mu_of(i) : 0);
+    // velocities are counted from v_free
+    BodySweeps::turn(sweeps_.item(i), rows.q().data() + block.row, sweeps_.item(i).w);
+  }
+  if (n >= colour_from) sweeps_.colour();
+}
+
+void BlockGaussSeidel::begin(Delassus& W, const ContactProblem& problem, int threads) {
+  W_ = &W;
+  problem_ = &problem;
+  threads_ = threads;
+  const int nc = W.contacts(), n = nc + W.bilateral(), d = W.dimension();
   by_body_ = W.factored() && (find_bodies(6) || find_bodies(3));
   if (by_body_) {
     if (n >= colour_from) sweeps_.colour();
     return;
   }
   W.matrix();
-  items_.resize(static_cast<std::size_t>(n));
+  items_.assign(at(n), {});
+  first_of_colour_.clear();
   for (int i = 0; i < n; ++i) {
-    Item& item = items_[static_cast<std::size_t>(i)];
-    item.index = i;
+    Item& item = items_[at(i)];
     item.bilateral = i >= nc;
-    item.rows = item.bilateral ? 1 : d_;
-    item.local = item.bilateral ? LocalContact(LocalContact::Block::Constant(1, 1, W.diagonal(row(item))), 0)
-                                : LocalContact(W.block(i), problem.mu[i]);
+    item.rows = item.bilateral ? 1 : d;
+    item.row = item.bilateral ? nc * d + i - nc : i * d;
+    item.local = item.bilateral ? LocalContact(LocalContact::Block::Constant(1, 1, W.diagonal(item.row)), 0)
+                                : LocalContact(W.block(i), problem.mu_of(i));
   }
   if (n >= colour_from) colour_rows();
 }
 
 // Groups of `size` velocities as bodies, when every item touches at most two of them.
 bool BlockGaussSeidel::find_bodies(int size) {
-  const SparseRows& A = W_.A();
+  const SparseRows& A = W_->A();
   if (A.cols() % size != 0) return false;
-  const int nc = W_.contacts(), n = nc + W_.bilateral();
-  const auto first_row = [&](int i) { return i < nc ? i * d_ : nc * d_ + i - nc; };
-  std::vector<int> bodies(static_cast<std::size_t>(2 * n), -1);
+  const int nc = W_->contacts(), n = nc + W_->bilateral(), d = W_->dimension();
+  const auto first_row = [&](int i) { return i < nc ? i * d : nc * d + i - nc; };
+  std::vector<int> bodies(at(2 * n), -1);
   for (int i = 0; i < n; ++i) {
-    int* pair = &bodies[static_cast<std::size_t>(2 * i)];
-    for (int k = 0; k < (i < nc ? d_ : 1); ++k)
+    int* pair = &bodies[at(2 * i)];
+    for (int k = 0; k < (i < nc ? d : 1); ++k)
       for (SparseRows::InnerIterator entry(A, first_row(i) + k); entry; ++entry) {
         const int body = static_cast<int>(entry.col()) / size;
         if (body == pair[0] || body == pair[1]) continue;
@@ -65,17 +89,17 @@ bool BlockGaussSeidel::find_bodies(int size) {
   size_ = size;
   sweeps_.begin(bodies_, n);
   for (int i = 0; i < n; ++i) {
-    const int* pair = &bodies[static_cast<std::size_t>(2 * i)];
+    const int* pair = &bodies[at(2 * i)];
     double rows[3][2 * BodySweeps::body_size] = {};
-    const int count = i < nc ? d_ : 1;
+    const int count = i < nc ? d : 1;
     for (int k = 0; k < count; ++k)
       for (SparseRows::InnerIterator entry(A, first_row(i) + k); entry; ++entry) {
         const int body = static_cast<int>(entry.col()) / size, place = static_cast<int>(entry.col()) % size;
         rows[k][(body == pair[0] ? 0 : BodySweeps::body_size) + place] = entry.value();
       }
-    sweeps_.fill(i, i >= nc, count, pair[0], pair[1], rows, i < nc ? problem_.mu[i] : 0);
+    sweeps_.fill(i, first_row(i), i >= nc, count, pair[0], pair[1], rows, i < nc ? problem_->mu_of(i) : 0);
     Item& item = sweeps_.item(i);
-    BodySweeps::turn(item, W_.w().data() + first_row(i), item.w);
+    BodySweeps::turn(item, W_->w().data() + item.row, item.w);
   }
   return true;
 }
@@ -84,12 +108,12 @@ bool BlockGaussSeidel::find_bodies(int size) {
 void BlockGaussSeidel::colour_rows() {
   const std::size_t n = items_.size();
   std::vector<int> colours(n, -1), used;
-  std::vector<std::vector<int>> taken(static_cast<std::size_t>(W_.rows()));
+  std::vector<std::vector<int>> taken(at(W_->rows()));
   int most = 0;
   for (std::size_t i = 0; i < n; ++i) {
     used.clear();
     for (int k = 0; k < items_[i].rows; ++k)
-      for (SparseRows::InnerIterator entry(W_.matrix(), row(items_[i]) + k); entry; ++entry) {
+      for (SparseRows::InnerIterator entry(W_->matrix(), items_[i].row + k); entry; ++entry) {
         const auto& list = taken[static_cast<std::size_t>(entry.col())];
         used.insert(used.end(), list.begin(), list.end());
       }
@@ -97,7 +121,7 @@ void BlockGaussSeidel::colour_rows() {
     while (std::find(used.begin(), used.end(), colour) != used.end()) ++colour;
     colours[i] = colour;
     most = std::max(most, colour + 1);
-    for (int k = 0; k < items_[i].rows; ++k) taken[static_cast<std::size_t>(row(items_[i]) + k)].push_back(colour);
+    for (int k = 0; k < items_[i].rows; ++k) taken[at(items_[i].row + k)].push_back(colour);
   }
   std::vector<Item> sorted;
   sorted.reserve(n);
@@ -111,45 +135,48 @@ void BlockGaussSeidel::colour_rows() {
   items_ = std::move(sorted);
 }
 
-void BlockGaussSeidel::set(const Eigen::VectorXd& r) {
+void BlockGaussSeidel::set(const Eigen::Ref<const Eigen::VectorXd>& r) {
   if (!by_body_) {
-    for (Item& item : items_) BodySweeps::turn(item, r.data() + row(item), item.r);
+    for (Item& item : items_) BodySweeps::turn(item, r.data() + item.row, item.r);
     r_ = r;
     return;
   }
   for (int i = 0; i < sweeps_.size(); ++i) {
     Item& item = sweeps_.item(i);
-    BodySweeps::turn(item, r.data() + row(item), item.r);
+    BodySweeps::turn(item, r.data() + item.row, item.r);
   }
-  multiply_rows(W_.At(), r, v_, 1);
-  v_ += W_.v_free();
+  if (!W_) {
+    std::fill(sweeps_.velocity().begin(), sweeps_.velocity().end(), 0.0);
+    sweeps_.add_reactions();
+    return;
+  }
+  multiply_rows(W_->At(), r, v_, 1);
+  v_ += W_->v_free();
   for (int b = 0; b < bodies_; ++b)
-    for (int k = 0; k < size_; ++k)
-      sweeps_.velocity()[static_cast<std::size_t>(b * BodySweeps::body_size + k)] = v_[b * size_ + k];
+    for (int k = 0; k < size_; ++k) sweeps_.velocity()[at(b * BodySweeps::body_size + k)] = v_[b * size_ + k];
 }
 
-void BlockGaussSeidel::get(Eigen::VectorXd& r) {
-  r.resize(W_.rows());
+void BlockGaussSeidel::get(Eigen::Ref<Eigen::VectorXd> r) {
   const int n = by_body_ ? sweeps_.size() : static_cast<int>(items_.size());
   for (int i = 0; i < n; ++i) {
-    const Item& item = by_body_ ? sweeps_.item(i) : items_[static_cast<std::size_t>(i)];
+    const Item& item = by_body_ ? sweeps_.item(i) : items_[at(i)];
     double x[3];
     BodySweeps::turn_back(item, item.r, x);
-    for (int k = 0; k < item.rows; ++k) r[row(item) + k] = x[k];
+    for (int k = 0; k < item.rows; ++k) r[item.row + k] = x[k];
   }
 }
 
 template <bool convexified>
 inline void BlockGaussSeidel::update_by_row(Item& item) {
-  const SparseRows& W = W_.matrix();
+  const SparseRows& W = W_->matrix();
   const int* start = W.outerIndexPtr();
   const int* column = W.innerIndexPtr();
   const double* value = W.valuePtr();
   double x[3] = {};
-  const int first = row(item);
+  const int first = item.row;
   for (int k = 0; k < item.rows; ++k) {
     const int line = first + k;
-    double total = W_.q()[line];
+    double total = W_->q()[line];
     for (int j = start[line]; j < start[line + 1]; ++j) total += value[j] * r_[column[j]];
     x[k] = total;
   }
@@ -163,11 +190,11 @@ inline void BlockGaussSeidel::update_by_row(Item& item) {
 }
 
 long BlockGaussSeidel::sweep() {
-  const bool convexified = problem_.friction == FrictionModel::convexified;
+  const bool convexified = problem_->friction == FrictionModel::convexified;
   if (by_body_) return sweeps_.sweep(convexified, threads_);
   const auto range = [&](int first, int last) {
     for (int i = first; i < last; ++i) {
-      Item& item = items_[static_cast<std::size_t>(i)];
+      Item& item = items_[at(i)];
       convexified ? update_by_row<true>(item) : update_by_row<false>(item);
     }
   };
@@ -182,29 +209,73 @@ long BlockGaussSeidel::sweep() {
   return n;
 }
 
-void solve_block_gauss_seidel(Delassus& W, Judge& judge, Eigen::VectorXd r) {
-  BlockGaussSeidel sweeps(W, judge.problem(), judge.options().threads);
-  sweeps.relaxation(judge.options().relaxation);
+namespace {
+
+struct SweepPlan {
+  int limit, look, share;        // looks at r: after so many sweeps, or that share of those so far
+  bool while_promising = false;  // ends where the rate since the look before the last does not promise the tolerance
+  bool velocities_anew = false;  // after every look: what rounding added is dropped
+};
+
+void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::VectorXd> r, const SweepPlan& plan) {
+  struct Look {
+    int sweep = 0;
+    double residual = HUGE_VAL;
+  } before, last, mark;  // mark: where the best was last a tenth better than at the mark before
+  constexpr int patience = 1000, most_looks = 60;
+  int next = plan.look, without_progress = 0;
+  double best = HUGE_VAL;
   sweeps.set(r);
-  const int limit = judge.limit(200000);
-  if (judge.done(0, r)) return;
-  int next = 5;
-  double before = HUGE_VAL;
-  int rounds_without_progress = 0;
-  for (int k = 1; k <= limit; ++k) {
+  for (int k = 1; k <= plan.limit; ++k) {
     judge.contact_updates += sweeps.sweep();
-    if (k < next && k < limit) continue;
+    if (k < next && k < plan.limit) continue;
     sweeps.get(r);
     if (judge.done(k, r)) return;
-    sweeps.set(r);  // velocities anew: what rounding added is dropped
-    // About thirty looks per doubling keep the residual's cost small beside the sweeps.
-    next = k + std::max(5, k / 40);
-    rounds_without_progress = judge.best_residual() < 0.999 * before ? 0 : rounds_without_progress + 1;
-    before = std::min(before, judge.best_residual());
-    if (rounds_without_progress > 60)
+    const double now = judge.last(), rate = std::log(before.residual / now) / (k - before.sweep);
+    if (plan.while_promising && k >= 100 && (!(rate > 0) || k + std::log(now / judge.tolerance()) / rate > plan.limit))
+      return;
+    if (judge.best_residual() < 0.9 * mark.residual) mark = {k, judge.best_residual()};
+    without_progress = judge.best_residual() < 0.999 * best ? 0 : without_progress + 1;
+    best = std::min(best, judge.best_residual());
+    if (plan.velocities_anew ? without_progress > most_looks : k - mark.sweep > std::max(patience, mark.sweep / 2))
       return judge.stop(ContactStatus::stalled,
                         "the residual no longer decreases; newton-ac or interior-point may help");
+    if (plan.velocities_anew) sweeps.set(r);
+    before = last;
+    last = {k, now};
+    next = k + std::max(plan.look, k / plan.share);
   }
+}
+
+}  // namespace
+
+void solve_block_gauss_seidel(Delassus& W, Judge& judge, Eigen::VectorXd r) {
+  if (judge.done(0, r)) return;
+  BlockGaussSeidel sweeps(W, judge.problem(), judge.options().threads);
+  sweeps.relaxation(judge.options().relaxation);
+  // About thirty looks per doubling keep the residual's cost small beside the sweeps.
+  sweep_by_plan(sweeps, judge, r, {.limit = judge.limit(200000), .look = 5, .share = 40, .velocities_anew = true});
+}
+
+void sweep(ContactWork& work, bool over_bodies, bool while_promising, int limit) {
+  Judge& judge = work.judge;
+  const ContactProblem& p = judge.problem();
+  BlockGaussSeidel& sweeps = work.sweeps;
+  const int allowed = judge.limit(limit);
+  if (over_bodies) {
+    sweeps.begin(judge.residual().body_rows(), p, work.options.threads);
+    sweeps.relaxation(work.options.relaxation);
+    sweep_by_plan(sweeps, judge, Eigen::Map<Eigen::VectorXd>(work.r.data(), p.rows()),
+                  {.limit = allowed, .look = 5, .share = 20, .while_promising = while_promising});
+    return;
+  }
+  Delassus& W = work.delassus();
+  sweeps.begin(W, p, work.options.threads);
+  sweeps.relaxation(1);
+  Eigen::VectorXd r = Eigen::Map<const Eigen::VectorXd>(work.r.data(), p.rows()) / W.reaction_unit();
+  constexpr int look = 20;
+  sweep_by_plan(sweeps, judge, r,
+                {.limit = std::min(limit, allowed), .look = look, .share = limit, .while_promising = while_promising});
 }
 
 }  // namespace hinge

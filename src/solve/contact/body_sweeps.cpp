@@ -28,9 +28,10 @@ void BodySweeps::begin(int bodies, int items) {
   sweeps_ = 0;
 }
 
-void BodySweeps::fill(int i, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size], double mu) {
+void BodySweeps::fill(int i, int row, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size],
+                      double mu) {
   Item& item = items_[static_cast<std::size_t>(i)];
-  item.index = i;
+  item.row = row;
   item.rows = rows;
   item.a = a;
   item.b = b;
@@ -146,7 +147,7 @@ inline void BodySweeps::update(Item& item) {
   double r[3] = {item.r[0], item.r[1], item.r[2]};
   solve_local<convexified>(item, relaxation_, u, r);
   const double d0 = r[0] - item.r[0], d1 = r[1] - item.r[1], d2 = r[2] - item.r[2];
-  const bool moved = std::abs(d0) + std::abs(d1) + std::abs(d2) > rest_below_ * item.local.inverse_a;
+  const bool moved = std::abs(d0) + std::abs(d1) + std::abs(d2) > 0;
   item.still = moved ? 0 : item.still + 1;
   if (d0 == 0 && d1 == 0 && d2 == 0) return;
   item.r[0] = r[0], item.r[1] = r[1], item.r[2] = r[2];

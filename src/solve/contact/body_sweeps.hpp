@@ -5,7 +5,7 @@
 // A is H scaled by the root of the inverse mass, z the velocity in that scaling (with or without the part that is there
 // without contacts, which then is in w). Memory is kept: bound anew to a problem that is not larger, nothing allocates.
 //
-// Contacts whose r has not moved for ten sweeps rest: they are looked at in every tenth sweep only (`rest_below`).
+// Contacts whose r has not moved for ten sweeps rest: they are looked at in every tenth sweep only.
 // Order: as given; or coloured, so that contacts of one colour share no body and may be solved at the same time. The
 // order depends on the problem alone, so the bits do not depend on the number of threads.
 #pragma once
@@ -24,7 +24,8 @@ class BodySweeps {
 
   /// A contact or bilateral rows; r, w and A with the contact's own tangents (see LocalContact).
   struct Item {
-    int index = 0, rows = 3, a = -1, b = -1;
+    int row = 0, rows = 3;  ///< of r
+    int a = -1, b = -1;     ///< bodies; -1: none
     bool bilateral = false;
     int still = 0;  ///< sweeps since r moved last
     LocalContact local;
@@ -37,12 +38,11 @@ class BodySweeps {
   Item& item(int i) { return items_[static_cast<std::size_t>(i)]; }
   /// Sets up item i between bodies a and b (-1: none) from its rows of A: `rows` x 12, body a's columns first.
   /// W_ii is computed from them.
-  void fill(int i, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size], double mu);
+  void fill(int i, int row, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size], double mu);
   /// After all items are filled: orders by colours.
   void colour();
 
-  // r, w of an item in the problem's tangents. Items are addressed by their place in the sweep; `index` is the
-  // problem's.
+  // r, w of an item in the problem's tangents. Items are addressed by their place in the sweep.
   int size() const { return static_cast<int>(items_.size()); }
   static void turn(const Item& item, const double* x, double* turned);
   static void turn_back(const Item& item, const double* x, double* back);
@@ -51,8 +51,6 @@ class BodySweeps {
   void add_reactions();
 
   void relaxation(double omega) { relaxation_ = omega; }
-  /// Contacts with |r_i_new - r_i| W_NN at or below this count as unmoved; 0: only what does not move at all.
-  void rest_below(double velocity) { rest_below_ = velocity; }
   /// One sweep; returns how many contacts were looked at.
   long sweep(bool convexified, int threads);
 
@@ -71,7 +69,7 @@ class BodySweeps {
   std::vector<double> z_;
   int bodies_ = 0;
   long sweeps_ = 0;
-  double relaxation_ = 1, rest_below_ = 0;
+  double relaxation_ = 1;
 };
 
 }  // namespace hinge

@@ -27,7 +27,7 @@
 
 #include "solve/contact/body_fronts.hpp"
 #include "solve/contact/cone.hpp"
-#include "solve/contact/direct_methods.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/lu.hpp"
 
 namespace hinge {
@@ -257,8 +257,8 @@ class ConeInteriorPoint {
     std::vector<Cone> cones(static_cast<std::size_t>(W.contacts()));
     for (int i = 0; i < W.contacts(); ++i) {
       Cone& c = cones[static_cast<std::size_t>(i)];
-      c.friction = p.dimension > 1 && p.mu[i] > 0;
-      c.mu_scale = c.friction ? p.mu[i] : 1;
+      c.friction = p.dimension > 1 && p.mu_of(i) > 0;
+      c.mu_scale = c.friction ? p.mu_of(i) : 1;
       c.x = Vector3d(size * p.dimension / std::max(W.trace(i), 1e-8) * c.mu_scale, 0, 0);
       c.y = Vector3d(size / c.mu_scale, 0, 0);
     }

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/contact/body_rows.hpp"
 #include "solve/contact/mass_root.hpp"
 #include "solve/contact/parallel.hpp"
 
 namespace hinge {
 
-void multiply_rows(const SparseRows& A, const Eigen::VectorXd& x, Eigen::VectorXd& y, int threads) {
+void multiply_rows(const SparseRows& A, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::VectorXd& y, int threads) {
   y.resize(A.rows());
   const int* start = A.outerIndexPtr();
   const int* column = A.innerIndexPtr();
@@ -26,13 +27,21 @@ Delassus::Delassus(const ContactProblem& p, int threads)
     : d_(p.dimension), nc_(p.contacts()), nb_(p.bilateral), n_(p.rows()), threads_(threads) {
   blocks_ = Eigen::VectorXd::Zero(nc_ * d_ * d_);
   if (p.matrix_free()) {
-    const MassRoot root(p.M);
-    A_ = root.scale(p.H);
+    if (p.by_bodies()) {
+      BodyRows rows;
+      rows.bind(p);
+      A_ = rows.matrix();
+      v_free_.setZero(A_.cols());
+      w_ = Eigen::Map<const Eigen::VectorXd>(rows.q().data(), n_);
+    } else {
+      const MassRoot root(p.M);
+      A_ = root.scale(p.H);
+      v_free_ = p.f;
+      root.solve_lower(v_free_);
+      w_ = p.w;
+    }
     A_.makeCompressed();
     At_ = A_.transpose();
-    v_free_ = p.f;
-    root.solve_lower(v_free_);
-    w_ = p.w;
     q_ = A_ * v_free_ + w_;
     diagonal_.resize(n_);
     for (int i = 0; i < n_; ++i) diagonal_[i] = A_.row(i).squaredNorm();

@@ -53,6 +53,6 @@ class Delassus {
 double asymmetry(const ContactProblem& problem);
 
 /// y = A x, rows shared out among threads.
-void multiply_rows(const SparseRows& A, const Eigen::VectorXd& x, Eigen::VectorXd& y, int threads);
+void multiply_rows(const SparseRows& A, const Eigen::Ref<const Eigen::VectorXd>& x, Eigen::VectorXd& y, int threads);
 
 }  // namespace hinge

@@ -22,7 +22,7 @@ void ConvexProblem::gradient(const Eigen::VectorXd& r, Eigen::VectorXd& g) {
 void ConvexProblem::project(Eigen::VectorXd& r) const {
   const int d = problem_.dimension;
   parallel_ranges(problem_.contacts(), threads_, [&](int first, int last) {
-    for (int i = first; i < last; ++i) project_on_model(problem_, problem_.mu[i], r.data() + i * d);
+    for (int i = first; i < last; ++i) project_on_model(problem_, problem_.mu_of(i), r.data() + i * d);
   });
 }
 
@@ -53,7 +53,7 @@ double ConvexProblem::residual(const Eigen::VectorXd& r, const Eigen::VectorXd& 
   for (int i = 0; i < problem_.contacts(); ++i) {
     double x[3] = {}, square = 0;
     for (int k = 0; k < d; ++k) x[k] = r[i * d + k] - rho_[i] * g[i * d + k];
-    project_on_model(problem_, problem_.mu[i], x);
+    project_on_model(problem_, problem_.mu_of(i), x);
     for (int k = 0; k < d; ++k) square += (r[i * d + k] - x[k]) * (r[i * d + k] - x[k]);
     largest = std::max(largest, std::sqrt(square) / rho_[i]);
   }
@@ -66,7 +66,7 @@ Eigen::VectorXd friction_shift(Delassus& W, const ContactProblem& p, const Eigen
   W.multiply(r, u);
   u += W.q();
   for (int i = 0; i < p.contacts(); ++i)
-    shift[i * p.dimension] = de_saxce_shift(p, p.mu[i], u.data() + i * p.dimension);
+    shift[i * p.dimension] = de_saxce_shift(p, p.mu_of(i), u.data() + i * p.dimension);
   return shift;
 }
 
@@ -75,8 +75,7 @@ void solve_by_convex_problems(Delassus& W, Judge& judge, Eigen::VectorXd r, int 
   ConvexProblem f(W, p, judge.options().threads);
   limit = judge.limit(limit);
   if (judge.done(0, r)) return;
-  const bool exact =
-      p.friction != FrictionModel::convexified && p.dimension > 1 && p.contacts() > 0 && p.mu.maxCoeff() > 0;
+  const bool exact = p.friction != FrictionModel::convexified && !p.frictionless();
   int used = 0;
   if (!exact) {
     const auto watch = [&](int iterations, const Eigen::VectorXd& x) { return judge.done(iterations, x); };

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "solve/contact/solver.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solve/contact/direct_methods.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/linear.hpp"
 
 namespace hinge {

@@ -18,8 +18,8 @@
 
 #include <Eigen/Core>
 
-#include "solve/contact/direct_methods.hpp"
 #include "solve/contact/pyramid.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/lu.hpp"
 
 namespace hinge {

@@ -61,25 +61,22 @@ MassRoot::MassRoot(const SparseRows& M)
     }
   for (int i = 0; i < M.rows(); ++i) {
     if (block_[at(i)] >= 0) continue;
-    if (!(inverse_root_[i] > 0))
-      throw InputError(
-          fmt::format("contact problem: M({0}, {0}) = {1}: a mass must be positive; give the body a mass, "
-                      "or leave a body that cannot move out of M",
-                      i, inverse_root_[i]));
+    if (!(inverse_root_[i] > 0) && failure_.empty())
+      failure_ = fmt::format(
+          "M({0}, {0}) = {1}: a mass must be positive; give the body a mass, or leave a body that cannot move out of M",
+          i, inverse_root_[i]);
     inverse_root_[i] = 1 / std::sqrt(inverse_root_[i]);
   }
   for (Block& block : blocks_) {
+    if (!failure_.empty()) return;
     const Eigen::MatrixXd full = block.L;
     if (!(full - full.transpose()).isZero(1e-10 * full.cwiseAbs().maxCoeff()))
-      throw InputError(
-          fmt::format("contact problem: M is not symmetric, in the block with row {}; only symmetric mass "
-                      "matrices are treated",
-                      block.rows[0]));
+      failure_ = fmt::format("M is not symmetric, in the block with row {}; only symmetric mass matrices are treated",
+                             block.rows[0]);
     if (!cholesky(full, block.L))
-      throw InputError(
-          fmt::format("contact problem: M is not positive definite, in the block with row {}: some "
-                      "combination of velocities has no inertia",
-                      block.rows[0]));
+      failure_ = fmt::format(
+          "M is not positive definite, in the block with row {}: some combination of velocities has no inertia",
+          block.rows[0]);
   }
 }
 
@@ -117,15 +114,7 @@ SparseRows MassRoot::scale(const SparseRows& H) const {
   return A;
 }
 
-Eigen::VectorXd MassRoot::delassus_diagonal(const SparseRows& H) const {
-  const SparseRows A = scale(H);
-  Eigen::VectorXd diagonal = Eigen::VectorXd::Zero(H.rows());
-  for (Eigen::Index i = 0; i < A.outerSize(); ++i)
-    for (SparseRows::InnerIterator entry(A, i); entry; ++entry) diagonal[i] += entry.value() * entry.value();
-  return diagonal;
-}
-
-void MassRoot::solve_lower(Eigen::VectorXd& x) const {
+void MassRoot::solve_lower(Eigen::Ref<Eigen::VectorXd> x) const {
   for (Eigen::Index i = 0; i < x.size(); ++i)
     if (block_[at(i)] < 0) x[i] *= inverse_root_[i];
   for (const Block& block : blocks_) {
@@ -136,7 +125,7 @@ void MassRoot::solve_lower(Eigen::VectorXd& x) const {
   }
 }
 
-void MassRoot::solve(Eigen::VectorXd& x) const {
+void MassRoot::solve(Eigen::Ref<Eigen::VectorXd> x) const {
   solve_lower(x);
   for (Eigen::Index i = 0; i < x.size(); ++i)
     if (block_[at(i)] < 0) x[i] *= inverse_root_[i];

@@ -2,6 +2,7 @@
 // A^T: velocities scaled by the root of the mass need one matrix where H M^-1 H^T needs two.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "hinge/contact.hpp"
@@ -10,22 +11,23 @@ namespace hinge {
 
 class MassRoot {
  public:
-  /// Blocks are the connected components of M. Throws InputError where M is not symmetric positive definite.
+  /// Blocks are the connected components of M.
   explicit MassRoot(const SparseRows& M);
+  /// Why there is no root: M is not symmetric and positive definite. Empty where there is one.
+  const std::string& failure() const { return failure_; }
   /// A = H L^-T
   SparseRows scale(const SparseRows& H) const;
-  /// Diagonal of H M^-1 H^T.
-  Eigen::VectorXd delassus_diagonal(const SparseRows& H) const;
   /// L^-1 x
-  void solve_lower(Eigen::VectorXd& x) const;
+  void solve_lower(Eigen::Ref<Eigen::VectorXd> x) const;
   /// M^-1 x
-  void solve(Eigen::VectorXd& x) const;
+  void solve(Eigen::Ref<Eigen::VectorXd> x) const;
 
  private:
   struct Block {
     std::vector<int> rows;
     Eigen::MatrixXd L;
   };
+  std::string failure_;
   std::vector<Block> blocks_;     // of more than one row
   std::vector<int> block_;        // of each row; -1 where it is alone
   std::vector<int> place_;        // within its block

@@ -24,7 +24,7 @@
 #include "solve/contact/block_gauss_seidel.hpp"
 #include "solve/contact/body_fronts.hpp"
 #include "solve/contact/cone.hpp"
-#include "solve/contact/direct_methods.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/sparse.hpp"
 
@@ -211,7 +211,7 @@ class NewtonSystem {
   }
   int size(int block) const { return block < W_.contacts() ? d_ : 1; }
   void contact(int i, const Eigen::VectorXd& r, Vector3d& F, Matrix3d& A, Matrix3d& B) const {
-    map_of_contact(d_, p_.friction == FrictionModel::convexified, p_.mu[i], rho_n_[i], rho_t_[i], r.data() + i * d_,
+    map_of_contact(d_, p_.friction == FrictionModel::convexified, p_.mu_of(i), rho_n_[i], rho_t_[i], r.data() + i * d_,
                    u_.data() + i * d_, F, A, B);
   }
 
@@ -226,10 +226,6 @@ class NewtonSystem {
   std::vector<Matrix3d> inverse_, B_;  // (A + eps)^-1 and B of every contact
   Eigen::VectorXd u_, v_, w_, rho_n_, rho_t_;
 };
-
-}  // namespace
-
-namespace {
 
 constexpr double least_ridge = 1e-9;  // against redundant contacts
 
@@ -262,7 +258,7 @@ void iterate(NewtonSystem& system, Judge& judge, int& iteration, int limit, cons
     if (t == 0.5) ridge = std::max(least_ridge, ridge / 1000);  // full step
     newton = trial, F = trial_F, merit = trial_merit;
     Eigen::VectorXd projected = newton;
-    for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu[i], projected.data() + i * p.dimension);
+    for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu_of(i), projected.data() + i * p.dimension);
     if (judge.done(iteration, projected) || judge.done(iteration, newton)) return;
   }
 }
@@ -276,7 +272,7 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   const int limit = judge.limit(100);
   int iteration = 0;
   // Who limits the iterations is in a hurry: few sweeps then.
-  const bool hurry = judge.options().iterations > 0;
+  const bool hurry = judge.is_limited();
   for (int round = 0; iteration < limit && (round < 12 || !hurry); ++round) {
     // Sweeps bring r near: a few at first, more after every failure.
     sweeps.set(r);

@@ -11,8 +11,8 @@
 // Source: De Luca, Facchinei, Kanzow (1996).
 #include <cmath>
 
-#include "solve/contact/direct_methods.hpp"
 #include "solve/contact/pyramid.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/cholesky.hpp"
 #include "solve/linear/linear.hpp"
 

@@ -6,6 +6,7 @@
 #include "hinge/contact.hpp"
 #include "solve/contact/delassus.hpp"
 #include "solve/contact/mass_root.hpp"
+#include "solve/contact/residual.hpp"
 
 namespace hinge {
 
@@ -87,15 +88,69 @@ void validate_matrix_free(const ContactProblem& p) {
   require_finite(p.H, "H");
   require_finite(p.f, "f");
   require_finite(p.w, "w");
-  const MassRoot root(p.M);  // throws where M is not symmetric positive definite
-  const Eigen::VectorXd diagonal = root.delassus_diagonal(p.H);
-  for (int k = 0; k < p.contacts() * p.dimension; ++k)
-    require(diagonal[k] > 0, [&] {
+  const MassRoot root(p.M);
+  require(root.failure().empty(), [&] { return root.failure(); });
+  // M is definite: what has entries moves
+  for (int k = 0; k < p.contact_rows(); ++k)
+    require(p.H.row(k).cwiseAbs().sum() > 0, [&] {
       return fmt::format("{}: this row of H is empty, so no body moves with it; leave the contact out", row_name(p, k));
     });
 }
 
+void validate_bodies(const ContactProblem& p) {
+  const ContactBodies& b = p.bodies;
+  const std::size_t blocks = p.mu.size() + b.bilateral_rows.size(), bodies = b.v_free.size() / 6;
+  require(p.friction != FrictionModel::polyhedral || p.dimension < 3 || p.frictionless(),
+          [] { return "friction pyramids are not treated by bodies; give H and M, or W"; });
+  require(b.v_free.size() == 6 * bodies && b.inverse_mass.size() == 36 * bodies, [&] {
+    return fmt::format("v_free has {} entries and the inverse masses {}; a body has 6 and 36", b.v_free.size(),
+                       b.inverse_mass.size());
+  });
+  require(b.pair.size() == 2 * blocks && b.H.size() == 36 * blocks && b.w.size() == 3 * blocks, [&] {
+    return fmt::format("{} contacts and {} blocks of bilateral rows need 2 bodies, 36 entries of H and 3 of w each",
+                       p.contacts(), b.bilateral_rows.size());
+  });
+  for (const double v : b.v_free)
+    require(std::isfinite(v), [] { return "v_free has entries that are not finite numbers"; });
+  for (int k = 0; k < b.count(); ++k)
+    require(b.inverse(k).allFinite() && b.inverse(k).diagonal().minCoeff() >= 0, [&] {
+      return fmt::format("the inverse mass of body {} is not finite, or negative; a mass must be positive", k);
+    });
+  int bilateral = 0;
+  for (int i = 0; i < b.blocks(); ++i) {
+    const int first = b.body(i, 0), second = b.body(i, 1);
+    require(first >= -1 && first < b.count() && second >= -1 && second < b.count() && first != second, [&] {
+      return fmt::format("contact {} is between bodies {} and {}; there are {} bodies, and -1 is the ground", i, first,
+                         second, b.count());
+    });
+    const double* w = b.w.data() + 3 * i;
+    require(b.rows(i, 0).allFinite() && b.rows(i, 1).allFinite() && std::isfinite(w[0] + w[1] + w[2]),
+            [&] { return fmt::format("contact {} has entries that are not finite numbers", i); });
+  }
+  for (const int rows : b.bilateral_rows) {
+    require(rows >= 1 && rows <= 3,
+            [&] { return fmt::format("{} bilateral rows in a block; 1 to 3 are possible", rows); });
+    bilateral += rows;
+  }
+  require(bilateral == p.bilateral,
+          [&] { return fmt::format("the blocks have {} bilateral rows where {} are said", bilateral, p.bilateral); });
+}
+
 }  // namespace
+
+void ContactBodies::resize(int bodies, int blocks, int bilateral_blocks) {
+  const auto n = static_cast<std::size_t>(bodies), m = static_cast<std::size_t>(blocks);
+  inverse_mass.resize(36 * n);
+  v_free.assign(6 * n, 0.0);
+  pair.assign(2 * m, -1);
+  bilateral_rows.assign(static_cast<std::size_t>(bilateral_blocks), 0);
+  H.assign(36 * m, 0.0);
+  w.assign(3 * m, 0.0);
+}
+
+bool ContactProblem::frictionless() const {
+  return dimension == 1 || std::all_of(mu.begin(), mu.end(), [](double x) { return x == 0; });
+}
 
 ContactProblem linear_complementarity(const SparseRows& M, const Eigen::VectorXd& q) {
   ContactProblem p;
@@ -103,7 +158,7 @@ ContactProblem linear_complementarity(const SparseRows& M, const Eigen::VectorXd
   p.W = M;
   p.W.makeCompressed();
   p.q = q;
-  p.mu = Eigen::VectorXd::Zero(q.size());
+  p.mu.assign(static_cast<std::size_t>(q.size()), 0.0);
   return p;
 }
 
@@ -118,7 +173,7 @@ ContactProblem frictional_contact(int dimension, const SparseRows& W, const Eige
   p.W = W;
   p.W.makeCompressed();
   p.q = q;
-  p.mu = mu;
+  p.mu.assign(mu.begin(), mu.end());
   return p;
 }
 
@@ -132,7 +187,7 @@ ContactProblem frictional_contact(int dimension, const SparseRows& M, const Spar
   p.H.makeCompressed();
   p.f = f;
   p.w = w;
-  p.mu = mu;
+  p.mu.assign(mu.begin(), mu.end());
   return p;
 }
 
@@ -141,15 +196,16 @@ void validate(const ContactProblem& p) {
           [&] { return fmt::format("dimension {}; a contact has 1, 2 or 3 rows (1: without friction)", p.dimension); });
   require(p.bilateral >= 0, [&] { return fmt::format("{} bilateral rows", p.bilateral); });
   require(p.rows() > 0, [&] { return "there are no contacts and no bilateral rows, so there is nothing to solve"; });
-  require(!(p.W.rows() > 0 && p.H.rows() > 0),
-          [&] { return "both W and H are given; give W and q, or M, H, f and w"; });
+  require((p.W.rows() > 0) + (p.H.rows() > 0) + p.by_bodies() < 2,
+          [&] { return "more than one of W, H and bodies is given; give W and q, or M, H, f and w, or bodies"; });
   require(p.facets >= 4 && p.facets % 2 == 0,
           [&] { return fmt::format("a friction pyramid of {} facets; give an even number, at least 4", p.facets); });
-  for (Eigen::Index i = 0; i < p.mu.size(); ++i)
-    require(p.mu[i] >= 0 && std::isfinite(p.mu[i]), [&] {
-      return fmt::format("mu of contact {} is {}; a friction coefficient is a finite number, 0 or larger", i, p.mu[i]);
+  for (int i = 0; i < p.contacts(); ++i)
+    require(p.mu_of(i) >= 0 && std::isfinite(p.mu_of(i)), [&] {
+      return fmt::format("mu of contact {} is {}; a friction coefficient is a finite number, 0 or larger", i,
+                         p.mu_of(i));
     });
-  p.matrix_free() ? validate_matrix_free(p) : validate_explicit(p);
+  p.by_bodies() ? validate_bodies(p) : p.matrix_free() ? validate_matrix_free(p) : validate_explicit(p);
 }
 
 double asymmetry(const ContactProblem& p) {
@@ -159,28 +215,45 @@ double asymmetry(const ContactProblem& p) {
   return difference.coeffs().abs().maxCoeff() / p.W.coeffs().abs().maxCoeff();
 }
 
-Eigen::VectorXd body_velocity(const ContactProblem& p, const Eigen::VectorXd& r) {
-  Eigen::VectorXd v = p.f;
-  v += p.H.transpose() * r;
-  MassRoot(p.M).solve(v);
-  return v;
+Eigen::VectorXd contact_velocity(const ContactProblem& p, const Eigen::VectorXd& r) {
+  ResidualOfProblem residual(p);
+  residual(r);
+  return Eigen::Map<const Eigen::VectorXd>(residual.velocity().data(), p.rows());
 }
 
-Eigen::VectorXd contact_velocity(const ContactProblem& p, const Eigen::VectorXd& r) {
-  if (p.matrix_free()) return p.H * body_velocity(p, r) + p.w;
-  return p.W * r + p.q;
+Eigen::VectorXd body_velocity(const ContactProblem& p, const Eigen::VectorXd& r) {
+  ResidualOfProblem residual(p);
+  residual(r);
+  return Eigen::Map<const Eigen::VectorXd>(residual.body_velocity().data(), std::ssize(residual.body_velocity()));
+}
+
+ContactProblem written_out(const ContactProblem& p) {
+  BodyRows rows;
+  rows.bind(p);
+  ContactProblem all;
+  all.dimension = p.dimension;
+  all.bilateral = p.bilateral;
+  all.friction = p.friction;
+  all.facets = p.facets;
+  all.mu = p.mu;
+  all.H = rows.matrix();
+  all.M.resize(all.H.cols(), all.H.cols());
+  all.M.setIdentity();
+  all.f = Eigen::VectorXd::Zero(all.H.cols());
+  all.w = Eigen::Map<const Eigen::VectorXd>(rows.q().data(), p.rows());
+  return all;
 }
 
 void ContactOptions::validate() const {
-  const auto demand = [](bool good, const std::string& message) {
-    if (!good) throw InputError(message);
-  };
-  demand(tolerance > 0 && std::isfinite(tolerance),
-         fmt::format("tolerance {}: it must be a positive number, such as 1e-8", tolerance));
-  demand(iterations >= 0, fmt::format("{} iterations: give a positive number, or 0 for the solver's own", iterations));
-  demand(seconds >= 0, fmt::format("a limit of {} seconds: it must be positive, or 0 for none", seconds));
-  demand(relaxation > 0 && relaxation < 2, fmt::format("relaxation {}: it must lie between 0 and 2", relaxation));
-  demand(threads >= 1 && threads <= 1024, fmt::format("{} threads: give a number from 1 to 1024", threads));
+  if (!(tolerance > 0 && std::isfinite(tolerance)))
+    throw InputError(fmt::format("tolerance {}: it must be a positive number, such as 1e-8", tolerance));
+  if (iterations < 0)
+    throw InputError(fmt::format("{} iterations: give a positive number, or 0 for the solver's own", iterations));
+  if (!(seconds >= 0))
+    throw InputError(fmt::format("a limit of {} seconds: it must be positive, or 0 for none", seconds));
+  if (!(relaxation > 0 && relaxation < 2))
+    throw InputError(fmt::format("relaxation {}: it must lie between 0 and 2", relaxation));
+  if (threads < 1 || threads > 1024) throw InputError(fmt::format("{} threads: give a number from 1 to 1024", threads));
 }
 
 }  // namespace hinge

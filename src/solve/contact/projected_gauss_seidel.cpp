@@ -14,7 +14,7 @@
 #include <Eigen/Core>
 
 #include "solve/contact/cone.hpp"
-#include "solve/contact/projected.hpp"
+#include "solve/contact/solvers.hpp"
 #include "solve/linear/spectrum.hpp"
 
 namespace hinge {
@@ -72,10 +72,10 @@ void iterate(Delassus& W, Judge& judge, const Eigen::VectorXd& start, double ome
     for (int i = 0; i < nc; ++i) {
       double u[3] = {}, x[3] = {};
       for (int j = 0; j < d; ++j) u[j] = rows.velocity(i * d + j);
-      u[0] += de_saxce_shift(p, p.mu[i], u);
+      u[0] += de_saxce_shift(p, p.mu_of(i), u);
       const double step = omega * steps[i];
       for (int j = 0; j < d; ++j) x[j] = rows.r()[i * d + j] - step * u[j];
-      project_on_model(p, p.mu[i], x);
+      project_on_model(p, p.mu_of(i), x);
       for (int j = 0; j < d; ++j) rows.change(i * d + j, x[j]);
     }
     for (int row = nc * d; row < W.rows(); ++row)

@@ -7,7 +7,7 @@
 
 #include "solve/contact/cone.hpp"
 #include "solve/contact/gradient.hpp"
-#include "solve/contact/projected.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 
@@ -22,7 +22,7 @@ void solve_projected_jacobi(Delassus& W, Judge& judge, Eigen::VectorXd r) {
   int next = 1;
   for (int k = 1; k <= limit; ++k) {
     f.gradient(r, u);
-    for (int i = 0; i < W.contacts(); ++i) u[i * d] += de_saxce_shift(p, p.mu[i], u.data() + i * d);
+    for (int i = 0; i < W.contacts(); ++i) u[i * d] += de_saxce_shift(p, p.mu_of(i), u.data() + i * d);
     r -= step * u;
     f.project(r);
     if (k < next && k < limit) continue;

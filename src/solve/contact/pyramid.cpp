@@ -8,7 +8,7 @@
 namespace hinge {
 
 bool lcp_like(const ContactProblem& p) {
-  if (p.dimension == 1 || p.mu.size() == 0 || p.mu.maxCoeff() == 0) return true;
+  if (p.frictionless()) return true;
   return p.dimension == 2 ? p.friction != FrictionModel::convexified : p.friction == FrictionModel::polyhedral;
 }
 
@@ -39,7 +39,7 @@ PyramidLcp contacts_lcp(const Eigen::MatrixXd& W, const Eigen::VectorXd& q, cons
   lcp.q = B.transpose() * q;
   for (int i = 0; i < nc; ++i) {
     const int lambda = nc * (1 + nd) + i;
-    lcp.M(lambda, i) = p.mu[i];
+    lcp.M(lambda, i) = p.mu_of(i);
     for (int j = 0; j < nd; ++j) {
       lcp.M(nc + i * nd + j, lambda) = 1;
       lcp.M(lambda, nc + i * nd + j) = -1;

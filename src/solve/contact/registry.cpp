@@ -3,13 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "solve/contact/automatic.hpp"
-#include "solve/contact/block_gauss_seidel.hpp"
-#include "solve/contact/direct_methods.hpp"
-#include "solve/contact/gradient_methods.hpp"
-#include "solve/contact/projected.hpp"
 #include "solve/contact/pyramid.hpp"
 #include "solve/contact/solver.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 
@@ -38,7 +34,7 @@ std::string positive_contacts(const ContactProblem& p) {
   const std::string why = round_cones(p);
   if (!why.empty() || p.matrix_free()) return why;
   const Eigen::VectorXd diagonal = p.W.diagonal();
-  for (Eigen::Index k = 0; k < p.contacts() * p.dimension; ++k)
+  for (int k = 0; k < p.contact_rows(); ++k)
     if (!(diagonal[k] > 0))
       return fmt::format("W({0}, {0}) = {1} is not positive; take lemke or newton-fb", k, diagonal[k]);
   return "";
@@ -72,10 +68,9 @@ std::string dense_lcp(const ContactProblem& p) {
   if (!why.empty()) return why;
   if (const auto size = pyramid_rows(p) + p.bilateral; size > dense_limit)
     return fmt::format("its LCP is a dense matrix, and {} rows are more than {}; take {}", size, dense_limit,
-                       p.dimension == 1 ? "interior-point or newton-fb"
-                       : p.dimension == 2 || p.contacts() == 0 || p.mu.maxCoeff() == 0.0
-                           ? "block-gauss-seidel"
-                           : "fewer facets, or exact friction");
+                       p.dimension == 1                       ? "interior-point or newton-fb"
+                       : p.dimension == 2 || p.frictionless() ? "block-gauss-seidel"
+                                                              : "fewer facets, or exact friction");
   return "";
 }
 
@@ -100,7 +95,7 @@ const std::vector<SolverEntry>& registered_contact_solvers() {
   static const std::vector<SolverEntry> solvers = {
       {{"auto", "chooses, and falls back", "everything", "docs/contact.md"},
        [](const ContactProblem&) { return std::string(); },
-       solve_automatically},
+       nullptr},
       {{"lemke", "lexicographic complementary pivoting", "LCP, 2D friction, pyramids; up to 4000 rows",
         "Cottle, Pang, Stone 1992"},
        dense_lcp,
@@ -147,22 +142,14 @@ const std::vector<SolverEntry>& registered_contact_solvers() {
   return solvers;
 }
 
-namespace {
-
-const SolverEntry* find(const std::string& name) {
-  for (const SolverEntry& s : registered_contact_solvers())
-    if (s.info.name == name) return &s;
-  return nullptr;
-}
-
-const SolverEntry& require(const std::string& name) {
-  if (const SolverEntry* s = find(name)) return *s;
+const SolverEntry& contact_solver(std::string_view name) {
   std::string names;
-  for (const SolverEntry& s : registered_contact_solvers()) names += (names.empty() ? "" : ", ") + s.info.name;
+  for (const SolverEntry& s : registered_contact_solvers()) {
+    if (s.info.name == name) return s;
+    names += (names.empty() ? "" : ", ") + s.info.name;
+  }
   throw InputError(fmt::format("there is no contact solver '{}'; there are {}", name, names));
 }
-
-}  // namespace
 
 std::vector<ContactSolverInfo> contact_solvers() {
   std::vector<ContactSolverInfo> list;
@@ -170,30 +157,8 @@ std::vector<ContactSolverInfo> contact_solvers() {
   return list;
 }
 
-std::string refusal(const ContactProblem& problem, const std::string& solver) {
-  return require(solver).refuses(problem);
-}
-
-ContactResult solve_contact(const ContactProblem& problem, const std::string& solver, const ContactOptions& options) {
-  const auto start = Judge::Clock::now();
-  const SolverEntry& chosen = require(solver);
-  validate(problem);
-  options.validate();
-  if (options.start.size() != 0 && options.start.size() != problem.rows())
-    throw InputError(
-        fmt::format("the warm start has {} entries where {} are needed", options.start.size(), problem.rows()));
-  if (options.start.size() != 0 && !options.start.allFinite())
-    throw InputError("the warm start has entries that are not finite numbers");
-  if (const std::string why = chosen.refuses(problem); !why.empty())
-    throw UnsuitableMethod(fmt::format("{} cannot solve this problem: {}", solver, why));
-  Judge judge(problem, options, start);
-  Delassus W(problem, options.threads);
-  W.normalise();
-  judge.reactions_in(W.reaction_unit());
-  // Without q nothing moves, and r = 0 is a solution.
-  const bool trivial = W.q().isZero(0) && judge.done(0, Eigen::VectorXd::Zero(problem.rows()));
-  if (!trivial) chosen.solve(W, judge, first_guess(problem, options) / W.reaction_unit());
-  return judge.finish(judge.used.empty() ? solver : judge.used);
+std::string refusal(const ContactProblem& problem, std::string_view solver) {
+  return contact_solver(solver).refuses(problem);
 }
 
 }  // namespace hinge

@@ -11,6 +11,11 @@ namespace {
 
 constexpr double rounding = 2.2e-16;
 
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Eigen::Map<Eigen::VectorXd> vector(std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
+Eigen::Map<const Eigen::VectorXd> vector(const std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
+
 // Not a number compares with nothing; as infinity it is the largest.
 void raise(double& largest, double value) {
   if (!(value <= largest)) largest = std::isnan(value) ? HUGE_VAL : value;
@@ -44,96 +49,132 @@ double ContactResidual::judged(ResidualScaling scaling, double tolerance) const 
   return std::isnan(value) ? HUGE_VAL : value;
 }
 
-ResidualOfProblem::ResidualOfProblem(const ContactProblem& problem) : problem_(problem) {
-  const int n = problem.rows(), d = problem.dimension, nc = problem.contacts();
-  if (problem.matrix_free()) {
+void ResidualOfProblem::bind(const ContactProblem& problem) {
+  problem_ = &problem;
+  const int n = problem.rows();
+  u_.resize(at(n));
+  if (problem.by_bodies()) {
+    body_rows_.bind(problem);
+    q_ = body_rows_.q();
+    diagonal_ = body_rows_.diagonal();
+  } else if (problem.matrix_free()) {
     mass_.emplace(problem.M);
     Ht_ = problem.H.transpose();
-    v_ = problem.f;
-    mass_->solve(v_);
-    q_ = problem.w;
-    q_ += problem.H * v_;
+    v_.assign(problem.f.begin(), problem.f.end());
+    mass_->solve(vector(v_));
+    q_.assign(problem.w.begin(), problem.w.end());
+    vector(q_) += problem.H * vector(v_);
     abs_A_ = mass_->scale(problem.H).cwiseAbs();
     abs_At_ = abs_A_.transpose();
-    diagonal_.resize(n);
-    for (int i = 0; i < n; ++i) diagonal_[i] = abs_A_.row(i).squaredNorm();
+    diagonal_.resize(at(n));
+    for (int i = 0; i < n; ++i) diagonal_[at(i)] = abs_A_.row(i).squaredNorm();
     // Cauchy and Schwarz: |W_ij|^2 <= W_ii W_jj
-    column_ = diagonal_.cwiseSqrt();
-    if (n > 0) column_ *= column_.maxCoeff();
+    column_.resize(at(n));
+    vector(column_) = vector(diagonal_).cwiseSqrt();
+    if (n > 0) vector(column_) *= vector(column_).maxCoeff();
   } else {
-    q_ = problem.q;
-    diagonal_ = problem.W.diagonal().cwiseAbs();
-    column_ = Eigen::VectorXd::Zero(n);
+    q_.assign(problem.q.begin(), problem.q.end());
+    diagonal_.resize(at(n));
+    vector(diagonal_) = problem.W.diagonal().cwiseAbs();
+    column_.assign(at(n), 0.0);
     for (int i = 0; i < n; ++i)
-      for (SparseRows::InnerIterator entry(problem.W, i); entry; ++entry)
-        column_[entry.col()] = std::max(column_[entry.col()], std::abs(entry.value()));
+      for (SparseRows::InnerIterator entry(problem.W, i); entry; ++entry) {
+        double& largest = column_[static_cast<std::size_t>(entry.col())];
+        largest = std::max(largest, std::abs(entry.value()));
+      }
   }
   choose_rho();
-  u_.resize(n);
-  norms_.q = norm(q_);
-  norms_.q_contacts = norm(q_.head(nc * d));
-  norms_.q_bilateral = norm(q_.tail(problem.bilateral));
-  norms_.q_largest = q_.size() > 0 ? q_.lpNorm<Eigen::Infinity>() : 0;
+  norms_.q = norm(vector(q_));
+  norms_.q_contacts = norm(vector(q_).head(problem.contact_rows()));
+  norms_.q_bilateral = norm(vector(q_).tail(problem.bilateral));
+  norms_.q_largest = n > 0 ? vector(q_).lpNorm<Eigen::Infinity>() : 0;
 }
 
 // 1/rho_i is what one unit of r_i does to velocities. For semidefinite W that is trace(W_ii)/d. An entry with |W_ij|^2
 // > W_ii W_jj cannot be in such a W: there (linear programs, skew matrices: LCPs without a diagonal) it is the largest
 // of these entries in the row and the column. Without the floor, a reaction that moves nothing would never be wrong.
 void ResidualOfProblem::choose_rho() {
-  const ContactProblem& p = problem_;
+  const ContactProblem& p = *problem_;
   const int d = p.dimension, nc = p.contacts();
-  Eigen::VectorXd moves(nc);
-  for (int i = 0; i < nc; ++i) moves[i] = diagonal_.segment(i * d, d).sum() / d;
-  double largest = diagonal_.size() > 0 ? diagonal_.maxCoeff() : 0;
+  std::vector<double>& moves = rho_;
+  moves.resize(at(nc));
+  for (int i = 0; i < nc; ++i) moves[at(i)] = vector(diagonal_).segment(i * d, d).sum() / d;
+  double largest = p.rows() > 0 ? vector(diagonal_).maxCoeff() : 0;
   if (!p.matrix_free()) {
-    const Eigen::VectorXd root = (1 + 1e-6) * diagonal_.cwiseSqrt();
+    const Eigen::VectorXd root = (1 + 1e-6) * vector(diagonal_).cwiseSqrt();
     for (int i = 0; i < p.rows(); ++i)
       for (SparseRows::InnerIterator entry(p.W, i); entry; ++entry) {
         const double size = std::abs(entry.value());
         largest = std::max(largest, size);
         if (size <= root[i] * root[entry.col()]) continue;
-        for (const Eigen::Index k : {static_cast<Eigen::Index>(i), entry.col()})
-          if (k < nc * d) moves[k / d] = std::max(moves[k / d], size);
+        for (const int k : {i, static_cast<int>(entry.col())})
+          if (k < nc * d) moves[at(k / d)] = std::max(moves[at(k / d)], size);
       }
   }
   const double floor = largest > 0 ? 1e-8 * largest : 1;
-  rho_ = moves.cwiseMax(floor).cwiseInverse();
+  for (double& x : moves) x = 1 / std::max(x, floor);
 }
 
-// Largest sum_j |W_kj| |r_j|; an upper bound where that is below `enough`.
-double ResidualOfProblem::noise(const Eigen::VectorXd& r, double enough) {
-  const double bound = column_.dot(r.cwiseAbs());
+// Largest sum_j |W_kj| |r_j|; an upper bound where that is below `enough`. By bodies, which are asked often: of the
+// diagonal alone.
+double ResidualOfProblem::noise(const Eigen::Ref<const Eigen::VectorXd>& r, double enough) {
+  const ContactProblem& p = *problem_;
+  double largest = 0;
+  if (p.by_bodies()) {
+    for (int k = 0; k < p.rows(); ++k) largest = std::max(largest, diagonal_[at(k)] * std::abs(r[k]));
+    return largest;
+  }
+  const double bound = vector(column_).dot(r.cwiseAbs());
   if (bound <= enough) return bound;
   abs_r_ = r.cwiseAbs();
-  double largest = 0;
-  if (problem_.matrix_free()) {
-    v_.noalias() = abs_At_ * abs_r_;
-    for (int i = 0; i < abs_A_.rows(); ++i) {
-      double sum = 0;
-      for (SparseRows::InnerIterator entry(abs_A_, i); entry; ++entry) sum += entry.value() * v_[entry.col()];
-      largest = std::max(largest, sum);
-    }
-  } else {
-    for (int i = 0; i < problem_.W.rows(); ++i) {
-      double sum = 0;
-      for (SparseRows::InnerIterator entry(problem_.W, i); entry; ++entry)
-        sum += std::abs(entry.value()) * abs_r_[entry.col()];
-      largest = std::max(largest, sum);
-    }
+  if (p.matrix_free()) abs_v_.noalias() = abs_At_ * abs_r_;
+  const SparseRows& rows = p.matrix_free() ? abs_A_ : p.W;
+  const Eigen::VectorXd& x = p.matrix_free() ? abs_v_ : abs_r_;
+  for (int i = 0; i < rows.rows(); ++i) {
+    double sum = 0;
+    for (SparseRows::InnerIterator entry(rows, i); entry; ++entry) sum += std::abs(entry.value()) * x[entry.col()];
+    largest = std::max(largest, sum);
   }
   return largest;
 }
 
-void ResidualOfProblem::compute_velocity(const Eigen::VectorXd& r) {
-  if (problem_.matrix_free()) {
-    v_ = problem_.f;
-    v_ += Ht_ * r;
-    mass_->solve(v_);
-    u_ = problem_.w;
-    u_ += problem_.H * v_;
+void ResidualOfProblem::compute_velocity(const Eigen::Ref<const Eigen::VectorXd>& r) {
+  const ContactProblem& p = *problem_;
+  if (p.by_bodies()) return compute_by_bodies(r);
+  if (p.matrix_free()) {
+    v_.assign(p.f.begin(), p.f.end());
+    vector(v_) += Ht_ * r;
+    mass_->solve(vector(v_));
+    u_.assign(p.w.begin(), p.w.end());
+    vector(u_) += p.H * vector(v_);
   } else {
-    u_ = problem_.q;
-    u_ += problem_.W * r;
+    u_.assign(p.q.begin(), p.q.end());
+    vector(u_) += p.W * r;
+  }
+}
+
+// From the problem's own H and M^-1, not from the scaled rows that sweeps use.
+void ResidualOfProblem::compute_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r) {
+  const ContactBodies& bodies = problem_->bodies;
+  const auto six = [](auto& x, int b) { return vector(x).template segment<6>(6 * b); };
+  v_.assign(bodies.v_free.size(), 0.0);
+  for (int i = 0; i < bodies.blocks(); ++i) {
+    const BodyRows::Block& block = body_rows_.blocks()[at(i)];
+    Eigen::Vector3d ri = Eigen::Vector3d::Zero();
+    for (int k = 0; k < block.rows; ++k) ri[k] = r[block.row + k];
+    for (const int side : {0, 1})
+      if (const int b = bodies.body(i, side); b >= 0) six(v_, b).noalias() += bodies.rows(i, side).transpose() * ri;
+  }
+  for (int b = 0; b < bodies.count(); ++b) {
+    const Eigen::Matrix<double, 6, 1> impulse = six(v_, b);
+    six(v_, b).noalias() = six(bodies.v_free, b) + bodies.inverse(b) * impulse;
+  }
+  for (int i = 0; i < bodies.blocks(); ++i) {
+    const BodyRows::Block& block = body_rows_.blocks()[at(i)];
+    Eigen::Vector3d ui(bodies.w.data() + 3 * i);
+    for (const int side : {0, 1})
+      if (const int b = bodies.body(i, side); b >= 0) ui.noalias() += bodies.rows(i, side) * six(v_, b);
+    for (int k = 0; k < block.rows; ++k) u_[at(block.row + k)] = ui[k];
   }
 }
 
@@ -194,18 +235,18 @@ ContactResidual ResidualSum::finish(const ResidualNorms& n) {
   return result_;
 }
 
-ContactResidual ResidualOfProblem::operator()(const Eigen::VectorXd& r) {
-  const ContactProblem& p = problem_;
+ContactResidual ResidualOfProblem::operator()(const Eigen::Ref<const Eigen::VectorXd>& r) {
+  const ContactProblem& p = *problem_;
   compute_velocity(r);
-  const int d = p.dimension, nc = p.contacts(), contact_rows = nc * d;
+  const int d = p.dimension;
   const auto added = [&](double unit) {
     ResidualSum sum(p, unit);
-    for (int i = 0; i < nc; ++i) sum.contact(p.mu[i], rho_[i], r.data() + i * d, u_.data() + i * d);
-    for (int k = contact_rows; k < p.rows(); ++k) sum.bilateral(u_[k]);
+    for (int i = 0; i < p.contacts(); ++i) sum.contact(p.mu_of(i), rho_[at(i)], r.data() + i * d, u_.data() + i * d);
+    for (int k = p.contact_rows(); k < p.rows(); ++k) sum.bilateral(u_[at(k)]);
     return sum;
   };
   norms_.r = norm(r);
-  norms_.u = norm(u_);
+  norms_.u = norm(vector(u_));
   ResidualSum sum = added(1);
   if (const double unit = sum.better_unit(); unit > 0) {
     ResidualSum anew = added(unit);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "hinge/contact.hpp"
+#include "solve/contact/body_rows.hpp"
 #include "solve/contact/mass_root.hpp"
 
 namespace hinge {
@@ -38,22 +40,31 @@ class ResidualSum {
 
 class ResidualOfProblem {
  public:
-  explicit ResidualOfProblem(const ContactProblem& problem);
+  ResidualOfProblem() = default;
+  explicit ResidualOfProblem(const ContactProblem& problem) { bind(problem); }
+  /// The problem must live as long as this is used. Memory is kept from problem to problem.
+  void bind(const ContactProblem& problem);
   /// Recomputes u = W r + q, then the natural map and every violation.
-  ContactResidual operator()(const Eigen::VectorXd& r);
-  /// u of the last call.
-  const Eigen::VectorXd& velocity() const { return u_; }
-  const Eigen::VectorXd& q() const { return q_; }
+  ContactResidual operator()(const Eigen::Ref<const Eigen::VectorXd>& r);
+  // Of the last call: u, and the velocities v where the problem has a mass.
+  const std::vector<double>& velocity() const { return u_; }
+  const std::vector<double>& body_velocity() const { return v_; }
+  /// Of contacts between bodies.
+  const BodyRows& body_rows() const { return body_rows_; }
+  double largest_q() const { return norms_.q_largest; }
 
  private:
-  void compute_velocity(const Eigen::VectorXd& r);
+  void compute_velocity(const Eigen::Ref<const Eigen::VectorXd>& r);
+  void compute_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r);
   void choose_rho();
-  double noise(const Eigen::VectorXd& r, double enough);
+  double noise(const Eigen::Ref<const Eigen::VectorXd>& r, double enough);
 
-  const ContactProblem& problem_;
+  const ContactProblem* problem_ = nullptr;
+  BodyRows body_rows_;
   std::optional<MassRoot> mass_;
   SparseRows Ht_, abs_A_, abs_At_;  // of W = A A^T the absolute values, for rounding
-  Eigen::VectorXd q_, diagonal_, column_, rho_, u_, v_, abs_r_;
+  std::vector<double> q_, diagonal_, column_, rho_, u_, v_;
+  Eigen::VectorXd abs_r_, abs_v_;
   ResidualNorms norms_;
 };
 

@@ -9,7 +9,7 @@
 #include <array>
 
 #include "solve/contact/gradient.hpp"
-#include "solve/contact/gradient_methods.hpp"
+#include "solve/contact/solvers.hpp"
 
 namespace hinge {
 

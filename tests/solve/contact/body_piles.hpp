@@ -3,7 +3,7 @@
 
 #include <Eigen/Dense>
 
-#include "hinge/contact_solver.hpp"
+#include "hinge/contact.hpp"
 #include "solve/contact/random_problems.hpp"
 
 namespace hinge::testing {
@@ -15,45 +15,50 @@ struct BodyPileKind {
 };
 
 /// Bodies fall on the ground and on each other; normals share an upward part, so there is a solution.
-inline BodyContactProblem body_pile(std::uint64_t seed, const BodyPileKind& kind) {
+inline ContactProblem body_pile(std::uint64_t seed, const BodyPileKind& kind) {
   SplitMix64 random(seed);
-  BodyContactProblem p;
+  ContactProblem p;
   p.dimension = kind.dimension;
   const int nb = kind.bodies;
-  for (int b = 0; b < nb; ++b) {
+  ContactBodies& b = p.bodies;
+  b.resize(nb, kind.contacts + kind.joints, kind.joints);
+  for (int k = 0; k < nb; ++k) {
     const Eigen::MatrixXd R = random.matrix(6, 6);
-    p.inverse_mass.push_back(Eigen::MatrixXd(Eigen::MatrixXd::Identity(6, 6) + 0.2 * R * R.transpose()));
+    b.inverse(k) = Eigen::MatrixXd::Identity(6, 6) + 0.2 * R * R.transpose();
   }
-  if (kind.prescribed && nb > 1) p.inverse_mass.back().setZero();
-  p.v_free.resize(6 * nb);
-  for (double& x : p.v_free) x = random.s();
-  for (int b = 0; b < nb; ++b) p.v_free[6 * b] -= 1;
+  if (kind.prescribed && nb > 1) b.inverse(nb - 1).setZero();
+  for (double& x : b.v_free) x = random.s();
+  for (int k = 0; k < nb; ++k) b.v_free[static_cast<std::size_t>(6 * k)] -= 1;
   const int movable = kind.prescribed && nb > 1 ? nb - 1 : nb;
   for (int i = 0; i < kind.contacts + kind.joints; ++i) {
-    BodyContact c;
+    int* pair = b.pair.data() + 2 * i;
+    auto first = b.rows(i, 0), second = b.rows(i, 1);
     const bool joint = i >= kind.contacts;
-    c.a = i % movable;
-    c.b = i < nb && !joint ? -1 : static_cast<int>(random.next() % static_cast<unsigned>(nb));
-    if (c.b == c.a) c.b = -1;
-    c.Ha = random.matrix(3, 6);
-    c.Ha(0, 0) = 3;
-    if (c.b >= 0) {
-      c.Hb = random.matrix(3, 6);
-      c.Hb(0, 0) = -1;
+    pair[0] = i % movable;
+    pair[1] = i < nb && !joint ? -1 : static_cast<int>(random.next() % static_cast<unsigned>(nb));
+    if (pair[1] == pair[0]) pair[1] = -1;
+    first = random.matrix(3, 6);
+    first(0, 0) = 3;
+    if (pair[1] >= 0) {
+      second = random.matrix(3, 6);
+      second(0, 0) = -1;
     }
-    c.mu = kind.mu * random.u();
-    c.key = static_cast<std::uint64_t>(i);
+    const double mu = kind.mu * random.u();
     if (joint) {  // leaves the common way up free
-      c.bilateral_rows = 1 + i % 3;
-      const bool fixed = c.b < 0 || c.b >= movable;
-      c.Ha.col(0).setConstant(fixed ? 0 : 1);
-      c.Hb.col(0) = -c.Ha.col(0);
+      const int rows = 1 + i % 3;
+      b.bilateral_rows[static_cast<std::size_t>(i - kind.contacts)] = rows;
+      p.bilateral += rows;
+      const bool fixed = pair[1] < 0 || pair[1] >= movable;
+      first.col(0).setConstant(fixed ? 0 : 1);
+      second.col(0) = -first.col(0);
+    } else {
+      p.mu.push_back(mu);
     }
-    if (i % 3 == 0 && c.b < 0 && c.a > 0) {  // the ground first, the body second
-      std::swap(c.a, c.b);
-      std::swap(c.Ha, c.Hb);
+    if (i % 3 == 0 && pair[1] < 0 && pair[0] > 0) {  // the ground first, the body second
+      std::swap(pair[0], pair[1]);
+      second = first;
+      first.setZero();
     }
-    p.contacts.push_back(c);
   }
   return p;
 }

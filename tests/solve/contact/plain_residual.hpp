@@ -23,7 +23,7 @@ inline double plain_residual(const ContactProblem& p, const Eigen::VectorXd& r) 
   const int d = p.dimension;
   for (int i = 0; i < p.contacts(); ++i) {
     Eigen::VectorXd x = r.segment(i * d, d) - u.segment(i * d, d);
-    const double mu = p.mu[i];
+    const double mu = p.mu_of(i);
     if (d > 1 && p.friction != FrictionModel::convexified) x[0] -= mu * u.segment(i * d + 1, d - 1).norm();
     const double t = d > 1 ? x.tail(d - 1).norm() : 0, n = x[0];
     Eigen::VectorXd projected = x;
@@ -47,7 +47,7 @@ inline double plain_violation(const ContactProblem& p, const Eigen::VectorXd& r)
   const bool pyramid = d == 3 && p.friction == FrictionModel::polyhedral;
   double worst = p.bilateral > 0 ? u.tail(p.bilateral).lpNorm<Eigen::Infinity>() : 0;
   for (int i = 0; i < p.contacts(); ++i) {
-    const double rn = r[i * d], un = u[i * d], mu = p.mu[i];
+    const double rn = r[i * d], un = u[i * d], mu = p.mu_of(i);
     const Eigen::VectorXd rt = r.segment(i * d + 1, d - 1), ut = u.segment(i * d + 1, d - 1);
     double cone = rt.norm(), slip = ut.norm(), width = 1;
     if (pyramid) {  // distance from the faces, whose normals lie between the edges; best of the edges against u_T

@@ -1,0 +1,81 @@
+#include "solve/contact/body_rows.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace hinge {
+
+namespace {
+
+using Mass = ContactBodies::Mass;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// R with R R^T = A, lower triangular; directions in which A vanishes get a column of zeros.
+void root(const Eigen::Map<const Mass>& A, Eigen::Map<Mass> R) {
+  R.setZero();
+  for (int j = 0; j < 6; ++j) {
+    const double pivot = A(j, j) - R.row(j).head(j).squaredNorm();
+    if (!(pivot > 1e-14 * A(j, j))) continue;
+    R(j, j) = std::sqrt(pivot);
+    for (int i = j + 1; i < 6; ++i) R(i, j) = (A(i, j) - R.row(i).head(j).dot(R.row(j).head(j))) / R(j, j);
+  }
+}
+
+}  // namespace
+
+void BodyRows::bind(const ContactProblem& p) {
+  const ContactBodies& bodies = p.bodies;
+  bodies_ = bodies.count();
+  roots_.resize(bodies.inverse_mass.size());
+  for (int b = 0; b < bodies_; ++b) root(bodies.inverse(b), Eigen::Map<Mass>(roots_.data() + 36 * b));
+  blocks_.resize(at(bodies.blocks()));
+  q_.assign(at(p.rows()), 0.0);
+  diagonal_.assign(at(p.rows()), 0.0);
+  int row = 0;
+  for (int i = 0; i < bodies.blocks(); ++i) {
+    Block& block = blocks_[at(i)];
+    block = {};
+    block.row = row;
+    block.rows = i < p.contacts() ? p.dimension : bodies.bilateral_rows[at(i - p.contacts())];
+    const bool first_moves = bodies.body(i, 0) >= 0;
+    block.a = bodies.body(i, first_moves ? 0 : 1);
+    block.b = first_moves ? bodies.body(i, 1) : -1;
+    for (const int side : {0, 1}) {
+      const int body = bodies.body(i, side);
+      if (body < 0) continue;
+      const Eigen::Matrix<double, 3, 6> part =
+          bodies.rows(i, side) *
+          Eigen::Map<const Mass>(roots_.data() + 36 * body).template triangularView<Eigen::Lower>();
+      for (int k = 0; k < block.rows; ++k)
+        for (int j = 0; j < 6; ++j) block.A[k][(body == block.a ? 0 : 6) + j] = part(k, j);
+    }
+    for (int k = 0; k < block.rows; ++k, ++row) {
+      double& diagonal = diagonal_[at(row)];
+      for (int j = 0; j < 12; ++j) diagonal += block.A[k][j] * block.A[k][j];
+      if (!(diagonal > 0))
+        throw InputError(fmt::format("contact problem: row {} of contact {} moves no body; leave it out", k, i));
+      double& q = q_[at(row)];
+      q = bodies.w[at(3 * i + k)];
+      for (const int side : {0, 1})
+        if (const int body = bodies.body(i, side); body >= 0)
+          q += bodies.rows(i, side).row(k).dot(
+              Eigen::Map<const Eigen::Matrix<double, 6, 1>>(bodies.v_free.data() + 6 * body));
+    }
+  }
+}
+
+SparseRows BodyRows::matrix() const {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const Block& block : blocks_)
+    for (int k = 0; k < block.rows; ++k)
+      for (int j = 0; j < 12; ++j)
+        if (block.A[k][j] != 0)
+          entries.emplace_back(block.row + k, 6 * (j < 6 ? block.a : block.b) + j % 6, block.A[k][j]);
+  SparseRows A(static_cast<Eigen::Index>(q_.size()), 6 * bodies_);
+  A.setFromTriplets(entries.begin(), entries.end());
+  return A;
+}
+
+}  // namespace hinge

@@ -1,0 +1,125 @@
+#include "solve/contact/judge.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace hinge {
+
+namespace {
+
+constexpr double worst_rounding = 6.25e-8;  // more than this is no rounding but a wrong r
+
+}  // namespace
+
+void Judge::begin(const ContactProblem& problem, const ContactOptions& options) {
+  start_ = Clock::now();
+  problem_ = &problem;
+  options_ = &options;
+  residual_.bind(problem);
+  unit_ = 1;
+  tolerance_ = options.tolerance;
+  best_.assign(static_cast<std::size_t>(problem.rows()), 0.0);
+  best_residual_ = last_ = HUGE_VAL;
+  best_noise_ = 0;
+  iterations_ = base_ = stage_end_ = factorisations = 0;
+  end_ = options.iterations;
+  contact_updates = 0;
+  history_.clear();
+  status_ = ContactStatus::iteration_limit;
+  reason_.clear();
+  used = {};
+}
+
+double Judge::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+bool Judge::done(int iteration, const Eigen::Ref<const Eigen::VectorXd>& r) {
+  iteration += base_;
+  iterations_ = std::max(iterations_, iteration);
+  if (unit_ != 1) scaled_ = unit_ * r;
+  const ContactResidual now = unit_ != 1 ? residual_(scaled_) : residual_(r);
+  last_ = now.judged(options_->scaling, tolerance_);
+  history_.push_back({iteration, last_, seconds()});
+  if (last_ < best_residual_) {
+    best_residual_ = last_;
+    best_noise_ = now.noise;
+    const double* x = unit_ != 1 ? scaled_.data() : r.data();
+    best_.assign(x, x + r.size());
+  }
+  return converged() || out_of_time();
+}
+
+double Judge::rounding_level() const {
+  const double q = residual_.largest_q();
+  return q > 0 ? std::min(best_noise_ / q, worst_rounding) : 0;
+}
+
+Eigen::VectorXd Judge::best() const { return best_reaction() / unit_; }
+Eigen::VectorXd Judge::best_reaction() const {
+  return Eigen::Map<const Eigen::VectorXd>(best_.data(), std::ssize(best_));
+}
+
+void Judge::forget_best() {
+  earlier_ = best_;
+  earlier_residual_ = best_residual_;
+  earlier_noise_ = best_noise_;
+  best_residual_ = HUGE_VAL;
+  next_stage();
+}
+
+void Judge::recall_best() {
+  if (!(earlier_residual_ < best_residual_)) return;
+  best_ = earlier_;
+  best_residual_ = earlier_residual_;
+  best_noise_ = earlier_noise_;
+}
+
+bool Judge::out_of_time() {
+  if (!(options_->seconds > 0) || seconds() <= options_->seconds) return false;
+  stop(ContactStatus::iteration_limit, fmt::format("{:.3g} seconds were up", options_->seconds));
+  return true;
+}
+
+void Judge::begin_stage(int limit) {
+  next_stage();
+  stage_end_ = limit > 0 ? base_ + limit : 0;
+}
+
+int Judge::limit(int own) const {
+  if (!is_limited()) return own;
+  const int end = end_ == 0 ? stage_end_ : stage_end_ == 0 ? end_ : std::min(end_, stage_end_);
+  return std::max(0, end - base_);
+}
+
+void Judge::stop(ContactStatus status, std::string_view reason) {
+  status_ = status;
+  reason_ = reason;
+}
+
+ContactReport Judge::finish(std::string_view solver, std::vector<double>& r) {
+  r = best_;
+  report_.solver = solver;
+  report_.residual = residual_(Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
+  report_.iterations = iterations_;
+  report_.factorisations = factorisations;
+  report_.contact_updates = contact_updates;
+  const bool good = report_.residual.judged(options_->scaling, tolerance_) <= tolerance_;
+  report_.status = good ? ContactStatus::converged : status_;
+  return report_;
+}
+
+std::string Judge::message() const {
+  if (report_.converged()) return "";
+  const std::string reason = reason_.empty() ? "more iterations may help, or another solver" : reason_;
+  const double plain = report_.residual.by(options_->scaling);
+  if (plain > tolerance_)
+    return fmt::format("{} did not reach {:.1e}: residual {:.2e} after {} iterations; {}", report_.solver, tolerance_,
+                       plain, iterations_, reason);
+  return fmt::format(
+      "{} reached a residual of {:.2e}, but only because r is large: velocities are wrong by {:.1e} of the largest "
+      "|q|, "
+      "so the problem may have no solution; {}",
+      report_.solver, plain, report_.residual.velocity, reason);
+}
+
+}  // namespace hinge
