@@ -78,6 +78,7 @@ struct Occurrence {
   State state;  ///< before a change
 };
 
+/// How long steps are, and which of them are recorded.
 struct SimulationOptions {
   double step = 0;        ///< of fixed length; with a tolerance, the first one (0: chosen by the method)
   Tolerance tolerance{};  ///< where given, the method chooses its steps
@@ -87,6 +88,7 @@ struct SimulationOptions {
   double interval = 0;  ///< or: record at multiples of this time (with steps of fixed length the first one after each)
   std::vector<double> times{};  ///< or: record at these times, in order; by interpolation where steps are chosen
   SolverOptions solver{};
+  /// Throws InputError where an option cannot be.
   void validate() const;
 };
 
@@ -98,6 +100,7 @@ struct Output {
   std::string settings{};  ///< what was set on top of it: "parameters.m1=2 integrate.step=0.1"
 };
 
+/// How a run has ended so far: stopped by the progress callback, failed by whatever was thrown.
 enum class RunStatus { finished, stopped, failed };
 
 /// Everything worth knowing after a run. Prints as a short table.
@@ -146,6 +149,7 @@ std::ostream& operator<<(std::ostream& out, const Report& report);
 
 class Run;
 
+/// A system with a method, on its way from a start. One thread at a time; many of them may share a system.
 class Simulation {
  public:
   Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options);
@@ -186,10 +190,12 @@ class Simulation {
   /// them as failed where it is called because of an exception.
   void finish();
 
+  /// Where the motion is: after a failure, where the step that failed began.
   const State& state() const;
   const System& system() const;
   /// The rows so far; none without keep_rows().
   const Trajectory& trajectory() const;
+  /// What was preserved and how well, what it has cost, how it ended. At any time after start().
   Report report() const;
 
   /// Called about ten times a second with the current time; return false to stop the run cleanly.

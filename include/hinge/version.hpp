@@ -1,3 +1,4 @@
+// Which Hinge this is.
 #pragma once
 
 #include <string>

@@ -31,9 +31,9 @@ class Reader {
   explicit Reader(const std::string& path) : file_(opened(path)) {}
 
   bool has(const std::string& name) const { return file_.has(name); }
-  std::vector<int> integers(const std::string& name) const { return file_.integers(name); }
+  std::vector<int> integers(const std::string& name) const { return file_.read<int>(name); }
   VectorXd numbers(const std::string& name) const {
-    const std::vector<double> x = file_.numbers(name);
+    const std::vector<double> x = file_.read<double>(name);
     return Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size()));
   }
 
@@ -175,7 +175,7 @@ VectorXd read_reactions(const Reader& in, const std::string& group, const Contac
 }
 
 void write(const File& file, const std::string& name, const VectorXd& x) {
-  file.write(name, std::span(x.data(), static_cast<std::size_t>(x.size())));
+  file.write(name, std::span<const double>(x.data(), static_cast<std::size_t>(x.size())));
 }
 
 void write(const File& file, const std::string& name, int x) { file.write(name, std::span<const int>(&x, 1)); }

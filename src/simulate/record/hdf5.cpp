@@ -37,6 +37,11 @@ Cause last_cause() {
   return cause;
 }
 
+template <typename Number>
+hid_t type_of() {
+  return std::is_same_v<Number, int> ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE;
+}
+
 std::vector<const char*> pointers(std::span<const std::string> texts) {
   std::vector<const char*> list;
   for (const std::string& text : texts) list.push_back(text.c_str());
@@ -114,24 +119,18 @@ std::vector<hsize_t> File::shape(hid_t data) const {
 }
 
 template <typename Number>
-std::vector<Number> File::read(const std::string& name, hid_t type, const char* what, hssize_t most) const {
+std::vector<Number> File::read(const std::string& name, hssize_t most) const {
   const Handle data = open_data(name);
   const Handle space = check(H5Dget_space(data), H5Sclose, "read its shape");
   const hssize_t n = check(H5Sget_simple_extent_npoints(space), "read its shape");
   if (n > most) throw fault(fmt::format("'{}' is too long", name));
   std::vector<Number> x(static_cast<std::size_t>(n));
-  if (n > 0 && H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
-    throw fault(fmt::format("'{}' cannot be read as {}", name, what));
+  if (n > 0 && H5Dread(data, type_of<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data()) < 0)
+    throw fault(fmt::format("'{}' cannot be read as {}numbers", name, std::is_same_v<Number, int> ? "whole " : ""));
   return x;
 }
-
-std::vector<double> File::numbers(const std::string& name, hssize_t most) const {
-  return read<double>(name, H5T_NATIVE_DOUBLE, "numbers", most);
-}
-
-std::vector<int> File::integers(const std::string& name) const {
-  return read<int>(name, H5T_NATIVE_INT, "whole numbers", hssize_t{1} << 28);
-}
+template std::vector<double> File::read(const std::string&, hssize_t) const;
+template std::vector<int> File::read(const std::string&, hssize_t) const;
 
 /// Through `read(type, buffer)`, which is H5Aread or H5Dread.
 template <typename Read>
@@ -198,13 +197,12 @@ void File::put(const std::string& name, hid_t type, hid_t space, const void* dat
   check(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write a part of it");
 }
 
-void File::write(const std::string& name, std::span<const double> numbers) const {
-  put(name, H5T_NATIVE_DOUBLE, space(numbers.size()), numbers.data());
+template <typename Number>
+void File::write(const std::string& name, std::span<const Number> numbers) const {
+  put(name, type_of<Number>(), space(numbers.size()), numbers.data());
 }
-
-void File::write(const std::string& name, std::span<const int> integers) const {
-  put(name, H5T_NATIVE_INT, space(integers.size()), integers.data());
-}
+template void File::write(const std::string&, std::span<const double>) const;
+template void File::write(const std::string&, std::span<const int>) const;
 
 void File::write_text(const std::string& name, const std::string& text) const {
   const Handle type = check(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");

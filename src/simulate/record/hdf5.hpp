@@ -83,15 +83,15 @@ class File {
   /// A data set; what it is made of is not known yet.
   Handle open_data(const std::string& name) const;
   std::vector<hsize_t> shape(hid_t data) const;
-  /// No more than `most`: a damaged file may claim anything.
-  std::vector<double> numbers(const std::string& name, hssize_t most = hssize_t{1} << 28) const;
-  std::vector<int> integers(const std::string& name) const;
+  /// Numbers, double or int. No more than `most`: a damaged file may claim anything.
+  template <typename Number>
+  std::vector<Number> read(const std::string& name, hssize_t most = hssize_t{1} << 28) const;
   /// Texts of fixed or variable length; none where the data set holds something else.
   std::vector<std::string> texts(const std::string& name) const;
   std::vector<std::string> attribute(hid_t attribute) const;
 
-  void write(const std::string& name, std::span<const double> numbers) const;
-  void write(const std::string& name, std::span<const int> integers) const;
+  template <typename Number>
+  void write(const std::string& name, std::span<const Number> numbers) const;
   /// A text of fixed length.
   void write_text(const std::string& name, const std::string& text) const;
   /// Texts of variable length: a list, or one by itself.
@@ -104,8 +104,6 @@ class File {
  private:
   File(std::string path, Purpose purpose, hid_t access);
   [[noreturn]] void fail(const char* deed) const;
-  template <typename Number>
-  std::vector<Number> read(const std::string& name, hid_t type, const char* what, hssize_t most) const;
   template <typename Read>
   std::vector<std::string> read_texts(hid_t type, hid_t space, Read read) const;
   Handle text_type() const;

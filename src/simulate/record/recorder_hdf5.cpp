@@ -155,7 +155,7 @@ class Hdf5Recorder final : public Recorder {
     or_abandon([&] {
       if (!events_.empty() && try_reserve(event_bytes()) == 0) {
         file_.write_texts("events", events_, File::Shape::list);
-        file_.write("event_rows", event_rows_);
+        file_.write<int>("event_rows", event_rows_);
       }
       file_.write_attribute(file_.id(), "status", std::span(&status, 1), File::Shape::one);
       close();
@@ -284,13 +284,13 @@ void read_values(const File& file, Trajectory& out) {
   else
     out.header.columns = file.texts("columns");
   if (out.header.columns.size() != extent[1]) throw file.fault("/trajectory does not have one name per column");
-  out.values = file.numbers("trajectory", std::numeric_limits<hssize_t>::max());
+  out.values = file.read<double>("trajectory", std::numeric_limits<hssize_t>::max());
 }
 
 void read_events(const File& file, Trajectory& out) {
   if (!file.has("events")) return;
   const std::vector<std::string> names = file.texts("events");
-  const std::vector<int> rows = file.integers("event_rows");
+  const std::vector<int> rows = file.read<int>("event_rows");
   if (names.size() != rows.size()) throw file.fault("/events does not have one name per row");
   for (std::size_t k = 0; k < names.size(); ++k) out.events.push_back({names[k], static_cast<std::size_t>(rows[k])});
 }

@@ -142,13 +142,10 @@ Surface face_of(const Collider& c, const Walls& w, int dimension) {
   const Eigen::Index i = dimension == 2 ? 1 - k : (k + 1) % 3, j = (k + 2) % 3;
   Vector3d a = w.low, b = w.high - w.low;
   a(k) = c.position(k);
-  if (dimension == 2) {  // a strip outside of it
-    const Vector3d along = b(i) * Vector3d::Unit(i), out = -0.02 * b.head(2).maxCoeff() * n;
-    s.points = {a, a + along, a + along + out, a + out};
-  } else {
-    const Vector3d u = b(i) * Vector3d::Unit(i), v = b(j) * Vector3d::Unit(j);
-    s.points = {a, a + u, a + u + v, a + v};
-  }
+  const Vector3d u = b(i) * Vector3d::Unit(i);
+  const Vector3d v = dimension == 2 ? Vector3d(-0.02 * b.head(2).maxCoeff() * n)  // a strip outside of it
+                                    : Vector3d(b(j) * Vector3d::Unit(j));
+  s.points = {a, a + u, a + u + v, a + v};
   s.polygons.push_back({0, 1, 2, 3});
   return s;
 }

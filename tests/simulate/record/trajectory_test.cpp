@@ -1,6 +1,7 @@
 // Claims about rows in a program: what a callback gets, what is kept in memory and what a file gives back are the same
 // numbers; events and quantities are among them; times of steps are exact multiples.
 #include <cmath>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -153,6 +154,25 @@ TEST(Trajectory, RowsCostNoEvaluationOfTheirOwn) {
   };
   EXPECT_EQ(calls_of_a_run(true), calls_of_a_run(false));
   EXPECT_EQ(calls_of_a_run(true), 12);  // the initial state twice: it is checked first
+}
+
+// HDF5 as Debian builds it knows one thread only; each run has its own system here.
+TEST(Trajectory, ManyThreadsRecordAtOnce) {
+  const Folder folder;
+  const auto run_to = [&](const std::string& name) {
+    const Pendulum p;
+    Simulation run(p.system, gauss_lobatto(2), {.step = 0.001});
+    run.record({folder.file(name), "pendulum"});
+    run.start({.position = {1, 0}});
+    run.until(2);
+  };
+  const std::string ending = hdf5_available() ? ".h5" : ".csv";
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 8; ++k) threads.emplace_back(run_to, std::to_string(k) + ending);
+  for (std::thread& thread : threads) thread.join();
+  const Trajectory first = read_record(folder.file("0" + ending));
+  EXPECT_EQ(first.rows(), 2001U);
+  for (int k = 1; k < 8; ++k) EXPECT_EQ(read_record(folder.file(std::to_string(k) + ending)).values, first.values);
 }
 
 // Sums of 0.1 are off by 1.6e-10 after a million steps; multiples are not.
