@@ -156,7 +156,7 @@ Score run_hinge(const ContactProblem& p, const std::string& solver, double toler
   score.seconds = bench::time_of(solve);
   if (score.seconds < 0.05) score.seconds = std::min(score.seconds, bench::time_of_short(solve, 0.005, 3));
   score.residual = result.residual.siconos;
-  if (solver == "auto") score.name = "auto: " + result.solver;
+  if (solver == "auto") score.name = "auto: " + std::string(result.solver);
   return score;
 }
 
