@@ -17,9 +17,7 @@
 #include "hinge/method.hpp"
 #include "method/implicit/radau_reduced.hpp"
 #include "method/implicit/radau_tableau.hpp"
-#include "solve/linear/complex_linear.hpp"
 #include "solve/linear/linear.hpp"
-
 namespace hinge {
 
 class RadauStages {

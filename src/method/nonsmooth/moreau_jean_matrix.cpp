@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "solve/linear/saddle_kernel.hpp"
-
 namespace hinge {
 
 namespace {

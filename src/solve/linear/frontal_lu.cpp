@@ -215,22 +215,4 @@ void FrontalLu::solve(Eigen::VectorXd& x) {
   }
 }
 
-double FrontalLu::entries() const {
-  double sum = 0;
-  for (const Front& f : fronts_) {
-    const double p = f.pivots * size_, n = static_cast<double>(f.nodes.size()) * size_;
-    sum += p * (2 * n - p);
-  }
-  return sum;
-}
-
-double FrontalLu::flops() const {
-  double sum = 0;
-  for (const Front& f : fronts_) {
-    const double p = f.pivots * size_, r = static_cast<double>(f.nodes.size()) * size_ - p;
-    sum += 2.0 / 3 * p * p * p + 2 * p * p * r + 2 * p * r * r;
-  }
-  return sum;
-}
-
 }  // namespace hinge

@@ -37,8 +37,6 @@ class FrontalLu {
   }
   /// x <- K^-1 x
   void solve(Eigen::VectorXd& x);
-  double entries() const;
-  double flops() const;
 
  private:
   struct Front {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 #include <klu.h>
 
@@ -19,166 +18,154 @@ namespace {
 
 // A pivot this much smaller than the largest means singular. Rounding alone leaves pivots of 1e-16 to 1e-13 in a
 // singular matrix of 2 to 200 rows.
-constexpr double singular_ratio = 1e-13;
+constexpr double singular_ratio = 1e-13, complex_singular_ratio = 1e-14;
 
-// Rows and then columns are scaled to a largest entry between 1 and 2, so that units do not decide what is singular:
-// A x = b  becomes  (R A C) (C^-1 x) = R b.  Powers of two, so that scaling does not round.
-class Equilibrated : public LinearSolver {
+template <class Number>
+void solve_between(Factors<Number>& factors, std::size_t n, Number* x, const double* r, const double* c) {
+  for (std::size_t i = 0; i < n; ++i) x[i] *= r[i];
+  factors.solve(x);
+  for (std::size_t i = 0; i < n; ++i) x[i] *= c[i];
+}
+
+template <class Number>
+class DenseFactors final : public Factors<Number> {
  public:
-  explicit Equilibrated(const Pattern& pattern)
-      : pattern_(pattern),
-        scaled_(pattern.entries()),
-        row_scale_(static_cast<std::size_t>(pattern.rows)),
-        column_scale_(static_cast<std::size_t>(pattern.rows)) {}
-
-  bool factor(const double* values) final {
-    if (pattern_.rows == 0) return true;
-    std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
-    std::fill(column_scale_.begin(), column_scale_.end(), 0.0);
-    for (std::size_t k = 0; k < pattern_.entries(); ++k)
-      if (!std::isfinite(values[k])) return false;
-    const auto for_each_entry = [this](auto&& visit) {
-      for (std::size_t i = 0; i < row_scale_.size(); ++i)
-        for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
-             k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k)
-          visit(k, row_scale_[i], column_scale_[static_cast<std::size_t>(pattern_.column[k])]);
-    };
-    for_each_entry([&](std::size_t k, double& row, double&) { row = std::max(row, std::abs(values[k])); });
-    if (!largest_to_scale(row_scale_)) return false;
-    for_each_entry([&](std::size_t k, double row, double& column) {
-      scaled_[k] = row * values[k];
-      column = std::max(column, std::abs(scaled_[k]));
-    });
-    if (!largest_to_scale(column_scale_)) return false;
-    for_each_entry([&](std::size_t k, double, double column) { scaled_[k] *= column; });
-    return factor_scaled(scaled_.data());
-  }
-
-  void solve(double* x) final {
-    if (pattern_.rows == 0) return;
-    solve_between(x, row_scale_.data(), column_scale_.data());
-  }
-
- protected:
-  virtual bool factor_scaled(double* values) = 0;
-  virtual void solve_scaled(double* x) = 0;
-  virtual void solve_between(double* x, const double* r, const double* c) {
-    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= r[i];
-    solve_scaled(x);
-    for (std::size_t i = 0; i < row_scale_.size(); ++i) x[i] *= c[i];
-  }
-
-  const Pattern pattern_;
-
- private:
-  // Largest entries -> factors; false where all entries are zero.
-  static bool largest_to_scale(std::vector<double>& largest) {
-    for (double& x : largest) {
-      if (x == 0) return false;
-      // 2^-ilogb(x), where the exponent field of a double can hold that
-      const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52);
-      x = exponent > 0 && exponent < 2046 ? std::bit_cast<double>(static_cast<std::uint64_t>(2046 - exponent) << 52)
-                                          : std::ldexp(1.0, -std::ilogb(x));
-    }
-    return true;
-  }
-
-  std::vector<double> scaled_, row_scale_, column_scale_;
-};
-
-class DenseLu final : public Equilibrated {
- public:
-  explicit DenseLu(const Pattern& pattern)
-      : Equilibrated(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows) {
+  explicit DenseFactors(const Pattern& pattern)
+      : pattern_(pattern), matrix_(pattern.rows, pattern.rows), lu_(pattern.rows) {
     matrix_.setZero();
   }
-
-  int determinant_sign() override { return lu_.determinant_sign(); }
-  const char* name() const override { return "dense LU"; }
-
- private:
-  bool factor_scaled(double* values) override {
+  bool factor(const Number* values, double ratio) override {
     for (int i = 0; i < pattern_.rows; ++i)
       for (int k = pattern_.row_start[static_cast<std::size_t>(i)];
            k < pattern_.row_start[static_cast<std::size_t>(i) + 1]; ++k)
         matrix_(i, pattern_.column[static_cast<std::size_t>(k)]) = values[k];
     lu_.factor(matrix_);
-    return lu_.regular(singular_ratio);
+    return lu_.regular(ratio);
   }
+  void solve(Number* x) override { lu_.solve(x); }
+  void solve(Number* x, const double* r, const double* c) override {
+    solve_between(*this, static_cast<std::size_t>(pattern_.rows), x, r, c);
+  }
+  int determinant_sign() override { return lu_.determinant_sign(); }
+  const char* name() const override { return "dense LU"; }
 
-  void solve_scaled(double* x) override { lu_.solve(x); }
-
-  Eigen::MatrixXd matrix_;
-  Lu<double> lu_;
+ private:
+  const Pattern pattern_;
+  typename Lu<Number>::Matrix matrix_;
+  Lu<Number> lu_;
 };
 
-class SmallSparseLu final : public Equilibrated {
+class CompactFactors final : public Factors<double> {
  public:
-  explicit SmallSparseLu(const Pattern& pattern) : Equilibrated(pattern), lu_(pattern) {}
+  explicit CompactFactors(const Pattern& pattern) : lu_(pattern), ones_(static_cast<std::size_t>(pattern.rows), 1.0) {}
+  bool factor(const double* values, double ratio) override { return lu_.factor(values, ratio); }
+  void solve(double* x) override { lu_.solve(x, ones_.data(), ones_.data()); }
+  void solve(double* x, const double* r, const double* c) override { lu_.solve(x, r, c); }
   int determinant_sign() override { return lu_.determinant_sign(); }
   const char* name() const override { return "compact LU"; }
 
  private:
-  bool factor_scaled(double* values) override { return lu_.factor(values, singular_ratio); }
-  void solve_scaled(double*) override {}
-  void solve_between(double* x, const double* r, const double* c) override { lu_.solve(x, r, c); }
-
   CompactLu lu_;
+  std::vector<double> ones_;
 };
 
-// KLU wants compressed columns; our rows are the columns of the transpose, so A x = b is a transposed solve.
-class SparseLu final : public Equilibrated {
+// KLU has its functions twice. It wants compressed columns; our rows are the columns of the transpose, so A x = b is a
+// transposed solve. Its interface knows no const; it does not write.
+template <class Number>
+class SparseFactors final : public Factors<Number> {
+  static constexpr bool real = std::is_same_v<Number, double>;
+
  public:
-  explicit SparseLu(const Pattern& pattern) : Equilibrated(pattern) {
+  explicit SparseFactors(const Pattern& pattern) : pattern_(pattern) {
     klu_defaults(&common_);
-    common_.scale = 0;  // done already
+    if constexpr (real) common_.scale = 0;  // done already
     symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
     visited_.resize(static_cast<std::size_t>(pattern.rows));
   }
-  ~SparseLu() override {
-    if (numeric_) klu_free_numeric(&numeric_, &common_);
+  ~SparseFactors() override {
+    free_numeric();
     if (symbolic_) klu_free_symbolic(&symbolic_, &common_);
   }
-  SparseLu(const SparseLu&) = delete;
-  SparseLu& operator=(const SparseLu&) = delete;
+  SparseFactors(const SparseFactors&) = delete;
+  SparseFactors& operator=(const SparseFactors&) = delete;
 
-  const char* name() const override { return "sparse LU (KLU)"; }
-
+  bool factor(const Number* values, double ratio) override {
+    if (!symbolic_) return false;  // structurally singular
+    auto* const numbers = const_cast<double*>(reinterpret_cast<const double*>(values));
+    if (numeric_) {  // same pivots first; chosen anew where those have become bad
+      const auto refactor = real ? klu_refactor : klu_z_refactor;
+      const auto growth = real ? klu_rgrowth : klu_z_rgrowth;
+      if (refactor(row_start(), column(), numbers, symbolic_, numeric_, &common_) &&
+          growth(row_start(), column(), numbers, symbolic_, numeric_, &common_) && common_.rgrowth > 1e-3 &&
+          well_conditioned(ratio))
+        return true;
+      free_numeric();
+    }
+    numeric_ = (real ? klu_factor : klu_z_factor)(row_start(), column(), numbers, symbolic_, &common_);
+    return numeric_ && well_conditioned(ratio);
+  }
+  void solve(Number* x) override {
+    if constexpr (real)
+      klu_tsolve(symbolic_, numeric_, pattern_.rows, 1, x, &common_);
+    else
+      klu_z_tsolve(symbolic_, numeric_, pattern_.rows, 1, reinterpret_cast<double*>(x), 0, &common_);
+  }
+  void solve(Number* x, const double* r, const double* c) override {
+    solve_between(*this, static_cast<std::size_t>(pattern_.rows), x, r, c);
+  }
   // P A Q = L U with the diagonal of U kept apart
   int determinant_sign() override {
     return sign_of_product(static_cast<const double*>(numeric_->Udiag), pattern_.rows) *
            parity(numeric_->Pnum, visited_) * parity(symbolic_->Q, visited_);
   }
+  const char* name() const override { return "sparse LU (KLU)"; }
 
  private:
-  bool factor_scaled(double* values) override {
-    if (!symbolic_) return false;  // structurally singular
-    if (numeric_) {                // same pivots first; chosen anew where those have become bad
-      if (klu_refactor(row_start(), column(), values, symbolic_, numeric_, &common_) &&
-          klu_rgrowth(row_start(), column(), values, symbolic_, numeric_, &common_) && common_.rgrowth > 1e-3 &&
-          well_conditioned())
-        return true;
-      klu_free_numeric(&numeric_, &common_);
-    }
-    numeric_ = klu_factor(row_start(), column(), values, symbolic_, &common_);
-    return numeric_ && well_conditioned();
+  void free_numeric() {
+    if (numeric_) (real ? klu_free_numeric : klu_z_free_numeric)(&numeric_, &common_);
   }
-
-  void solve_scaled(double* x) override { klu_tsolve(symbolic_, numeric_, pattern_.rows, 1, x, &common_); }
-
-  bool well_conditioned() {
-    return common_.status == KLU_OK && klu_rcond(symbolic_, numeric_, &common_) && common_.rcond > singular_ratio;
+  bool well_conditioned(double ratio) {
+    return common_.status == KLU_OK && (real ? klu_rcond : klu_z_rcond)(symbolic_, numeric_, &common_) &&
+           common_.rcond > ratio;
   }
-
-  // KLU's interface knows no const; it does not write.
   int* row_start() const { return const_cast<int*>(pattern_.row_start.data()); }
   int* column() const { return const_cast<int*>(pattern_.column.data()); }
 
+  const Pattern pattern_;
   klu_common common_{};
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
   std::vector<char> visited_;
 };
+
+// Small, and half empty at least.
+bool prefers_compact(const Pattern& p) {
+  const double n = p.rows;
+  return n >= 3 && n <= 40 && static_cast<double>(p.entries()) <= 0.5 * n * n;
+}
+
+template <class Number>
+std::unique_ptr<Factors<Number>> make_factors(const Pattern& pattern, LinearAlgebra choice) {
+  if (pattern.rows != pattern.columns) throw std::logic_error("a linear system needs a square matrix");
+  if constexpr (std::is_same_v<Number, double>)
+    if (choice == LinearAlgebra::automatic && prefers_compact(pattern))
+      return std::make_unique<CompactFactors>(pattern);
+  if (choice == LinearAlgebra::dense || (choice == LinearAlgebra::automatic && prefers_dense(pattern)))
+    return std::make_unique<DenseFactors<Number>>(pattern);
+  return std::make_unique<SparseFactors<Number>>(pattern);
+}
+
+// Largest entries -> factors; false where all entries are zero.
+bool largest_to_scale(std::vector<double>& largest) {
+  for (double& x : largest) {
+    if (x == 0) return false;
+    // 2^-ilogb(x), where the exponent field of a double can hold that
+    const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52);
+    x = exponent > 0 && exponent < 2046 ? std::bit_cast<double>(static_cast<std::uint64_t>(2046 - exponent) << 52)
+                                        : std::ldexp(1.0, -std::ilogb(x));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -187,22 +174,50 @@ bool prefers_dense(const Pattern& p) {
   return n <= 24 || (n <= 200 && static_cast<double>(p.entries()) > 0.15 * n * n);
 }
 
-namespace {
+LinearSolver::LinearSolver(const Pattern& pattern, LinearAlgebra choice)
+    : pattern_(pattern),
+      scaled_(pattern.entries()),
+      row_scale_(static_cast<std::size_t>(pattern.rows)),
+      column_scale_(static_cast<std::size_t>(pattern.rows)),
+      factors_(make_factors<double>(pattern, choice)) {}
 
-// Small, and half empty at least.
-bool prefers_compact(const Pattern& p) {
-  const double n = p.rows;
-  return n >= 3 && n <= 40 && static_cast<double>(p.entries()) <= 0.5 * n * n;
+bool LinearSolver::factor(const double* values) {
+  if (pattern_.rows == 0) return true;
+  std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
+  std::fill(column_scale_.begin(), column_scale_.end(), 0.0);
+  for (std::size_t k = 0; k < pattern_.entries(); ++k)
+    if (!std::isfinite(values[k])) return false;
+  const auto for_each_entry = [this](auto&& visit) {
+    for (std::size_t i = 0; i < row_scale_.size(); ++i)
+      for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
+           k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k)
+        visit(k, row_scale_[i], column_scale_[static_cast<std::size_t>(pattern_.column[k])]);
+  };
+  for_each_entry([&](std::size_t k, double& row, double&) { row = std::max(row, std::abs(values[k])); });
+  if (!largest_to_scale(row_scale_)) return false;
+  for_each_entry([&](std::size_t k, double row, double& column) {
+    scaled_[k] = row * values[k];
+    column = std::max(column, std::abs(scaled_[k]));
+  });
+  if (!largest_to_scale(column_scale_)) return false;
+  for_each_entry([&](std::size_t k, double, double column) { scaled_[k] *= column; });
+  return factors_->factor(scaled_.data(), singular_ratio);
 }
 
-}  // namespace
+ComplexLinearSolver::ComplexLinearSolver(const Pattern& pattern, LinearAlgebra choice)
+    : entries_(pattern.entries()), factors_(make_factors<Complex>(pattern, choice)) {}
+
+bool ComplexLinearSolver::factor(const Complex* values) {
+  for (std::size_t k = 0; k < entries_; ++k)
+    if (!std::isfinite(values[k].real()) || !std::isfinite(values[k].imag())) return false;
+  return factors_->factor(values, complex_singular_ratio);
+}
 
 std::unique_ptr<LinearSolver> make_linear_solver(const Pattern& pattern, LinearAlgebra choice) {
-  if (pattern.rows != pattern.columns) throw std::logic_error("a linear system needs a square matrix");
-  if (choice == LinearAlgebra::automatic && prefers_compact(pattern)) return std::make_unique<SmallSparseLu>(pattern);
-  const bool dense = choice == LinearAlgebra::dense || (choice == LinearAlgebra::automatic && prefers_dense(pattern));
-  if (dense) return std::make_unique<DenseLu>(pattern);
-  return std::make_unique<SparseLu>(pattern);
+  return std::make_unique<LinearSolver>(pattern, choice);
+}
+std::unique_ptr<ComplexLinearSolver> make_complex_solver(const Pattern& pattern, LinearAlgebra choice) {
+  return std::make_unique<ComplexLinearSolver>(pattern, choice);
 }
 
 }  // namespace hinge

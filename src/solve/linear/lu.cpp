@@ -17,6 +17,7 @@ void Lu<Number>::factor(const Matrix& a) {
 
 template <class Number>
 bool Lu<Number>::regular(double ratio) const {
+  if (lu_.rows() == 0) return true;
   const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
   return pivots.minCoeff() > ratio * pivots.maxCoeff();
 }

@@ -2,34 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace hinge {
 
 namespace {
 
-constexpr int largest_mass = 64, largest_block = 12, most_constraints = SaddleKernel::most_constraints;
+constexpr int largest_mass = 64, largest_block = 12;
 // A pivot this much smaller than its row was: the plain formulas would lose digits, SaddlePoint loses fewer.
-constexpr double weak_mass = 1e-6, weak_schur = SaddleKernel::weak_schur;
+constexpr double weak_mass = 1e-6;
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// Connected components of a square pattern.
-std::vector<int> components(const Pattern& p) {
-  std::vector<int> root(at(p.rows));
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](int i) {
-    while (root[at(i)] != i) i = root[at(i)];
-    return i;
-  };
-  for (int i = 0; i < p.rows; ++i)
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
-      const int a = find(i), b = find(p.column[at(k)]);
-      root[at(std::max(a, b))] = std::min(a, b);
-    }
-  for (int i = 0; i < p.rows; ++i) root[at(i)] = find(i);
-  return root;
-}
 
 // Gauss-Jordan with row exchanges: matrix -> inverse, `work` holds size * size numbers. False where a pivot is weak.
 bool invert(double* matrix, int size, double* work) {
@@ -73,17 +55,6 @@ bool invert(double* matrix, int size, double* work) {
 
 }  // namespace
 
-Pattern transposed(const Pattern& p, std::vector<int>& from) {
-  PatternBuilder builder(p.columns, p.rows);
-  for (int i = 0; i < p.rows; ++i)
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) builder.add(p.column[at(k)], i);
-  std::vector<int> place;
-  Pattern result = builder.build(place);
-  from.assign(place.size(), 0);
-  for (std::size_t k = 0; k < place.size(); ++k) from[at(place[k])] = static_cast<int>(k);
-  return result;
-}
-
 SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& c, bool constant_mass, LinearAlgebra choice)
     : SaddleKernel(
           a,
@@ -107,30 +78,18 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
       b_pattern_(b),
       c_pattern_(c),
       choice_(choice) {
-  const std::vector<int> root = components(a);
   int largest = 0;
-  place_.resize(a.entries());
-  std::vector<int> local(at(nz_));
   std::size_t inverse = 0;
-  std::vector<int> block_of(at(nz_), -1);  // of a root, which is the first of its component
-  for (int i = 0; i < nz_; ++i) {
-    int& which = block_of[at(root[at(i)])];
-    if (which < 0) {
-      which = static_cast<int>(blocks_.size());
-      blocks_.push_back({0, 0, 0});
-    }
-    local[at(i)] = blocks_[at(which)].size++;
+  std::vector<int> local(at(nz_));
+  for (const std::vector<int>& rows : independent_blocks(a)) {
+    const auto size = static_cast<int>(rows.size());
+    blocks_.push_back({static_cast<int>(order_.size()), size, inverse});
+    for (int k = 0; k < size; ++k) local[at(rows[at(k)])] = k;
+    order_.insert(order_.end(), rows.begin(), rows.end());
+    inverse += rows.size() * rows.size();
+    largest = std::max(largest, size);
   }
-  int first = 0;
-  for (Block& block : blocks_) {
-    block.first = first;
-    block.inverse = inverse;
-    first += block.size;
-    inverse += at(block.size * block.size);
-    largest = std::max(largest, block.size);
-  }
-  order_.resize(at(nz_));
-  for (int i = 0; i < nz_; ++i) order_[at(blocks_[at(block_of[at(root[at(i)])])].first + local[at(i)])] = i;
+  place_.resize(a.entries());
   for (const Block& block : blocks_)
     for (int k = block.first; k < block.first + block.size; ++k) {
       const int i = order_[at(k)];

@@ -87,7 +87,4 @@ class SaddleKernel {
   std::unique_ptr<SaddlePoint> full_;
 };
 
-/// Pattern of the transpose; `from`: for each of its entries the entry of the original.
-Pattern transposed(const Pattern& p, std::vector<int>& from);
-
 }  // namespace hinge

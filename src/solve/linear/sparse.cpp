@@ -95,9 +95,20 @@ Pattern PatternBuilder::build(std::vector<int>& place) const {
   return p;
 }
 
-BlockInverse::BlockInverse(const Pattern& pattern) : pattern_(pattern) {
+Pattern transposed(const Pattern& p, std::vector<int>& from) {
+  PatternBuilder builder(p.columns, p.rows);
+  for (int i = 0; i < p.rows; ++i)
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) builder.add(p.column[at(k)], i);
+  std::vector<int> place;
+  Pattern result = builder.build(place);
+  from.assign(place.size(), 0);
+  for (std::size_t k = 0; k < place.size(); ++k) from[at(place[k])] = static_cast<int>(k);
+  return result;
+}
+
+std::vector<std::vector<int>> independent_blocks(const Pattern& pattern) {
   const int n = pattern.rows;
-  std::vector<int> root(at(n));
+  std::vector<int> root(at(n)), number(at(n), -1);
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&root](int i) {
     while (root[at(i)] != i) i = root[at(i)] = root[at(root[at(i)])];
@@ -106,26 +117,39 @@ BlockInverse::BlockInverse(const Pattern& pattern) : pattern_(pattern) {
   for (int i = 0; i < n; ++i)
     for (int k = pattern.row_start[at(i)]; k < pattern.row_start[at(i) + 1]; ++k)
       root[at(find(i))] = find(pattern.column[at(k)]);
-  std::vector<std::vector<int>> members(at(n));
-  for (int i = 0; i < n; ++i) members[at(find(i))].push_back(i);
-
-  local_.assign(at(n), 0);
-  inverse_pattern_.rows = inverse_pattern_.columns = n;
+  std::vector<std::vector<int>> blocks;
   for (int i = 0; i < n; ++i) {
-    const auto& block = members[at(find(i))];
+    int& own = number[at(find(i))];
+    if (own < 0) {
+      own = static_cast<int>(blocks.size());
+      blocks.emplace_back();
+    }
+    blocks[at(own)].push_back(i);
+  }
+  return blocks;
+}
+
+BlockInverse::BlockInverse(const Pattern& pattern) : pattern_(pattern), local_(at(pattern.rows), 0) {
+  const std::vector<std::vector<int>> blocks = independent_blocks(pattern);
+  std::vector<const std::vector<int>*> block_of(at(pattern.rows));
+  for (const std::vector<int>& block : blocks) {
     largest_ = std::max(largest_, static_cast<int>(block.size()));
     for (std::size_t k = 0; k < block.size(); ++k) {
-      if (block[k] == i) local_[at(i)] = static_cast<int>(k);
-      inverse_pattern_.column.push_back(block[k]);
+      local_[at(block[k])] = static_cast<int>(k);
+      block_of[at(block[k])] = &block;
     }
-    inverse_pattern_.row_start.push_back(static_cast<int>(inverse_pattern_.column.size()));
+    if (block.size() > 1) blocks_.push_back(block);
+  }
+  inverse_pattern_.rows = inverse_pattern_.columns = pattern.rows;
+  for (int i = 0; i < pattern.rows; ++i) {
+    const std::vector<int>& block = *block_of[at(i)];
     if (block.size() == 1) {
       const bool present = pattern.row_start[at(i)] < pattern.row_start[at(i) + 1];
       single_.push_back({present ? pattern.row_start[at(i)] : -1, inverse_pattern_.row_start[at(i)]});
       single_row_.push_back(i);
-    } else if (block.front() == i) {
-      blocks_.push_back(block);
     }
+    inverse_pattern_.column.insert(inverse_pattern_.column.end(), block.begin(), block.end());
+    inverse_pattern_.row_start.push_back(static_cast<int>(inverse_pattern_.column.size()));
   }
   work_.resize(2 * at(largest_) * at(largest_));
 }

@@ -41,8 +41,14 @@ class PatternBuilder {
   std::vector<int> row_, column_;
 };
 
+/// Pattern of the transpose; `from`: for each of its entries the entry of the original.
+Pattern transposed(const Pattern& p, std::vector<int>& from);
+
+/// The connected components of a square pattern: lists of rows, each in order, the lists in the order of their first.
+std::vector<std::vector<int>> independent_blocks(const Pattern& pattern);
+
 /// Inverse of a matrix that falls apart into independent square blocks (after reordering): a mass matrix of point
-/// masses or bodies. Blocks are the connected components of the pattern.
+/// masses or bodies.
 class BlockInverse {
  public:
   BlockInverse() = default;
