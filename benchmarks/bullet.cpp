@@ -258,8 +258,7 @@ class Bullet {
   hinge::ContactResidual look(double& check) {
     Problem p(pile_.radii);
     for (std::size_t b = 0; b < before_.size(); ++b)
-      p.v_free().segment<6>(static_cast<Eigen::Index>(6 * b))
-          << before_[b].velocity - Vector3d(0, 0, step * gravity),
+      p.v_free().segment<6>(static_cast<Eigen::Index>(6 * b)) << before_[b].velocity - Vector3d(0, 0, step * gravity),
           before_[b].spin;
     for (int k = 0; k < dispatcher_.getNumManifolds(); ++k) {
       const btPersistentManifold& m = *dispatcher_.getManifoldByIndexInternal(k);

@@ -16,5 +16,5 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
+#include <Eigen/Dense>

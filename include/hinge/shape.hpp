@@ -22,8 +22,8 @@ struct Shape {
   /// In the plane a sphere is a disk and a box a rectangle; capsules and polygons (mesh) exist there, cylinders not.
   enum class Kind { sphere, box, capsule, cylinder, mesh, plane };
   Kind kind = Kind::sphere;
-  double radius = 0;                               ///< sphere, capsule, cylinder
-  double length = 0;                               ///< capsule (between the centres of its caps), cylinder: along z, in the plane y
+  double radius = 0;  ///< sphere, capsule, cylinder
+  double length = 0;  ///< capsule (between the centres of its caps), cylinder: along z, in the plane y
   Eigen::Vector3d size = Eigen::Vector3d::Zero();  ///< box: full edge lengths
   Eigen::Vector3d normal{0, 0, 1};                 ///< plane: the half space below it is solid
   std::vector<Eigen::Vector3d> vertices{};         ///< mesh: the convex hull of these points

@@ -28,9 +28,9 @@ struct UnilateralOptions {
   /// and there is friction, the gap must be a function of one point of shape {2} or {3} alone; the tangents are then
   /// those of its level surfaces.
   Vector slip{};
-  /// Where the force is not gap_y^T n: a multiplier of SystemBuilder::contact_multiplier, which is not negative and zero
-  /// while the contact is open, and the force on all coordinates, an expression of it that may be nonlinear. Friction is
-  /// a part of that force.
+  /// Where the force is not gap_y^T n: a multiplier of SystemBuilder::contact_multiplier, which is not negative and
+  /// zero while the contact is open, and the force on all coordinates, an expression of it that may be nonlinear.
+  /// Friction is a part of that force.
   Expression multiplier{};
   Vector reaction{};
 };

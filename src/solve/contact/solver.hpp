@@ -43,8 +43,8 @@ struct ContactWork {
   void run(std::string_view solver, const Eigen::VectorXd& from, int limit = 0);
 };
 
-/// Sweeps of block Gauss-Seidel from work.r, to the limit or while their rate promises the tolerance within it; over the
-/// bodies of the problem without W, or with it.
+/// Sweeps of block Gauss-Seidel from work.r, to the limit or while their rate promises the tolerance within it; over
+/// the bodies of the problem without W, or with it.
 void sweep(ContactWork& work, bool over_bodies, bool while_promising, int limit);
 /// `auto`
 void solve_automatically(ContactWork& work);
