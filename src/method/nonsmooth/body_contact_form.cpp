@@ -90,10 +90,10 @@ bool BodyContactForm::masses(const double* S) {
       continue;
     }
     for (int i = n; i < 6; ++i) m(i, i) = 1;  // absent in the plane
-    if (!invert_definite(m)) return false;
-    for (int i = n; i < 6; ++i) m(i, i) = 0;
-    const Matrix6 transposed = m.transpose();
-    m = (m + transposed) / 2;
+    Matrix6 inverse = m;
+    if (!invert_definite(inverse)) return false;
+    for (int i = n; i < 6; ++i) inverse(i, i) = 0;
+    m = (inverse + inverse.transpose()) / 2;
   }
   return true;
 }
