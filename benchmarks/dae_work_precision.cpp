@@ -137,11 +137,11 @@ Row run_hinge(const Problem& problem, const std::string& method, const hinge::Op
     prepare_watched();
     const hinge::State begin = watched->state();
     // the method alone
-    std::unique_ptr<hinge::AdaptiveStepper> stepper;
+    std::unique_ptr<hinge::Stepper> stepper;
     hinge::State state;
     row.ms = shortest(
         [&] {
-          stepper = choice.bind_adaptive(model.system, {}, {{tolerance, tolerance}});
+          stepper = choice.bind(model.system, {}, {{tolerance, tolerance}});
           state = begin;
         },
         [&] {

@@ -114,7 +114,7 @@ void compare(const char* title, const hinge::SystemBuilder& builder, std::vector
   const auto system = builder.build();
   const auto ours = [&](double tolerance, hinge::State& state, long& steps) {
     // bound once, as a user with many runs would: what is timed is the integration
-    auto method = hinge::explicit_runge_kutta({.order = 8}).bind_adaptive(system, {}, {{tolerance, tolerance}});
+    auto method = hinge::explicit_runge_kutta({.order = 8}).bind(system, {}, {{tolerance, tolerance}});
     const hinge::State begin = state;
     const auto run = [&] {
       state = begin;

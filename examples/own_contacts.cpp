@@ -58,9 +58,7 @@ class BowlContact final : public hinge::ContactFinder {
 
 class BeadInBowl final : public hinge::System {
  public:
-  BeadInBowl() : System(layout()) {}
-  bool velocity_is_z() const override { return true; }
-  bool has_energy() const override { return true; }
+  BeadInBowl() : System(layout(), {.has_energy = true, .velocity_is_z = true, .has_contacts = true}) {}
   std::unique_ptr<hinge::ContactFinder> contact_finder() const override { return std::make_unique<BowlContact>(); }
 
  protected:

@@ -40,6 +40,7 @@ struct Counters {
   long augmentations = 0;   ///< solutions with given multipliers, in augmented Lagrangian methods
   long rejected = 0;        ///< steps that an error test refused
   long failed = 0;          ///< steps that Newton's iteration gave up, tried again with a shorter one
+  Counters& operator+=(const Counters& more);
 };
 
 struct StepResult {
@@ -76,17 +77,51 @@ struct ContactImpulses {
   double step = 0;              ///< impulse / step is a force, where nothing struck
 };
 
-/// A method bound to a system, with its work space.
+/// The accuracy that steps are chosen for: local errors of a number x stay below absolute + relative |x|.
+struct Tolerance {
+  double relative = 0, absolute = 0;
+  bool given() const { return relative > 0 || absolute > 0; }
+  void validate() const;
+};
+
+/// How long the steps are: of given length, or chosen by the method where there is a tolerance.
+struct StepOptions {
+  Tolerance tolerance{};
+  double first_step = 0;  ///< of chosen steps; 0: chosen by the method
+  double max_step = 0;    ///< 0: no limit
+  bool chosen() const { return tolerance.given(); }
+};
+
+/// A method bound to a system, with its work space. A method with steps of given length implements step() and, where it
+/// remembers something, reset(); one that chooses its steps implements start(), advance() and interpolate(). The rest
+/// follows from these.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  /// Advances `state` by h, which may be negative. When it fails, the state is as it was.
-  virtual StepResult step(State& state, double h) = 0;
-  /// To be called when the state has been changed from outside: forgets what was remembered of earlier steps.
-  virtual void reset() = 0;
+  bool chooses_steps() const { return chooses_steps_; }
+
+  /// Begins at a consistent state; also after a jump. Forgets earlier steps, keeps the counters.
+  virtual StepResult start(const State& state);
+  /// Advances `state` by h, which may be negative where the length is given. Where steps are chosen: by as many as it
+  /// takes. When it fails, the state is as it was.
+  virtual StepResult step(State& state, double h);
+  /// One step of the method's own length, not beyond `limit`, which is hit exactly when it is reached; a step to
+  /// `limit` where the length is given. When it fails, the state is as it was.
+  virtual StepResult advance(State& state, double limit);
+  /// Goes on from a state that is the end of the last step but for a small correction, such as a projection. Methods
+  /// that can, keep their step length and what they remember; the others start anew.
+  virtual StepResult continue_from(const State& state) { return start(state); }
+  /// Chosen steps: the solution at a time within the last one. `state` has the right sizes; nothing is allocated.
+  virtual void interpolate(double /*t*/, State& /*state*/) const {}
+  /// The same for all methods: where the length is given, by a shorter step from `before`, where the last one began.
+  /// Then start() has to come before the next step. False where that step fails.
+  bool look_within(const State& before, double t, State& state);
+  /// Forgets what was remembered of earlier steps: to be called when the state has been changed from outside.
+  virtual void reset() {}
+
   const Counters& counters() const { return counters_; }
   /// The multipliers of all nodes of the last step, node after node: more than one per constraint where a method has
-  /// several. The state holds the last, which approximates psi(t).
+  /// several. The state holds the last, which approximates psi(t). Empty where steps are chosen.
   const std::vector<double>& multipliers() const { return multipliers_; }
   /// A formula for what the scheme conserves exactly in the place of the energy; null where there is no such quantity.
   virtual const char* discrete_energy_name() const { return nullptr; }
@@ -98,50 +133,16 @@ class Stepper {
   /// Null where the method knows no contacts.
   virtual const ContactStatistics* contact_statistics() const { return nullptr; }
   virtual const ContactImpulses* contact_impulses() const { return nullptr; }
-  /// What happened that a user should know, a sentence each.
-  virtual std::vector<std::string> remarks() const { return {}; }
-
- protected:
-  Counters counters_;
-  std::vector<double> multipliers_;
-};
-
-/// The accuracy that an adaptive method works to: local errors of a number x stay below absolute + relative |x|.
-struct Tolerance {
-  double relative = 0, absolute = 0;
-  bool given() const { return relative > 0 || absolute > 0; }
-  void validate() const;
-};
-
-struct AdaptiveOptions {
-  Tolerance tolerance{};
-  double first_step = 0;  ///< 0: chosen by the method
-  double max_step = 0;    ///< 0: no limit
-};
-
-/// A method that chooses its steps, bound to a system.
-class AdaptiveStepper {
- public:
-  virtual ~AdaptiveStepper() = default;
-  /// Begins at a consistent state; also after a jump. Forgets earlier steps, keeps the counters.
-  virtual StepResult start(const State& state) = 0;
-  /// One accepted step of the method's own length, not beyond `limit`, which is hit exactly when it is reached. When it
-  /// fails, the state is as it was.
-  virtual StepResult advance(State& state, double limit) = 0;
-  /// Goes on from a state that is the end of the last step but for a small correction, such as a projection. Methods
-  /// that can, keep their step length and what they remember; the others start anew.
-  virtual StepResult continue_from(const State& state) { return start(state); }
-  /// The solution at a time within the last step. `state` has the right sizes; nothing is allocated.
-  virtual void interpolate(double t, State& state) const = 0;
-  const Counters& counters() const { return counters_; }
-  /// Null where the method knows no contacts.
-  virtual const ContactStatistics* contact_statistics() const { return nullptr; }
-  virtual const ContactImpulses* contact_impulses() const { return nullptr; }
   /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
 
  protected:
+  explicit Stepper(bool chooses_steps = false) : chooses_steps_(chooses_steps) {}
   Counters counters_;
+  std::vector<double> multipliers_;
+
+ private:
+  bool chooses_steps_;
 };
 
 /// What a method keeps; printed by `hinge methods` and tested for every method by the property harness.
@@ -152,6 +153,16 @@ struct Preserves {
   bool symmetric = false;       ///< a step of -h undoes a step of h
   bool momentum_maps = false;   ///< linear and angular momenta of a symmetric system
   bool energy = false;          ///< the energy to round-off, not only without drift
+};
+
+/// Which steps and which systems a method takes.
+struct Abilities {
+  bool given_steps = true;          ///< steps of given length
+  bool chosen_steps = false;        ///< steps that it chooses to meet a tolerance
+  bool full_interpolation = false;  ///< within a chosen step as accurate as at its ends
+  bool dae = false;                 ///< also F(t, x, x') = 0
+  bool contacts = false;            ///< also unilateral constraints, and DAEs with complementarity pairs
+  bool own_reactions = false;       ///< also contacts with a reaction of their own
 };
 
 using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
@@ -167,6 +178,7 @@ struct MethodInfo {
   std::vector<OptionInfo> options;
   std::string reference;
   std::string condition{};  ///< of what is preserved: "with constraints = \"multiplier\"; ..."
+  Abilities can{};
 };
 
 /// A method with its options chosen, not yet bound to a system.
@@ -174,8 +186,9 @@ struct MethodChoice {
   MethodInfo info;
   int order = 0;            ///< 0 where it is not stated
   std::string description;  ///< "Gauss-Lobatto, 2 stages"
-  /// With steps of given length. Empty where the method chooses its steps always.
-  std::function<std::unique_ptr<Stepper>(std::shared_ptr<const System>, const SolverOptions&)> bind;
+  using Make = std::unique_ptr<Stepper>(std::shared_ptr<const System>, const SolverOptions&, const StepOptions&);
+  /// Binds to a system that the method can take, with steps that it can make; see bind().
+  std::function<Make> make;
   int multiplier_order = 0;
   /// The method whose step of -h undoes a step of h of this one. Empty where that is the method itself.
   std::function<MethodChoice()> adjoint{};
@@ -187,14 +200,16 @@ struct MethodChoice {
   std::function<std::vector<std::string>(const System&)> system_facts{};
   /// More of that, for who wants to know a system before it is run.
   std::function<std::vector<std::string>(const System&)> details{};
+  /// The description of what the method does with a system, where that depends on it. May be empty.
+  std::function<std::string(const System&)> describe{};
   /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
   std::function<double(std::shared_ptr<const System>, const State&, double h, const SolverOptions&)> condition{};
-  /// With steps that are chosen to meet a tolerance. Empty where the method takes steps of given length only.
-  std::function<std::unique_ptr<AdaptiveStepper>(std::shared_ptr<const System>, const SolverOptions&,
-                                                 const AdaptiveOptions&)>
-      bind_adaptive{};
-  bool takes_dae = false;       ///< also F(t, x, x') = 0
-  bool takes_contacts = false;  ///< also systems with unilateral constraints, and DAEs with complementarity pairs
+  /// Why contacts cannot have a restitution with this choice; empty where they can.
+  std::string no_restitution{};
+
+  /// The method bound to a system. Refuses steps that it cannot make.
+  std::unique_ptr<Stepper> bind(std::shared_ptr<const System> system, const SolverOptions& solver = {},
+                                const StepOptions& steps = {}) const;
 };
 
 /// s = 1..12 stages, order 2 s. Keeps both constraint levels, symplectic, symmetric.
@@ -301,7 +316,43 @@ double iteration_matrix_condition(std::shared_ptr<const System> system, const En
                                   const State& start, double h, MatrixScaling scaling = MatrixScaling::rows_times_h,
                                   const SolverOptions& solver = {});
 
-/// All methods, in the order in which they are documented.
+/// The options of a method: what is given, and the defaults of its table for the rest.
+class GivenOptions {
+ public:
+  /// An option that is not in the table, or a value that it cannot have, is an OptionError that names `method`.
+  GivenOptions(const std::string& method, std::vector<OptionInfo> table, Options given);
+  bool has(const std::string& name) const { return given_.contains(name); }
+  /// Values. Where there is no default, or one that depends on something: 0, false or an empty text.
+  double number(const std::string& name) const;
+  int integer(const std::string& name) const { return static_cast<int>(number(name)); }
+  bool flag(const std::string& name) const;
+  std::string word(const std::string& name) const;
+  /// The enumeration whose values are in the order of the option's words.
+  template <class T>
+  T choice(const std::string& name) const {
+    return static_cast<T>(place_of_word(name));
+  }
+  const SparkTableau* tableau(const std::string& name) const;
+  const Options& given() const { return given_; }
+
+ private:
+  const OptionInfo& row(const std::string& name) const;
+  int place_of_word(const std::string& name) const;
+  std::vector<OptionInfo> table_;
+  Options given_;
+};
+
+/// What the list of methods is made of.
+struct MethodEntry {
+  MethodInfo info;
+  std::function<MethodChoice(const GivenOptions&)> make;
+  std::string base_option{};  ///< the option that names another method, whose options are taken as well
+};
+/// Adds a method to the list: models and the functions below then know it by its name. A name that exists already is an
+/// InputError. Threads may call it, and all of these, at the same time.
+void register_method(MethodEntry entry);
+
+/// All methods, in the order in which they are documented; those that were registered come last.
 std::vector<MethodInfo> methods();
 /// The options that a method takes; for a composition also those of its base.
 std::vector<OptionInfo> method_options(const std::string& name, const Options& given);

@@ -27,7 +27,6 @@
 
 #include "hinge/body.hpp"
 #include "hinge/shape.hpp"
-#include "hinge/simulate.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {

@@ -48,6 +48,8 @@ struct OptionInfo {
 
 /// What may be written: "1 to 12", "\"suzuki\", \"triple-jump\" or \"optimised\"", "a positive number".
 std::string allowed_text(const OptionInfo& option);
+/// The meaning and what may be written: "number of stages (1 to 12)".
+std::string meaning_text(const OptionInfo& option);
 /// The default as it is written: "2", "\"suzuki\""; or the sentence on what it depends.
 std::string default_text(const OptionInfo& option);
 

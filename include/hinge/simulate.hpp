@@ -20,22 +20,6 @@
 
 namespace hinge {
 
-/// What to do with initial values that violate the constraints.
-enum class Consistency {
-  check,   ///< refuse them, naming the constraint, the level, the amount, and the nearest consistent values
-  project  ///< use those nearest values
-};
-
-/// Initial values. Give a velocity or a momentum; both empty means velocity zero.
-struct Start {
-  std::vector<double> position{}, velocity{}, momentum{};
-  std::vector<double> multiplier{};  ///< a guess; only matters where the reaction is nonlinear in it
-  Consistency consistent = Consistency::check;
-  // Of a DAE, where position stands for the unknowns and velocity for their derivatives:
-  std::vector<char> given{}, given_velocity{};  ///< which of them are given, the others being guesses; empty: all
-  std::vector<char> fixed{};                    ///< given unknowns that a projection must not change
-};
-
 /// A solution that is known, as expressions in t. What is not known stays empty. As in Start, velocity stands for z
 /// where the system has no such word.
 struct ExactSolution {

@@ -110,36 +110,68 @@ struct State {
   std::vector<double> y, z, psi;
 };
 
+/// What to do with initial values that violate the constraints.
+enum class Consistency {
+  check,   ///< refuse them, naming the constraint, the level, the amount, and the nearest consistent values
+  project  ///< use those nearest values
+};
+
+/// Initial values. Give a velocity or a momentum; both empty means velocity zero.
+struct Start {
+  std::vector<double> position{}, velocity{}, momentum{};
+  std::vector<double> multiplier{};  ///< a guess; only matters where the reaction is nonlinear in it
+  Consistency consistent = Consistency::check;
+  // Of a DAE, where position stands for the unknowns and velocity for their derivatives:
+  std::vector<char> given{}, given_velocity{};  ///< which of them are given, the others being guesses; empty: all
+  std::vector<char> fixed{};                    ///< given unknowns that a projection must not change
+};
+
+/// What a system has: found, or declared by its author, once when it is built. Methods and formulations ask this, never
+/// how a system was made. The defaults claim nothing.
+struct Structure {
+  bool is_dae = false;              ///< F(t, x, x') = 0 with x = y, x' = z; all others are the problem class above
+  bool has_energy = false;          ///< is there an energy function?
+  bool depends_on_time = true;      ///< false when no equation is known to contain t
+  bool velocity_is_z = false;       ///< true when v is known to be z
+  bool z_is_momentum = false;       ///< z is what the outside world calls the momentum: initial values are given so
+  bool mass_is_constant = false;    ///< true when p_z is known to be numbers that never change
+  bool has_mass_metric = true;      ///< p_z measures changes; general ODAEs have the Euclidean metric only
+  bool reaction_is_linear = false;  ///< true when the reaction is known to be a matrix times psi
+  bool reaction_is_affine = false;  ///< true when r_psi is known not to depend on psi
+  /// true when the reaction is known to be -(g_y v_z)^T psi: ideal constraints, in coordinates where v_z = 1
+  bool reaction_is_ideal = false;
+  bool has_applied_force = false;    ///< f has parts that do not come from the energy
+  bool has_bodies = false;           ///< rigid bodies: y moves by exponentials, z are twists
+  bool has_contacts = false;         ///< contact_finder() finds contacts that may open and close
+  int gaps = 0;                      ///< contacts given by expressions, with the keys 0, 1, ...
+  bool gaps_have_reactions = false;  ///< some of them with a force of their own in the place of gap_y^T n
+  bool gaps_depend_on_time = true;   ///< false when no gap is known to contain t
+  int pairs = 0;                     ///< complementarity pairs of a DAE
+  bool has_noise = false;            ///< sources of white noise in a DAE
+  bool is_symbolic = false;          ///< made of expressions as a whole: exact derivatives of everything
+};
+
+/// Equations and what is known of them. A finished system never changes: threads may share it, each with Evaluations
+/// and ContactFinders of its own.
 class System {
  public:
-  explicit System(Layout layout);
+  explicit System(Layout layout, Structure structure = {});
   virtual ~System() = default;
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
   const Layout& layout() const { return layout_; }
+  const Structure& structure() const { return structure_; }
   int ny() const { return layout_.ny; }
   int nz() const { return layout_.nz; }
   int npsi() const { return layout_.npsi; }
   int ng() const { return layout_.ng(); }
 
-  /// Is there an energy function?
-  virtual bool has_energy() const { return false; }
   /// Structure of a quantity's values. Dense unless overridden, but reaction_z, which is empty: a reaction of one's own
   /// that depends on z must say so here.
   virtual const Pattern& pattern(Quantity q) const;
   /// True when all values of the quantity are known to be numbers that never change.
-  virtual bool is_constant(Quantity) const { return false; }
-  /// False when no equation is known to contain t.
-  virtual bool depends_on_time() const { return true; }
-  /// True when the reaction is known to be a matrix times psi.
-  virtual bool reaction_is_linear() const { return false; }
-  /// True when the reaction is known to be affine in psi: r_psi does not depend on psi.
-  virtual bool reaction_is_affine() const { return reaction_is_linear(); }
-  /// True when the reaction is known to be -(g_y v_z)^T psi: ideal constraints, in coordinates where v_z = 1.
-  virtual bool reaction_is_ideal() const { return false; }
-  /// True when v is known to be z.
-  virtual bool velocity_is_z() const { return false; }
+  virtual bool is_constant(Quantity q) const;
   /// Contacts that may open and close; null where there are none.
   virtual std::unique_ptr<ContactFinder> contact_finder() const { return nullptr; }
   /// out = y moved for the time h with constant velocities z: y + h z where v is z, rotations by their exponential.
@@ -166,10 +198,14 @@ class System {
   /// sixth order are used. Give constraint_y to have the velocity level at round-off.
   virtual bool derivative(Quantity, double t, const double* y, const double* z, const double* psi, double* out) const;
 
+  /// For systems that find out while they are built.
+  void set_structure(const Structure& structure) { structure_ = structure; }
+
  private:
   friend class FunctionEvaluation;
   Layout layout_;
-  mutable std::array<std::unique_ptr<Pattern>, quantity_count> dense_patterns_;
+  Structure structure_;
+  mutable std::array<std::unique_ptr<Pattern>, quantity_count> dense_patterns_;  // made when first asked for
   mutable std::mutex mutex_;
 };
 

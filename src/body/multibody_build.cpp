@@ -185,7 +185,6 @@ std::shared_ptr<const System> Multibody::assemble() const {
   layout.nz = s.nz;
   layout.constraints = constraint_names_;
   Equations eq;
-  eq.graph = graph_;
   eq.t = t_.node_in(graph);
   eq.y = nodes_of(s.y, graph);
   eq.z = nodes_of(s.z, graph);
@@ -214,14 +213,12 @@ std::shared_ptr<const System> Multibody::assemble() const {
   SystemHooks hooks;
   hooks.bodies = table;
   if (s.heaps.empty()) {
-    hooks.contacts = [table]() -> std::unique_ptr<ContactFinder> {
-      return table->can_collide() ? find_body_contacts(table) : nullptr;
-    };
+    if (table->can_collide()) hooks.contacts = [table] { return find_body_contacts(table); };
     hooks.move = [table](const double* y, const double* z, double h, double* out) { table->move(y, z, h, out); };
-    return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));
+    return freeze(graph_, std::move(layout), std::move(eq), std::move(hooks));
   }
   Layout whole = layout;
-  auto bodies = std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));
+  auto bodies = freeze(graph_, std::move(layout), std::move(eq), std::move(hooks));
   ParticleData data;
   data.gravity = s.gravity;
   data.dimension = s.dimension;

@@ -24,11 +24,18 @@ bool has_rows_of_particles(Quantity q) {
 }
 bool is_velocity(Quantity q) { return q == Q::velocity || q == Q::velocity_y || q == Q::velocity_z; }
 
+Structure structure_of(Structure s, const ParticleData& particles, const BodyTable& table) {
+  s.is_symbolic = false;
+  s.velocity_is_z = particles.dimension == 2;
+  s.has_contacts = table.can_collide();
+  return s;
+}
+
 }  // namespace
 
 MultibodySystem::MultibodySystem(Layout layout, std::shared_ptr<const SymbolicSystem> bodies, ParticleData particles,
                                  std::shared_ptr<const BodyTable> table)
-    : System(std::move(layout)),
+    : System(std::move(layout), structure_of(bodies->structure(), particles, *table)),
       bodies_(std::move(bodies)),
       particles_(std::move(particles)),
       table_(std::move(table)) {}

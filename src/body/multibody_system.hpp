@@ -29,14 +29,8 @@ class MultibodySystem final : public System, public PartlySymbolic {
 
   const SymbolicSystem& symbolic() const override { return *bodies_; }
   const BodyTable& table() const { return *table_; }
-  bool has_energy() const override { return bodies_->has_energy(); }
   const Pattern& pattern(Quantity q) const override;
   bool is_constant(Quantity q) const override;
-  bool depends_on_time() const override { return bodies_->depends_on_time(); }
-  bool reaction_is_linear() const override { return bodies_->reaction_is_linear(); }
-  bool reaction_is_affine() const override { return bodies_->reaction_is_affine(); }
-  bool reaction_is_ideal() const override { return bodies_->reaction_is_ideal(); }
-  bool velocity_is_z() const override { return particles_.dimension == 2; }
   std::unique_ptr<ContactFinder> contact_finder() const override;
   void move(const double* y, const double* z, double h, double* out) const override;
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;

@@ -59,11 +59,11 @@ void print_structure(const System& system) {
     const char* const remark = p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "";
     print_line(what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
   }
-  print_line("reaction", system.ng() == 0              ? "none"
-                         : system.reaction_is_linear() ? "linear in the multipliers"
-                         : system.reaction_is_affine() ? "affine in the multipliers"
-                                                       : "nonlinear in the multipliers");
-  print_line("energy", system.has_energy() ? "yes" : "no");
+  print_line("reaction", system.ng() == 0                        ? "none"
+                         : system.structure().reaction_is_linear ? "linear in the multipliers"
+                         : system.structure().reaction_is_affine ? "affine in the multipliers"
+                                                                 : "nonlinear in the multipliers");
+  print_line("energy", system.structure().has_energy ? "yes" : "no");
 }
 
 // Which levels of the constraints the method keeps.
@@ -133,7 +133,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
       list += fmt::format("{}{:.10g}", k == 0 ? "" : " ", start.psi[k]);
     print_line("initial multipliers", list + (start.psi.size() > 6 ? " ..." : ""));
   }
-  if (system.has_energy()) {
+  if (system.structure().has_energy) {
     const auto e = system.evaluation({Q::energy});
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
     print_line("energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
@@ -141,10 +141,8 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   located(model, [&] { print_contacts(system, start); });
   located(model, [&] {
     const SimulationOptions& o = model.simulation;
-    if (o.tolerance.given() && method.bind_adaptive)
-      method.bind_adaptive(model.system, o.solver, {o.tolerance, o.step, o.max_step});
-    else
-      method.bind(model.system, o.solver);
+    const bool chosen = o.tolerance.given() && method.info.can.chosen_steps;
+    method.bind(model.system, o.solver, chosen ? StepOptions{o.tolerance, o.step, o.max_step} : StepOptions{});
   });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';

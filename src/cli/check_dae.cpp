@@ -26,11 +26,7 @@ const char* times(int order) {
 
 // Rank of F_x' at a point.
 int rate_rank(const SymbolicSystem& system, const State& s) {
-  const Equations& eq = system.equations();
-  SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
-  rows.add_unknowns(eq.y, eq.z, {});
-  rows.add_rows(eq.residual, 0);
-  CompiledRows compiled(rows);
+  CompiledRows compiled(SymbolicRows::of_dae(system.equations()));
   const Pattern& p = compiled.pattern();
   std::vector<double> f_x(p.entries()), f_rate(p.entries());
   compiled.jacobian(s.t, s.y.data(), s.z.data(), f_x.data(), f_rate.data());
@@ -109,7 +105,7 @@ int check_pairs(const Model& model, const SymbolicSystem& system) {
   const State start = consistent_start(system, model.simulation.start, model.start, &remarks);
   std::vector<Node> functions;
   for (const auto& pair : eq.pairs) functions.insert(functions.end(), {pair.a, pair.b});
-  const auto tape = system.tape(functions);
+  const auto tape = eq.tape(*eq.graph, functions);
   std::vector<double> scratch = tape->make_scratch(), value(functions.size());
   const double* const inputs[] = {&start.t, start.y.data(), start.z.data(), nullptr};
   tape->evaluate(inputs, scratch.data(), value.data());

@@ -37,7 +37,7 @@ Reference reference_of(const Study& study, const std::vector<double>& tolerances
   // Two digits more than the best run asks for, as far as rounding allows.
   const double tolerance = std::max(*std::min_element(tolerances.begin(), tolerances.end()) / 100, 1e-13);
   const auto computed = [&](const StudiedMethod& method) {
-    if (method.method.bind_adaptive) return adaptive_reference(study.problem, method, tolerance);
+    if (method.method.info.can.chosen_steps) return adaptive_reference(study.problem, method, tolerance);
     const double smallest = steps.empty() ? study.model.simulation.step : *std::min_element(steps.begin(), steps.end());
     return computed_reference(study.problem, method, reference_step(method.method, smallest));
   };

@@ -235,7 +235,7 @@ std::string json_text(const std::vector<MethodInfo>& methods) {
     const Preserves& p = m.preserves;
     Json options = Json::array();
     for (const OptionInfo& o : m.options)
-      options.push_back({{"name", o.name}, {"meaning", o.meaning}, {"default", o.default_value}});
+      options.push_back({{"name", o.name}, {"meaning", meaning_text(o)}, {"default", default_text(o)}});
     list.push_back({{"name", m.name},
                     {"summary", m.summary},
                     {"order", m.order},

@@ -25,8 +25,8 @@ void print(const MethodInfo& m) {
                            m.order, m.multiplier_order, kept);
   if (!m.condition.empty()) std::cout << fmt::format("  if         {}\n", m.condition);
   for (const OptionInfo& o : m.options)
-    std::cout << fmt::format("  option     {}{}   {}\n", o.name, o.default_value.empty() ? "" : " = " + o.default_value,
-                             o.meaning);
+    std::cout << fmt::format("  option     {}{}   {}\n", o.name, default_text(o).empty() ? "" : " = " + default_text(o),
+                             meaning_text(o));
   std::cout << fmt::format("  reference  {}\n\n", m.reference);
 }
 

@@ -14,6 +14,8 @@
 
 #include <Eigen/Dense>
 
+#include "solve/newton/newton.hpp"
+
 namespace hinge::contact {
 namespace {
 
@@ -74,14 +76,14 @@ Vector3d climb(const Point& p, const Point& q, const Vector3d* line, Vector3d n)
   const auto height = [&](const Vector3d& m) {
     return m.dot(w) - p.rim * p.axis.cross(m).norm() - q.rim * q.axis.cross(m).norm();
   };
-  for (int iteration = 0; iteration < 50; ++iteration) {
+  newton(Settling(newton_policy::separation), [&]() -> Increment {
     Vector3d g = w;
     Matrix3d hessian = Matrix3d::Zero();
     for (const Point* point : {&p, &q}) {
       if (point->rim == 0) continue;
       const Vector3d m = n - point->axis.dot(n) * point->axis;
       const double length = m.norm();
-      if (length < 1e-10) return n;  // the cap: a flat part
+      if (length < 1e-10) return already_solved;  // the cap: a flat part
       g -= point->rim / length * m;
       hessian -= point->rim / length *
                  (Matrix3d::Identity() - point->axis * point->axis.transpose() - m * m.transpose() / (length * length));
@@ -100,13 +102,15 @@ Vector3d climb(const Point& p, const Point& q, const Vector3d* line, Vector3d n)
     const double d1 = ((p1 + p2) / 2 + (p1 - p2) / 2 * c) * g1 + (p1 - p2) / 2 * e * g2;
     const double d2 = (p1 - p2) / 2 * e * g1 + ((p1 + p2) / 2 - (p1 - p2) / 2 * c) * g2;
     const double step = std::hypot(d1, d2), value = height(n);
-    double shorten = step > 0.4 ? 0.4 / step : 1;
-    Vector3d next = (n + shorten * (d1 * t1 + d2 * t2)).normalized();
-    for (int k = 0; k < 20 && height(next) < value - 1e-15 * scale; ++k)
-      next = (n + (shorten /= 2) * (d1 * t1 + d2 * t2)).normalized();
+    const double longest = step > 0.4 ? 0.4 / step : 1;
+    Vector3d next = n;
+    damping(21, [&](double part) {
+      next = (n + part * longest * (d1 * t1 + d2 * t2)).normalized();
+      return !(height(next) < value - 1e-15 * scale);
+    });
     n = next;
-    if (step < 1e-15) break;
-  }
+    return step;
+  });
   return n;
 }
 

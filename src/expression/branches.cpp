@@ -12,29 +12,10 @@ bool is_branch(Op op) {
   return op == Op::less || op == Op::less_equal || op == Op::min || op == Op::max || op == Op::abs || op == Op::sign;
 }
 
-// The nodes that functions are made of, in order: operands first.
-std::vector<Node> cone_of(const Graph& graph, std::span<const Node> functions) {
-  std::unordered_set<Node> seen;
-  std::vector<Node> cone, stack;
-  const auto visit = [&](Node n) {
-    if (seen.insert(n).second) stack.push_back(n);
-  };
-  for (const Node f : functions) visit(f);
-  while (!stack.empty()) {
-    const Node n = stack.back();
-    stack.pop_back();
-    cone.push_back(n);
-    const Graph::Entry& e = graph[n];
-    const Node operands[] = {e.a, e.b, e.c};
-    for (int k = 0; k < arity(e.op); ++k) visit(operands[k]);
-  }
-  std::sort(cone.begin(), cone.end());
-  return cone;
-}
-
 }  // namespace
 
-Branches::Branches(Graph& graph, std::span<const Node> functions) : graph_(graph) {
+Branches::Branches(const Graph& source, std::span<const Node> functions) : graph_(source) {
+  Graph& graph = graph_;
   std::unordered_map<Node, std::size_t> known;
   for (const Node n : cone_of(graph, functions)) {
     const Graph::Entry e = graph[n];  // a copy: the arena may grow below
@@ -62,7 +43,7 @@ const Branches::Branch* Branches::find(Node node) const {
   return at != branches_.end() && at->node == node ? &*at : nullptr;
 }
 
-Branches::Frozen Branches::freeze(std::span<const Node> functions, const Sides& sides) const {
+Branches::Frozen Branches::freeze(std::span<const Node> functions, const Sides& sides) {
   std::vector<Node> all(functions.begin(), functions.end());
   all.insert(all.end(), roots_.begin(), roots_.end());
   std::unordered_map<Node, Node> image;

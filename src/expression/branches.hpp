@@ -18,8 +18,10 @@ namespace hinge {
 
 class Branches {
  public:
-  /// Of the functions and all they are made of. Comparisons for equality are no branches.
-  Branches(Graph& graph, std::span<const Node> functions);
+  /// Of the functions of `source` and all they are made of. Comparisons for equality are no branches.
+  Branches(const Graph& source, std::span<const Node> functions);
+  /// A copy of the source, with roots and frozen functions.
+  const Graph& graph() const { return graph_; }
 
   std::size_t size() const { return roots_.size(); }
   /// The root functions as they stand, branches within them included.
@@ -32,7 +34,7 @@ class Branches {
     std::vector<Node> roots;          ///< root functions, frozen themselves,
     std::vector<std::size_t> active;  ///< of the branches that these functions depend on
   };
-  Frozen freeze(std::span<const Node> functions, const Sides& sides) const;
+  Frozen freeze(std::span<const Node> functions, const Sides& sides);
   /// Which functions on which sides a root at zero belongs to: -1 where the operation takes the lower side there.
   const std::vector<signed char>& at_zero() const { return at_zero_; }
 
@@ -44,7 +46,7 @@ class Branches {
   };
   const Branch* find(Node node) const;
 
-  Graph& graph_;
+  Graph graph_;
   std::vector<Branch> branches_;  // by node
   std::vector<Node> roots_;
   std::vector<signed char> at_zero_;

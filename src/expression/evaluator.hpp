@@ -27,8 +27,6 @@ class Evaluator {
     evaluate(inputs, scratch);
     std::copy_n(scratch + first_output(), output_count(), outputs);
   }
-  /// Arithmetic operations of one pass.
-  virtual std::size_t operations() const = 0;
 
   /// Evaluation at several points in one pass over the instructions: `lanes` of them, at most most_lanes. The inputs of
   /// lane l are inputs[l][k], its outputs go to outputs[l]. The scratch array is one of make_scratch(lanes).

@@ -1,10 +1,15 @@
 #include "expression/graph.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "expression/functions.hpp"
 
 namespace hinge {
 
@@ -120,6 +125,18 @@ Node Graph::variable(std::string name) {
   return node;
 }
 
+std::vector<Node> Graph::adopt(const Graph& other, Node common, std::span<const Node> nodes) {
+  std::vector<Node> image;
+  const auto here = [&](Node n) { return n < common ? n : image[static_cast<std::size_t>(n - common)]; };
+  for (Node n = common; n < other.size(); ++n) {
+    const Entry& e = other[n];
+    image.push_back(e.op == Op::constant ? constant(e.value) : make(e.op, here(e.a), here(e.b), here(e.c)));
+  }
+  std::vector<Node> result;
+  for (const Node n : nodes) result.push_back(here(n));
+  return result;
+}
+
 bool Graph::switched(Node node) const {
   const Entry& e = (*this)[node];
   return e.op == Op::select && (is_constant(e.b, 0) || is_constant(e.c, 0));
@@ -218,70 +235,49 @@ Node Graph::power(Node a, Node b) {
   return make(Op::power, a, b);
 }
 
+std::vector<Node> cone_of(const Graph& graph, std::span<const Node> functions, std::span<const Node> ends) {
+  std::unordered_set<Node> seen(ends.begin(), ends.end());
+  std::vector<Node> cone, stack;
+  const auto visit = [&](Node n) {
+    if (seen.insert(n).second) stack.push_back(n);
+  };
+  for (const Node f : functions) visit(f);
+  while (!stack.empty()) {
+    const Node n = stack.back();
+    stack.pop_back();
+    cone.push_back(n);
+    const Graph::Entry& e = graph[n];
+    const Node operands[] = {e.a, e.b, e.c};
+    for (int k = 0; k < arity(e.op); ++k) visit(operands[k]);
+  }
+  std::sort(cone.begin(), cone.end());
+  return cone;
+}
+
 namespace {
 
-const char* function_name(Op op) {
-  switch (op) {
-    case Op::sin: return "sin";
-    case Op::cos: return "cos";
-    case Op::tan: return "tan";
-    case Op::asin: return "asin";
-    case Op::acos: return "acos";
-    case Op::atan: return "atan";
-    case Op::sinh: return "sinh";
-    case Op::cosh: return "cosh";
-    case Op::tanh: return "tanh";
-    case Op::exp: return "exp";
-    case Op::log: return "log";
-    case Op::sqrt: return "sqrt";
-    case Op::abs: return "abs";
-    case Op::sign: return "sign";
-    case Op::atan2: return "atan2";
-    case Op::hypot: return "hypot";
-    case Op::min: return "min";
-    case Op::max: return "max";
-    case Op::select: return "if";
-    default: return nullptr;
-  }
-}
-
-const char* symbol(Op op) {
-  switch (op) {
-    case Op::add: return " + ";
-    case Op::subtract: return " - ";
-    case Op::multiply: return "*";
-    case Op::divide: return "/";
-    case Op::power: return "^";
-    case Op::less: return " < ";
-    case Op::less_equal: return " <= ";
-    case Op::equal: return " == ";
-    case Op::not_equal: return " != ";
-    case Op::logical_and: return " and ";
-    case Op::logical_or: return " or ";
-    default: return "?";
-  }
-}
-
-enum Precedence { disjunction = 1, conjunction, negation, comparison, additive, multiplicative, raised, closed };
-
-Precedence precedence(Op op) {
-  switch (op) {
-    case Op::logical_or: return disjunction;
-    case Op::logical_and: return conjunction;
-    case Op::logical_not: return negation;
-    case Op::less:
-    case Op::less_equal:
-    case Op::equal:
-    case Op::not_equal: return comparison;
-    case Op::add:
-    case Op::subtract: return additive;
-    case Op::multiply:
-    case Op::divide:
-    case Op::negate: return multiplicative;
-    case Op::power: return raised;
-    default: return closed;
-  }
-}
+// How an operation that is no function is written, and how strongly it binds.
+enum Precedence { disjunction = 1, conjunction, negation, comparison, additive, multiplicative, raised };
+struct Infix {
+  Op op;
+  const char* text;
+  Precedence precedence;
+};
+constexpr std::array infixes = {
+    Infix{Op::logical_or, " or ", disjunction},
+    Infix{Op::logical_and, " and ", conjunction},
+    Infix{Op::logical_not, "not ", negation},
+    Infix{Op::less, " < ", comparison},
+    Infix{Op::less_equal, " <= ", comparison},
+    Infix{Op::equal, " == ", comparison},
+    Infix{Op::not_equal, " != ", comparison},
+    Infix{Op::add, " + ", additive},
+    Infix{Op::subtract, " - ", additive},
+    Infix{Op::multiply, "*", multiplicative},
+    Infix{Op::divide, "/", multiplicative},
+    Infix{Op::negate, "-", multiplicative},
+    Infix{Op::power, "^", raised},
+};
 
 }  // namespace
 
@@ -308,8 +304,9 @@ std::string to_text(const Graph& graph, Node node, std::size_t limit) {
       out += fmt::format("{}{:g}{}", wrap ? "(" : "", e.value, wrap ? ")" : "");
     } else if (e.op == Op::variable) {
       out += graph.variable_name(e.a);
-    } else if (const char* name = function_name(e.op)) {
-      out += name;
+    } else if (const auto* infix = std::ranges::find(infixes, e.op, &Infix::op); infix == infixes.end()) {
+      const auto is_this = [&](const language::Function& f) { return f.op == e.op; };
+      out += std::ranges::find_if(language::functions, is_this)->name;
       out += '(';
       todo.push_back({no_node, 0, ")"});
       const Node operands[] = {e.a, e.b, e.c};
@@ -318,18 +315,18 @@ std::string to_text(const Graph& graph, Node node, std::size_t limit) {
         if (k > 0) todo.push_back({no_node, 0, ", "});
       }
     } else {
-      const int own = precedence(e.op);
+      const int own = infix->precedence;
       const bool wrap = own < piece.around;
       if (wrap) out += '(';
       if (wrap) todo.push_back({no_node, 0, ")"});
       if (arity(e.op) == 1) {
-        out += e.op == Op::negate ? "-" : "not ";
+        out += infix->text;
         todo.push_back({e.a, own + 1, nullptr});
       } else {
         const bool left_tight = own == raised || own == comparison;  // comparisons do not chain
         const bool right_tight = left_tight || e.op == Op::subtract || e.op == Op::divide;
         todo.push_back({e.b, right_tight ? own + 1 : own, nullptr});
-        todo.push_back({no_node, 0, symbol(e.op)});
+        todo.push_back({no_node, 0, infix->text});
         todo.push_back({e.a, left_tight ? own + 1 : own, nullptr});
       }
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,6 +88,10 @@ class Graph {
   /// a^b; small integer powers become products, a^0.5 a square root.
   Node power(Node a, Node b);
 
+  /// `other` was a copy of this graph up to its first `common` nodes and has then grown without new variables: what it
+  /// has more is made here, too. Returns its `nodes` here.
+  std::vector<Node> adopt(const Graph& other, Node common, std::span<const Node> nodes);
+
   const Entry& operator[](Node node) const { return entries_[static_cast<std::size_t>(node)]; }
   Node size() const { return static_cast<Node>(entries_.size()); }
   int variable_count() const { return static_cast<int>(variables_.size()); }
@@ -110,6 +115,9 @@ class Graph {
   std::vector<Node> variables_;
   std::vector<std::string> names_;
 };
+
+/// The nodes that functions are made of, in order: operands first. What is below `ends` is left out.
+std::vector<Node> cone_of(const Graph& graph, std::span<const Node> functions, std::span<const Node> ends = {});
 
 /// The expression as text, for messages and `hinge check`; long ones are cut at about `limit` characters.
 std::string to_text(const Graph& graph, Node node, std::size_t limit = 400);

@@ -33,9 +33,6 @@ struct Scope {
 /// for an unknown one, and what was expected.
 Value parse(std::string_view text, const Scope& scope);
 
-/// As parse(), and the result must be a scalar.
-Node parse_scalar(std::string_view text, const Scope& scope);
-
 /// As parse(), and the result must be a scalar that does not depend on any variable. Refuses NaN and infinity.
 double parse_number(std::string_view text, const Scope& scope);
 

@@ -32,18 +32,6 @@ std::vector<int> polynomial_degree(const Graph& graph, std::span<const Node> var
   return degree;
 }
 
-std::vector<char> dependence_on_nodes(const Graph& graph, std::span<const Node> parts) {
-  std::vector<char> contains(static_cast<std::size_t>(graph.size()), 0);
-  for (const Node p : parts) contains[static_cast<std::size_t>(p)] = 1;
-  for (Node n = 0; n < graph.size(); ++n) {
-    const Graph::Entry& e = graph[n];
-    const Node operands[] = {e.a, e.b, e.c};
-    for (int k = 0; k < arity(e.op); ++k)
-      if (contains[static_cast<std::size_t>(operands[k])]) contains[static_cast<std::size_t>(n)] = 1;
-  }
-  return contains;
-}
-
 SplitSum split_sum(const Graph& graph, Node function, const std::vector<int>& degree) {
   SplitSum sum;
   std::vector<Term> stack = {{1.0, function}};

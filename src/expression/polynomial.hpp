@@ -13,9 +13,6 @@ namespace hinge {
 inline constexpr int not_quadratic = 3;
 std::vector<int> polynomial_degree(const Graph& graph, std::span<const Node> variables);
 
-/// For every node: does it contain one of `parts` properly, or is it one?
-std::vector<char> dependence_on_nodes(const Graph& graph, std::span<const Node> parts);
-
 /// One term of a sum: factor * node.
 struct Term {
   double factor;

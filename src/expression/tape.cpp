@@ -53,21 +53,7 @@ inline void copy(const double* from, std::int32_t count, double* to) {
   if (i < count) to[i] = from[i];
 }
 
-template <class Operation>
-void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
-  const Instruction* const first = i;
-  i += run.period;
-  double* r = s;
-  const double *a = s, *b = s;
-  for (std::int32_t k = 0; k < run.repeats; ++k) {
-    for (const Instruction* now = first; now != i; ++now) r[now->result] = operation(a[now->a], b[now->b]);
-    r += run.step.result;
-    a += run.step.a;
-    b += run.step.b;
-  }
-}
-
-// The same for L points at once: the numbers of a slot stand side by side.
+// For L points at once: the numbers of a slot stand side by side.
 template <int L, class Operation>
 void execute(const Run& run, const Instruction*& i, double* s, Operation&& operation) {
   const Instruction* const first = i;
@@ -101,7 +87,6 @@ class Tape final : public Evaluator {
     }
     inputs_ = slots_;
     TapePlan plan(graph, outputs);
-    operations_ = plan.operations;
     place_constants(graph, plan, outputs);
     note_used_blocks(plan.uses);
     // An output that is computed is computed into its place; inputs and repeated outputs are copied there.
@@ -155,52 +140,13 @@ class Tape final : public Evaluator {
     }
   }
 
-  std::size_t operations() const override { return operations_; }
   std::size_t first_output() const override { return static_cast<std::size_t>(first_output_); }
   std::size_t output_count() const override { return output_count_; }
 
   void evaluate(const double* const* inputs, double* s) const override {
     for (std::size_t k = 0; k < blocks_.size(); ++k)
       if (blocks_[k].used && inputs[k]) copy(inputs[k], blocks_[k].size, s + blocks_[k].first);
-    const Instruction* i = tape_.data();
-    for (const Run& run : runs_) {
-      switch (run.kind) {
-        case kind_of(Op::add): execute(run, i, s, [](double a, double b) { return a + b; }); break;
-        case kind_of(Op::subtract): execute(run, i, s, [](double a, double b) { return a - b; }); break;
-        case kind_of(Op::multiply): execute(run, i, s, [](double a, double b) { return a * b; }); break;
-        case kind_of(Op::divide): execute(run, i, s, [](double a, double b) { return a / b; }); break;
-        case kind_of(Op::negate): execute(run, i, s, [](double a, double) { return -a; }); break;
-        case kind_of(Op::sqrt): execute(run, i, s, [](double a, double) { return std::sqrt(a); }); break;
-        case kind_of(Op::select):
-          for (const Instruction* const end = i + run.period; i != end; i += 2)
-            s[i->result] = s[i->a] != 0 ? s[i->b] : s[i[1].a];
-          break;
-        case TapePlan::sum:
-          for (const Instruction* const end = i + run.period; i != end;) {
-            const Instruction* const last = i + i->a;
-            const std::int32_t result = i->result;
-            ++i;
-            double sum = s[i->a] * s[i->b];
-            do {
-              ++i;
-              sum += signs[static_cast<std::size_t>(i->result)] * (s[i->a] * s[i->b]);
-            } while (i != last);
-            ++i;
-            s[result] = sum;
-          }
-          break;
-        case TapePlan::sine_and_cosine:
-          for (const Instruction* const end = i + run.period; i != end; ++i) {
-            const double angle = s[i->a];
-            s[i->result] = std::sin(angle);
-            s[i->b] = std::cos(angle);
-          }
-          break;
-        default:
-          execute(run, i, s, [op = static_cast<Op>(run.kind)](double a, double b) { return apply_op(op, a, b); });
-          break;
-      }
-    }
+    execute_all<1>(s);
     for (const Copy& c : copies_) copy(s + c.from, c.count, s + c.to);
   }
 
@@ -211,6 +157,17 @@ class Tape final : public Evaluator {
       for (int l = 0; blocks_[k].used && l < L; ++l)
         for (std::int32_t i = 0; inputs[l][k] && i < blocks_[k].size; ++i)
           s[L * (blocks_[k].first + i) + l] = inputs[l][k][i];
+    execute_all<L>(s);
+    for (const Copy& copy : copies_)
+      std::memcpy(s + L * copy.to, s + L * copy.from, static_cast<std::size_t>(L * copy.count) * sizeof(double));
+    for (int l = 0; l < L; ++l)
+      for (std::size_t k = 0; k < output_count_; ++k)
+        outputs[l][k] = s[static_cast<std::size_t>(L) * (static_cast<std::size_t>(first_output_) + k) +
+                          static_cast<std::size_t>(l)];
+  }
+
+  template <int L>
+  void execute_all(double* s) const {
     const Instruction* i = tape_.data();
     for (const Run& run : runs_) {
       switch (run.kind) {
@@ -254,12 +211,6 @@ class Tape final : public Evaluator {
           break;
       }
     }
-    for (const Copy& copy : copies_)
-      std::memcpy(s + L * copy.to, s + L * copy.from, static_cast<std::size_t>(L * copy.count) * sizeof(double));
-    for (int l = 0; l < L; ++l)
-      for (std::size_t k = 0; k < output_count_; ++k)
-        outputs[l][k] = s[static_cast<std::size_t>(L) * (static_cast<std::size_t>(first_output_) + k) +
-                          static_cast<std::size_t>(l)];
   }
 
   struct Block {
@@ -401,7 +352,7 @@ class Tape final : public Evaluator {
     bool continued_by(std::int32_t f, std::int32_t t) const { return f == from + count && t == to + count && f < to; }
   };
   std::vector<Copy> copies_, constant_outputs_;
-  std::size_t operations_ = 0, output_count_ = 0;
+  std::size_t output_count_ = 0;
   std::int32_t inputs_ = 0, slots_ = 0, first_output_ = 0, one_ = 0;
   std::vector<std::int32_t> slot_;  // by node, while building
 };

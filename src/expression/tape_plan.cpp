@@ -45,7 +45,6 @@ std::vector<std::int32_t> slots_needed(const Graph& graph) {
 
 TapePlan::TapePlan(const Graph& graph, std::span<const Node> outputs) {
   const std::vector<Node> order = depth_first(graph, outputs);
-  operations = order.size();
   join(graph, order);
   group_equal_kinds(at(graph.size()));
 }

@@ -37,7 +37,6 @@ struct TapePlan {
   /// the term is subtracted, never the first. sine_and_cosine: the argument, and the node of the cosine, a result too.
   std::vector<Node> operands;
   std::vector<std::int32_t> uses;  ///< of each node: by steps and as an output
-  std::size_t operations = 0;      ///< arithmetic operations
 
   TapePlan(const Graph& graph, std::span<const Node> outputs);
 

@@ -143,6 +143,10 @@ void TokenReader::fail_call_of(Position token) const {
                                           : fmt::format("did you mean '{}'?", nearest)));
 }
 
+void TokenReader::fail_too_deep(Position token, int levels) const {
+  fail(token, fmt::format("nested more than {} levels deep; name parts of the expression and use the names", levels));
+}
+
 void TokenReader::check_argument_count(const Function& function, Position name) const {
   const Token& open = tokens_[name + 1];
   const std::size_t count = open.link == name + 2 ? 0 : open.commas + std::size_t{1};

@@ -49,9 +49,26 @@ class TokenReader {
   [[noreturn]] void fail_unknown_name(Position name) const;
   /// A name in front of a parenthesis that is no function.
   [[noreturn]] void fail_call_of(Position name) const;
+  [[noreturn]] void fail_too_deep(Position token, int levels) const;
   void check_argument_count(const Function& function, Position name) const;
 
  protected:
+  /// Something that may contain itself is being read; too deep is an error.
+  class Nesting {
+   public:
+    Nesting(TokenReader& reader, Position token) : depth_(reader.depth_) {
+      if (depth_ >= deepest) reader.fail_too_deep(token, deepest);
+      ++depth_;
+    }
+    ~Nesting() { --depth_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    static constexpr int deepest = 200;
+    int& depth_;
+  };
+
   const Scope& scope_;
   std::vector<Token> tokens_;
   std::vector<double> numbers_;
@@ -61,6 +78,7 @@ class TokenReader {
  private:
   Source source_;
   std::vector<Symbol> symbols_;
+  int depth_ = 0;
 };
 
 }  // namespace hinge::language

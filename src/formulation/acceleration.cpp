@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solve/newton/newton.hpp"
+
 namespace hinge {
 
 namespace {
@@ -35,7 +37,7 @@ inline void copy(const double* from, int n, double* to) {
 SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice) {
   using Q = Quantity;
   const bool constant_mass = system.is_constant(Q::momentum_z);
-  if (system.reaction_is_ideal())
+  if (system.structure().reaction_is_ideal)
     return {system.pattern(Q::momentum_z), system.pattern(Q::constraint_rate_z), constant_mass, choice};
   return {system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi), system.pattern(Q::constraint_rate_z),
           constant_mass, choice};
@@ -44,10 +46,10 @@ SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice) {
 Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice,
                            const FormulationOptions& options)
     : system_(std::move(system)),
-      velocity_is_z_(system_->velocity_is_z()),
-      ideal_(system_->reaction_is_ideal()),
-      linear_(system_->reaction_is_linear()),
-      affine_(system_->reaction_is_affine()),
+      velocity_is_z_(system_->structure().velocity_is_z),
+      ideal_(system_->structure().reaction_is_ideal),
+      linear_(system_->structure().reaction_is_linear),
+      affine_(system_->structure().reaction_is_affine),
       kernel_(acceleration_kernel(*system_, choice)),
       change_(static_cast<std::size_t>(system_->npsi())) {
   Quantities wanted{Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature};
@@ -87,17 +89,16 @@ bool Acceleration::compute(double t, const double* y, const double* z, double* p
 
 // Newton's iteration for psi; a reaction that is affine is solved at once.
 bool Acceleration::iterate(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate) {
-  constexpr int most_iterations = 30;
   const int nz = system_->nz(), m = system_->npsi();
   const Evaluation& e = *at_;
-  double last = INFINITY;
-  for (int k = 0; k < most_iterations; ++k) {
+  const bool solved = solved_by_newton(Settling(newton_policy::acceleration), [&]() -> Increment {
     at_->at(t, y, z, psi);
-    if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
+    if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]))
+      return no_increment;
     for (int i = 0; i < nz; ++i) z_rate[i] = e[Q::acceleration_force][i] + e[Q::reaction][i];
     curvature(change_.data());
     kernel_.solve(z_rate, change_.data());
-    if (!finite(z_rate, nz) || !finite(change_.data(), m)) return false;
+    if (!finite(z_rate, nz) || !finite(change_.data(), m)) return no_increment;
     double change = 0, size = 1;
     for (int i = 0; i < m; ++i) {
       const double d = change_[static_cast<std::size_t>(i)];
@@ -105,14 +106,10 @@ bool Acceleration::iterate(double t, const double* y, const double* z, double* p
       change = std::max(change, std::abs(d));
       size = std::max(size, std::abs(psi[i]));
     }
-    // it ends where rounding stops it
-    if (affine_ || change <= 1e-14 * size || (change <= 1e-10 * size && change >= 0.5 * last)) {
-      std::copy_n(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
-      return true;
-    }
-    last = change;
-  }
-  return false;
+    return {affine_ ? already_solved : change, size};
+  });
+  if (solved) std::copy_n(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
+  return solved;
 }
 
 }  // namespace hinge

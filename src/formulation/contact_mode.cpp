@@ -26,9 +26,12 @@ std::vector<Expression> point_slip(const std::vector<Expression>& n, const std::
 
 }  // namespace
 
-ContactMotion::ContactMotion(std::shared_ptr<const SymbolicSystem> system) : base_(std::move(system)) {
-  const Equations& eq = base_->equations();
-  Graph& graph = *eq.graph;
+ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::move(system)) {
+  if (!base_->structure().is_symbolic) return;
+  eq_ = &symbolic_part(*base_)->equations();
+  graph_ = std::make_shared<Graph>(*eq_->graph);
+  const Equations& eq = *eq_;
+  Graph& graph = *graph_;
   std::vector<Node> outputs;
   for (const Equations::Gap& g : eq.gaps) {
     Contact c{g.gap, graph.constant(g.friction), gradient(graph, g.gap, eq.y), g.slip, {}, g.multiplier, g.reaction};
@@ -36,8 +39,8 @@ ContactMotion::ContactMotion(std::shared_ptr<const SymbolicSystem> system) : bas
     if (g.point >= 0) {
       std::vector<Expression> n, v;
       for (int k = g.point; k < g.point + g.point_size; ++k) {
-        n.emplace_back(eq.graph, c.normal[static_cast<std::size_t>(k)]);
-        v.emplace_back(eq.graph, eq.z[static_cast<std::size_t>(k)]);
+        n.emplace_back(graph_, c.normal[static_cast<std::size_t>(k)]);
+        v.emplace_back(graph_, eq.z[static_cast<std::size_t>(k)]);
       }
       for (const Expression& s : point_slip(n, v)) c.slip.push_back(s.node_in(graph));
       Expression square = 0.0;
@@ -53,17 +56,16 @@ ContactMotion::ContactMotion(std::shared_ptr<const SymbolicSystem> system) : bas
     outputs.insert(outputs.end(), curvature.begin(), curvature.end());
     contacts_.push_back(std::move(c));
   }
-  tape_ = base_->tape(outputs);
+  tape_ = eq.tape(graph, outputs);
   scratch_ = tape_->make_scratch();
   out_.resize(outputs.size());
   values_.resize(contacts_.size());
 }
 
-const std::string& ContactMotion::name(int contact) const {
-  return base_->equations().gaps[static_cast<std::size_t>(contact)].name;
-}
+const std::string& ContactMotion::name(int contact) const { return eq_->gaps[static_cast<std::size_t>(contact)].name; }
 
 const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) {
+  if (contacts_.empty()) return values_;
   const double* const inputs[] = {&state.t, state.y.data(), state.z.data(), nullptr};
   tape_->evaluate(inputs, scratch_.data(), out_.data());
   const double* out = out_.data();
@@ -81,9 +83,16 @@ const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) 
 ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) {
   Mode result;
   result.places.resize(contacts_.size());
-  Equations eq = base_->equations();
+  if (!eq_) {
+    result.system = base_;
+    return result;
+  }
+  Equations eq = *eq_;
   Layout layout = base_->layout();
-  Graph& graph = *eq.graph;
+  const auto own = std::make_shared<Graph>(*graph_);
+  Graph& graph = *own;
+  eq.graph = own;
+  eq.source = nullptr;
   eq.gaps.clear();
   layout.kind = SystemKind::odae;
   int added = 0;
@@ -100,7 +109,7 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
     const Contact& c = contacts_[i];
     // -gap as the constraint, so that -g_y^T psi pushes with psi = lambda
     eq.g.push_back(graph.negate(c.gap));
-    layout.constraints.push_back("contact " + base_->equations().gaps[i].name);
+    layout.constraints.push_back("contact " + eq_->gaps[i].name);
     if (c.multiplier != no_node) {
       result.places[i].normal = static_cast<int>(eq.psi.size());
       eq.psi.push_back(c.multiplier);
@@ -119,7 +128,7 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
         eq.y.push_back(s);
         eq.v.push_back(c.slip[k]);
         eq.g.push_back(s);
-        layout.constraints.push_back("sticking of " + base_->equations().gaps[i].name);
+        layout.constraints.push_back("sticking of " + eq_->gaps[i].name);
         result.places[i].tangential[k] = new_multiplier();
         add_force(c.rows[k], graph.negate(eq.psi.back()));
         ++added;
@@ -144,10 +153,10 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
       continue;
     }
     Expression square = 0.0;
-    for (const Node s : c.slip) square += Expression(eq.graph, s) * Expression(eq.graph, s);
-    const Expression scaled = Expression(eq.graph, force) / sqrt(square);
+    for (const Node s : c.slip) square += Expression(own, s) * Expression(own, s);
+    const Expression scaled = Expression(own, force) / sqrt(square);
     for (std::size_t k = 0; k < c.slip.size(); ++k)
-      add_force(c.rows[k], (scaled * Expression(eq.graph, c.slip[k])).node_in(graph));
+      add_force(c.rows[k], (scaled * Expression(own, c.slip[k])).node_in(graph));
   }
   if (added > 0) layout.y.push_back({"contact_unknowns", {added}, layout.ny});
   layout.ny += added;
@@ -162,7 +171,7 @@ const ContactMotion::Mode& ContactMotion::mode(const std::vector<ContactMode>& m
   return found != modes_.end() ? found->second : modes_.emplace(modes, build(modes)).first->second;
 }
 
-const std::shared_ptr<const SymbolicSystem>& ContactMotion::system(const std::vector<ContactMode>& modes) {
+const std::shared_ptr<const System>& ContactMotion::system(const std::vector<ContactMode>& modes) {
   return mode(modes).system;
 }
 const std::vector<ContactMotion::Places>& ContactMotion::places(const std::vector<ContactMode>& modes) {

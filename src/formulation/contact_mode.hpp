@@ -28,8 +28,8 @@ enum class ContactMode : char { open, closed, stick, forward, backward, slide, s
 
 class ContactMotion {
  public:
-  /// For systems whose velocities are z.
-  explicit ContactMotion(std::shared_ptr<const SymbolicSystem> system);
+  /// For systems whose velocities are z and whose contacts, if any, are expressions.
+  explicit ContactMotion(std::shared_ptr<const System> system);
 
   int contacts() const { return static_cast<int>(contacts_.size()); }
   /// Slip velocities of a contact: 0, 1 or 2.
@@ -47,7 +47,7 @@ class ContactMotion {
 
   /// The motion in these modes. Positions are y and then the displacements of sticking contacts, and the
   /// directions of those that set off.
-  const std::shared_ptr<const SymbolicSystem>& system(const std::vector<ContactMode>& modes);
+  const std::shared_ptr<const System>& system(const std::vector<ContactMode>& modes);
   /// Places in its psi: of the normal multiplier of each contact, and of the tangential ones; -1 where there are none.
   struct Places {
     int normal = -1, tangential[2] = {-1, -1};
@@ -65,13 +65,15 @@ class ContactMotion {
     std::vector<Node> reaction;           //
   };
   struct Mode {
-    std::shared_ptr<const SymbolicSystem> system;
+    std::shared_ptr<const System> system;
     std::vector<Places> places;
   };
   const Mode& mode(const std::vector<ContactMode>& modes);
   Mode build(const std::vector<ContactMode>& modes);
 
-  std::shared_ptr<const SymbolicSystem> base_;
+  std::shared_ptr<const System> base_;
+  const Equations* eq_ = nullptr;  // null where the system is made of functions
+  std::shared_ptr<Graph> graph_;   // of the contacts
   std::vector<Contact> contacts_;
   std::unique_ptr<Evaluator> tape_;
   std::vector<double> scratch_, out_;

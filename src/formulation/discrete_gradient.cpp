@@ -158,7 +158,7 @@ std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> 
   std::vector<int> degree = polynomial_degree(source, q);
   if (!chosen.empty()) {
     // What contains a chosen invariant properly is not taken as one part.
-    const std::vector<char> contains = dependence_on_nodes(source, chosen);
+    const std::vector<char> contains = dependence(source, chosen);
     for (std::size_t n = 0; n < degree.size(); ++n)
       if (contains[n] && degree[n] > 0) degree[n] = not_quadratic;
     for (const Node n : chosen) degree[static_cast<std::size_t>(n)] = 2;

@@ -101,7 +101,7 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
   std::vector<Node> functions = {form.potential};
   functions.insert(functions.end(), eq.g.begin(), eq.g.end());
   const SparseExpressions dd =
-      discrete_gradients(*eq.graph, invariant_forms(*eq.graph, functions, eq.y, eq.invariants), eq.y, step);
+      discrete_gradients(*form.graph, invariant_forms(*form.graph, functions, eq.y, eq.invariants), eq.y, step);
   const auto each = [&dd](std::size_t row, auto&& take) {
     for (int k = dd.row_start[row]; k < dd.row_start[row + 1]; ++k)
       take(static_cast<std::size_t>(dd.column[static_cast<std::size_t>(k)]), dd.entries[static_cast<std::size_t>(k)]);
@@ -152,16 +152,17 @@ void full_equations(const ConstantMassForm& form, Treatment treatment, Draft& d)
 }
 
 // f1 - f0 - Df(mid).u of each function, in all coordinates at once; exactly zero for what is at most quadratic.
-std::vector<Node> brackets(const Equations& eq, std::span<const Node> functions, Draft& d) {
-  const std::vector<int> degree = polynomial_degree(*eq.graph, eq.y);
+std::vector<Node> brackets(const ConstantMassForm& form, std::span<const Node> functions, Draft& d) {
+  const Equations& eq = form.system->equations();
+  const std::vector<int> degree = polynomial_degree(*form.graph, eq.y);
   std::vector<Node> terms;
   std::vector<std::pair<std::size_t, double>> place;  // which function it belongs to, and its factor
   for (std::size_t i = 0; i < functions.size(); ++i)
-    for (const Term& t : split_sum(*eq.graph, functions[i], degree).others) {
+    for (const Term& t : split_sum(*form.graph, functions[i], degree).others) {
       terms.push_back(t.node);
       place.emplace_back(i, t.factor);
     }
-  const SparseExpressions slopes = jacobian(*eq.graph, terms, eq.y);  // for the coordinates that each contains
+  const SparseExpressions slopes = jacobian(*form.graph, terms, eq.y);  // for the coordinates that each contains
   std::vector<Node> result(functions.size(), d.number(0));
   for (std::size_t t = 0; t < terms.size(); ++t) {
     std::vector<Node> q, q0, u;
@@ -169,7 +170,7 @@ std::vector<Node> brackets(const Equations& eq, std::span<const Node> functions,
       const auto at = static_cast<std::size_t>(slopes.column[static_cast<std::size_t>(k)]);
       q.push_back(eq.y[at]), q0.push_back(d.q0[at]), u.push_back(d.u[at]);
     }
-    const Node bracket = remainder(*eq.graph, terms[t], q, q0, u, d.graph).value;
+    const Node bracket = remainder(*form.graph, terms[t], q, q0, u, d.graph).value;
     Node& sum = result[place[t].first];
     sum = d.plus(sum, d.times(d.number(place[t].second), bracket));
   }
@@ -186,10 +187,10 @@ void general_equations(const ConstantMassForm& form, Treatment treatment, Draft&
   const Node s = graph.variable("s");
   std::vector<Node> middle;
   for (std::size_t k = 0; k < n; ++k) middle.push_back(d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])));
-  const auto at_middle = [&](std::span<const Node> f) { return substitute(*eq.graph, f, eq.y, middle, graph); };
-  std::vector<Node> force = at_middle(gradient(*eq.graph, form.potential, eq.y));
-  const std::vector<Node> g_middle = at_middle(eq.g), b = brackets(eq, eq.g, d);
-  const SparseExpressions jac = jacobian(*eq.graph, eq.g, eq.y);
+  const auto at_middle = [&](std::span<const Node> f) { return substitute(*form.graph, f, eq.y, middle, graph); };
+  std::vector<Node> force = at_middle(gradient(*form.graph, form.potential, eq.y));
+  const std::vector<Node> g_middle = at_middle(eq.g), b = brackets(form, eq.g, d);
+  const SparseExpressions jac = jacobian(*form.graph, eq.g, eq.y);
   const std::vector<Node> jac_middle = at_middle(jac.entries);
   d.unknown = d.u;
   d.unknown.insert(d.unknown.end(), dp.begin(), dp.end());
@@ -199,7 +200,7 @@ void general_equations(const ConstantMassForm& form, Treatment treatment, Draft&
     d.lam = variables(graph, "psi", form.m);
     d.unknown.insert(d.unknown.end(), d.lam.begin(), d.lam.end());
   }
-  Node bracket = brackets(eq, std::vector{form.potential}, d)[0];
+  Node bracket = brackets(form, std::vector{form.potential}, d)[0];
   const Node two_mu = d.times(d.number(2), d.mu);
   for (std::size_t i = 0; i < m; ++i) {
     Node c = b[i];
@@ -273,13 +274,12 @@ bool definite(const Pattern& pattern, const std::vector<double>& values) {
 ConstantMassForm constant_mass_form(const System& given, const char* method) {
   const auto* system = dynamic_cast<const SymbolicSystem*>(&given);
   if (!system) refuse(method, "needs equations given as expressions; this system is made of compiled functions");
-  if (!system->has_energy())
+  if (!system->structure().has_energy)
     refuse(method, "needs an energy: give the system as [lagrangian] or [hamiltonian], or use gauss-lobatto");
-  if (system->depends_on_time())
+  if (system->structure().depends_on_time)
     refuse(method,
            "needs equations without t: where they contain it, the energy is not conserved anyway; use gauss-lobatto");
-  const SystemKind kind = system->layout().kind;
-  const bool hamiltonian = kind == SystemKind::hamiltonian;
+  const bool hamiltonian = system->structure().z_is_momentum;
   const Q mass_kind = hamiltonian ? Q::velocity_z : Q::momentum_z;
   if (!system->is_constant(mass_kind))
     refuse(method,
@@ -290,8 +290,9 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
       "with the velocities; use gauss-lobatto";
   if (!system->pattern(Q::velocity_y).empty() || !system->pattern(Q::momentum_y).empty()) refuse(method, magnetic);
   const Equations& eq = system->equations();
-  Graph& graph = *eq.graph;
-  ConstantMassForm form{system, system->ny(), system->npsi(), no_node, {}, {}, {}, {}};
+  ConstantMassForm form{system, std::make_shared<Graph>(*eq.graph), system->ny(), system->npsi(), no_node, {}, {}, {},
+                        {}};
+  Graph& graph = *form.graph;
   const std::vector<Node> zero(eq.z.size(), graph.constant(0));
   form.potential = substitute(graph, std::vector{eq.energy}, eq.z, zero, graph)[0];
   const auto offset = substitute(graph, hamiltonian ? eq.v : eq.p, eq.z, zero, graph);

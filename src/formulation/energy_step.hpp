@@ -39,6 +39,7 @@ class SymbolicSystem;
 /// H = p.M^-1 p/2 + U(q) with M constant: what these schemes are for.
 struct ConstantMassForm {
   const SymbolicSystem* system;
+  std::shared_ptr<Graph> graph;  ///< the system's, for what is made from it
   int n, m;
   Node potential;
   Pattern mass_pattern;

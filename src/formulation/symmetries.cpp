@@ -68,12 +68,12 @@ struct Quadratic {
 // The coefficients of polynomials of degree at most two: their first and second derivatives at zero.
 std::vector<Quadratic> quadratics(const ConstantMassForm& form, const std::vector<Node>& functions) {
   const Equations& eq = form.system->equations();
-  const SparseExpressions slopes = jacobian(*eq.graph, functions, eq.y);
-  const SparseExpressions second = jacobian(*eq.graph, slopes.entries, eq.y);
+  const SparseExpressions slopes = jacobian(*form.graph, functions, eq.y);
+  const SparseExpressions second = jacobian(*form.graph, slopes.entries, eq.y);
   std::vector<Node> wanted = slopes.entries;
   wanted.insert(wanted.end(), second.entries.begin(), second.entries.end());
   const std::vector<Node> inputs[] = {eq.y};
-  const auto tape = make_tape(*eq.graph, inputs, wanted);
+  const auto tape = make_tape(*form.graph, inputs, wanted);
   std::vector<double> scratch = tape->make_scratch(), values(wanted.size());
   const std::vector<double> zero(static_cast<std::size_t>(form.n), 0.0);
   const double* const at[] = {zero.data()};
@@ -124,7 +124,7 @@ struct Build {
 
 Build built_on(const ConstantMassForm& form, const std::vector<Node>& functions, std::span<const Node> chosen) {
   const Equations& eq = form.system->equations();
-  Graph& graph = *eq.graph;
+  Graph& graph = *form.graph;
   Build build;
   build.forms = invariant_forms(graph, functions, eq.y, chosen);
   const std::vector<InvariantForm>& forms = build.forms;
@@ -184,7 +184,7 @@ Together taken_together(const ConstantMassForm& form, std::span<const Build::Ite
   InvariantForm together;
   bool polynomial = true;
   for (const Build::Item& item : items) {
-    polynomial = polynomial && (!item.composed || polynomial_in_parts(*eq.graph, *item.composed));
+    polynomial = polynomial && (!item.composed || polynomial_in_parts(*form.graph, *item.composed));
     if (item.composed)
       together.composed.push_back(*item.composed);
     else
@@ -195,7 +195,7 @@ Together taken_together(const ConstantMassForm& form, std::span<const Build::Ite
   std::vector<Node> q0, u;
   for (int k = 0; k < form.n; ++k) q0.push_back(graph.variable("q0")), u.push_back(graph.variable("u"));
   Increment step(graph, q0, u);
-  const SparseExpressions dd = discrete_gradients(*eq.graph, std::span(&together, 1), eq.y, step);
+  const SparseExpressions dd = discrete_gradients(*form.graph, std::span(&together, 1), eq.y, step);
   const std::vector<Node> inputs[] = {q0, u};
   const auto tape = make_tape(graph, inputs, dd.entries);
   std::vector<double> scratch = tape->make_scratch(), values(dd.entries.size()), from(q0.size()), by(q0.size()),
@@ -239,9 +239,9 @@ std::vector<Build::Item> not_invariant(const Build& build, const AffineMotion& m
 // function is flat, or not defined, at all of them: then nothing is known.
 bool seems_symmetric(const ConstantMassForm& form, Node function, const Motion& motion) {
   const Equations& eq = form.system->equations();
-  const std::vector<Node> slopes = gradient(*eq.graph, function, eq.y);
+  const std::vector<Node> slopes = gradient(*form.graph, function, eq.y);
   const std::vector<Node> inputs[] = {eq.y};
-  const auto tape = make_tape(*eq.graph, inputs, slopes);
+  const auto tape = make_tape(*form.graph, inputs, slopes);
   std::vector<double> scratch = tape->make_scratch(), values(slopes.size()), q(slopes.size()), xi(slopes.size());
   Numbers numbers;
   bool seen = false;
@@ -307,7 +307,7 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadr
   ConservedMomenta result;
   if (motions.empty()) return result;
   const Equations& eq = form.system->equations();
-  Graph& graph = *eq.graph;
+  Graph& graph = *form.graph;
   const std::vector<Node> functions = functions_of(form);
   const Build build = built_on(form, functions, eq.invariants);
   const Quadratic kinetic = kinetic_energy(form);
@@ -359,7 +359,7 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadr
 
 std::vector<std::string> invariants_text(const ConstantMassForm& form) {
   const Equations& eq = form.system->equations();
-  const std::vector<InvariantForm> forms = invariant_forms(*eq.graph, functions_of(form), eq.y, eq.invariants);
+  const std::vector<InvariantForm> forms = invariant_forms(*form.graph, functions_of(form), eq.y, eq.invariants);
   std::vector<std::string> lines;
   std::size_t plain = 0;
   for (std::size_t f = 0; f < forms.size(); ++f) {
@@ -367,7 +367,7 @@ std::vector<std::string> invariants_text(const ConstantMassForm& form) {
     std::set<Node> seen;
     for (const InvariantForm::Composed& term : forms[f].composed)
       for (const Node part : term.parts)
-        if (seen.insert(part).second) list += (list.empty() ? "" : ", ") + to_text(*eq.graph, part, 60);
+        if (seen.insert(part).second) list += (list.empty() ? "" : ", ") + to_text(*form.graph, part, 60);
     if (list.empty())
       ++plain;
     else
@@ -384,10 +384,10 @@ std::vector<std::string> unused_invariants(const ConstantMassForm& form) {
   const Equations& eq = form.system->equations();
   std::vector<std::string> unused;
   for (const Node n : eq.invariants) {
-    const std::vector<char> contains = dependence_on_nodes(*eq.graph, std::span(&n, 1));
+    const std::vector<char> contains = dependence(*form.graph, std::span(&n, 1));
     bool used = contains[static_cast<std::size_t>(form.potential)] != 0;
     for (const Node g : eq.g) used = used || contains[static_cast<std::size_t>(g)];
-    if (!used) unused.push_back(to_text(*eq.graph, n, 60));
+    if (!used) unused.push_back(to_text(*form.graph, n, 60));
   }
   return unused;
 }

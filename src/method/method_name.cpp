@@ -96,14 +96,4 @@ std::string default_method(bool contacts, bool chosen_steps) {
   return chosen_steps ? "auto" : contacts ? "moreau-jean" : "gauss-lobatto";
 }
 
-Options known_options(const std::string& name, const Options& given, Options options) {
-  const std::vector<OptionInfo> known = method_options(name, given);
-  const auto list = methods();
-  if (std::none_of(list.begin(), list.end(), [&](const MethodInfo& info) { return info.name == name; })) return options;
-  std::erase_if(options, [&](const auto& option) {
-    return std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.name == option.first; });
-  });
-  return options;
-}
-
 }  // namespace hinge

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "expression/suggest.hpp"
+
 namespace hinge {
 
 namespace {
@@ -67,8 +69,14 @@ std::string allowed_text(const OptionInfo& option) {
   if (!number) return option.words.empty() ? type_name(option.type) : alternatives(quoted(option.words));
   std::vector<std::string> parts = numbers_text(option);
   if (parts.empty()) parts.push_back(option.range.limited() ? range_text(option.range) : type_name(option.type));
+  if (!option.unit.empty()) parts.back() += " " + option.unit;
   for (const std::string& word : quoted(option.words)) parts.push_back(word);
   return alternatives(parts);
+}
+
+std::string meaning_text(const OptionInfo& option) {
+  const bool said = option.words.empty() && option.values.empty() && !option.range.limited();
+  return said ? option.meaning : fmt::format("{} ({})", option.meaning, allowed_text(option));
 }
 
 std::string default_text(const OptionInfo& option) {
@@ -83,10 +91,8 @@ void check_option(const OptionInfo& option, double value) {
   const auto& values = option.values;
   const bool listed = values.empty() || std::find(values.begin(), values.end(), value) != values.end();
   if (listed && option.range.contains(value)) return;
-  const bool interval = option.values.empty() && std::isfinite(option.range.min) && std::isfinite(option.range.max);
-  throw OptionError(option.name,
-                    fmt::format("'{}' is {}; {} {}{}", option.name, value,
-                                interval ? "it is in the range" : "it must be", allowed_text(option), usual(option)));
+  throw OptionError(
+      option.name, fmt::format("'{}' is {}; it must be {}{}", option.name, value, allowed_text(option), usual(option)));
 }
 
 void check_option(const OptionInfo& option, const std::string& word) {
@@ -94,7 +100,10 @@ void check_option(const OptionInfo& option, const std::string& word) {
   if (std::find(option.words.begin(), option.words.end(), word) != option.words.end()) return;
   if (option.words.empty())
     throw OptionError(option.name, fmt::format("'{}' takes {}", option.name, type_name(option.type)));
-  throw OptionError(option.name, fmt::format("'{}' is \"{}\"; choose {}", option.name, word, allowed_text(option)));
+  const std::string near = nearest_name(word, option.words);
+  throw OptionError(
+      option.name, fmt::format("'{}' is \"{}\"{} choose {}", option.name, word,
+                               near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), allowed_text(option)));
 }
 
 }  // namespace hinge

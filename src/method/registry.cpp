@@ -1,132 +1,137 @@
-// The list of methods: a new one is a file of its own and one entry here. `hinge methods` prints this list and the
-// property tests read it, so the two cannot disagree.
+// The list of methods: a new one is a file of its own and one line here, or register_method() from outside. `hinge
+// methods` prints this list and the property tests read it, so the two cannot disagree.
 #include <algorithm>
-#include <cmath>
+#include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 
-#include "expression/parse.hpp"
+#include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
-#include "method/wrap/projected.hpp"
+#include "method/projected.hpp"
 
 namespace hinge {
 
-void SolverOptions::validate() const {
-  if (max_iterations < 1)
-    throw InputError(fmt::format("max_iterations is {}; at least 1 iteration is needed, 50 is usual", max_iterations));
-}
-
-void Tolerance::validate() const {
-  const auto wrong = [](double x) { return !(x >= 0) || x >= 1; };
-  if (wrong(relative) || !(absolute >= 0) || !std::isfinite(absolute))
-    throw InputError(
-        fmt::format("a tolerance of {:g} (relative), {:g} (absolute) cannot be met; give numbers such as 1e-6",
-                    relative, absolute));
-  if (relative > 0 && relative < 1e-15)
-    throw InputError(fmt::format(
-        "a relative tolerance of {:g} is below what rounding allows; the smallest useful one is about 1e-13",
-        relative));
-}
-
 namespace {
 
-const std::vector<MethodEntry>& registry() {
-  static const std::vector<MethodEntry> entries = {
-      gauss_lobatto_entry(),
-      lobatto_iiia_iiib_entry(),
-      rattle_entry(),
-      shake_entry(),
-      spark_entry(),
-      symplectic_euler_entry(),
-      composition_entry(),
-      energy_momentum_entry(),
-      explicit_entry(),
-      half_explicit_entry(),
-      generalized_alpha_entry(),
-      bdf_entry(),
-      radau_entry(),
-      automatic_entry(),
-      euler_maruyama_entry(),
-      moreau_jean_entry(),
-      paoli_schatzman_entry(),
-      event_driven_entry(),
-  };
-  return entries;
-}
+using Entries = std::vector<std::shared_ptr<const MethodEntry>>;
 
 // A method without a projection of its own gets one around its steps.
-const OptionInfo projection_option = {"projection",
-                                      "\"none\", \"position\", \"velocity\" or \"both\", after every step", "\"none\""};
-bool has_projection(const std::vector<OptionInfo>& options) {
-  return std::any_of(options.begin(), options.end(),
-                     [](const OptionInfo& o) { return o.name == projection_option.name; });
+const char* const projection = "projection";
+
+MethodEntry with_projection(MethodEntry entry) {
+  if (find_option(entry.info.options, projection)) return entry;
+  entry.info.options.push_back(projection_option("none"));
+  entry.make = [make = entry.make](const GivenOptions& options) {
+    return projected(make(options), options.choice<Projection>(projection));
+  };
+  return entry;
 }
 
-std::string list_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& n : names) text += (text.empty() ? "" : ", ") + n;
-  return text;
+struct Registry {
+  std::mutex mutex;
+  Entries entries;
+
+  Registry() {
+    for (const auto& entry : {
+             gauss_lobatto_entry,
+             lobatto_iiia_iiib_entry,
+             rattle_entry,
+             shake_entry,
+             spark_entry,
+             symplectic_euler_entry,
+             composition_entry,
+             energy_momentum_entry,
+             explicit_entry,
+             half_explicit_entry,
+             generalized_alpha_entry,
+             bdf_entry,
+             radau_entry,
+             automatic_entry,
+             euler_maruyama_entry,
+             moreau_jean_entry,
+             paoli_schatzman_entry,
+             event_driven_entry,
+         })
+      entries.push_back(std::make_shared<const MethodEntry>(with_projection(entry())));
+  }
+};
+
+Registry& registry() {
+  static Registry all;
+  return all;
+}
+
+Entries all_entries() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().entries;
+}
+
+// Null where there is none of this name.
+std::shared_ptr<const MethodEntry> find_entry(const std::string& name) {
+  for (const auto& entry : all_entries())
+    if (entry->info.name == name) return entry;
+  return nullptr;
+}
+
+// The method's own and those of its base.
+std::vector<OptionInfo> options_of(const MethodEntry& entry, const Options& given) {
+  std::vector<OptionInfo> list = entry.info.options;
+  if (entry.base_option.empty()) return list;
+  const auto named = given.find(entry.base_option);
+  const std::string* word = named == given.end() ? nullptr : std::get_if<std::string>(&named->second);
+  const auto base = find_entry(word ? *word : find_option(list, entry.base_option)->default_value);
+  if (!base || base->info.name == entry.info.name) return list;
+  for (const OptionInfo& option : base->info.options)
+    if (!find_option(list, option.name)) list.push_back(option);
+  return list;
 }
 
 }  // namespace
 
+void register_method(MethodEntry entry) {
+  if (entry.info.name.empty() || !entry.make) throw InputError("a method to be registered has a name and can be made");
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& known : registry().entries)
+    if (known->info.name == entry.info.name)
+      throw InputError(fmt::format("there is a method '{}' already; choose another name", entry.info.name));
+  registry().entries.push_back(std::make_shared<const MethodEntry>(with_projection(std::move(entry))));
+}
+
 std::vector<MethodInfo> methods() {
   std::vector<MethodInfo> list;
-  for (const MethodEntry& e : registry()) {
-    list.push_back(e.info);
-    if (!has_projection(e.info.options)) list.back().options.push_back(projection_option);
-  }
+  for (const auto& entry : all_entries()) list.push_back(entry->info);
   return list;
 }
 
 std::vector<OptionInfo> method_options(const std::string& name, const Options& given) {
-  std::vector<OptionInfo> list;
-  for (const MethodEntry& e : registry())
-    if (e.info.name == name) list = e.info.options;
-  if (name == "composition" && composition_base(given) != name)
-    for (const OptionInfo& o : method_options(composition_base(given), {}))
-      if (o.name != projection_option.name) list.push_back(o);
-  const auto called = [&](const MethodEntry& e) { return e.info.name == name; };
-  const bool known = std::any_of(registry().begin(), registry().end(), called);
-  if (known && !has_projection(list)) list.push_back(projection_option);
-  return list;
+  const auto entry = find_entry(name);
+  return entry ? options_of(*entry, given) : std::vector<OptionInfo>{};
 }
 
 MethodChoice make_method(const std::string& name, const Options& options) {
+  if (const auto entry = find_entry(name)) return entry->make(GivenOptions(name, options_of(*entry, options), options));
   std::vector<std::string> names;
-  for (const MethodEntry& e : registry()) {
-    names.push_back(e.info.name);
-    if (e.info.name != name) continue;
-    std::vector<std::string> known;
-    for (const OptionInfo& o : method_options(name, options)) known.push_back(o.name);
-    for (const auto& [key, value] : options) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      const std::string near = nearest_name(key, known);
-      throw InputError(fmt::format("method '{}' has no option '{}'{}; {}", name, key,
-                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near),
-                                   known.empty() ? "it has none" : "it has: " + list_names(known)));
-    }
-    const auto projection = options.find(projection_option.name);
-    if (projection == options.end() || has_projection(e.info.options)) return e.make(options);
-    Options own = options;
-    own.erase(projection_option.name);
-    return projected(e.make(own), parse_projection(text_option(options, projection_option.name, "none")));
-  }
+  for (const auto& entry : all_entries()) names.push_back(entry->info.name);
   const std::string near = nearest_name(name, names);
   throw InputError(fmt::format("there is no method '{}'{} The methods are: {} (see 'hinge methods')", name,
                                near.empty() ? "." : fmt::format(", did you mean '{}'?", near), list_names(names)));
 }
 
 Options inherited_options(const std::string& name, const std::string& own, const Options& options) {
-  const auto chooses_steps = [&] {
-    for (const MethodEntry& e : registry())
-      if (e.info.name == name) return static_cast<bool>(e.make({}).bind_adaptive);
-    return false;
-  };
   if (name == own) return options;
-  return chooses_steps() ? Options{} : known_options(name, options, options);
+  const auto entry = find_entry(name);
+  return entry && entry->info.can.chosen_steps ? Options{} : known_options(name, options, options);
+}
+
+Options known_options(const std::string& name, const Options& given, Options options) {
+  const auto entry = find_entry(name);
+  if (!entry) return options;
+  const std::vector<OptionInfo> known = options_of(*entry, given);
+  std::erase_if(options, [&](const auto& option) { return !find_option(known, option.first); });
+  return options;
 }
 
 }  // namespace hinge

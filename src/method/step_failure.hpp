@@ -16,6 +16,6 @@ std::string too_short(const System& system, const State& state, double h);
 /// Looks for the likely cause: dependent constraints, too short a step, a number that is not finite, or slow
 /// convergence.
 StepResult explain_failure(const System& system, const State& state, double h, const char* what,
-                           const Convergence& convergence);
+                           const Convergence& convergence = Convergence(0));
 
 }  // namespace hinge

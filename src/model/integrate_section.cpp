@@ -13,8 +13,6 @@ namespace hinge {
 
 namespace {
 
-bool has_contacts(const System& system) { return system.contact_finder() != nullptr; }
-
 Eigen::VectorXd read_weights(const Item& item, const ValueReader& read) {
   if (!item.is_array() || item.size() == 0) item.fail("expected a list of numbers, as in [\"1/2\", \"1/2\"]");
   Eigen::VectorXd v(static_cast<Eigen::Index>(item.size()));
@@ -141,24 +139,14 @@ void make_chosen_method(const Item& root, const Places& places, Model& model) {
     if (at == places.end()) (method ? method : section).fail(e.what());
     refuse_option(section, at->second, e.option, e.what());
   } catch (const InputError& e) {
-    const std::string text = e.what();
-    for (const std::string pattern : {"no option '{}'", "'{}'", "{}"})
-      for (const auto& [option, item] : places)
-        if (model.method_options.contains(option) &&
-            text.find(fmt::format(fmt::runtime(pattern), option)) != std::string::npos)
-          refuse_option(section, item, option, text);
-    (method ? method : section ? section : root).fail(text);
+    (method ? method : section ? section : root).fail(e.what());
   }
 }
 
 // Contacts that are treated by positions know no restitution. The steppers refuse it when such a contact comes near;
 // here the file is known.
 void refuse_restitution(const Item& root, const ValueReader& read, const Model& model) {
-  const auto gap = model.method_options.find("gap");
-  const auto* word = gap == model.method_options.end() ? nullptr : std::get_if<std::string>(&gap->second);
-  if (model.method != "moreau-jean" || !word || *word == "velocity" || !has_contacts(*model.system)) return;
-  const std::string no_restitution =
-      fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", *word);
+  if (model.choice.no_restitution.empty() || !model.system->structure().has_contacts) return;
   const auto refuse = [&](const Item& table) {
     const Item item = table && table.is_table() ? table["restitution"] : Item{};
     if (!item) return;
@@ -167,7 +155,7 @@ void refuse_restitution(const Item& root, const ValueReader& read, const Model& 
       e = read.number(item);
     } catch (const InputError&) {  // with the index of a family
     }
-    if (e > 0) item.fail(no_restitution);
+    if (e > 0) item.fail(model.choice.no_restitution);
   };
   for (const char* section : {"body", "particles", "container", "contact"})
     for (const Item& table : root[section].entries()) refuse(table);
@@ -180,7 +168,7 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
   const Item section = root["integrate"];
   const ValueReader read(system.scope);
   if (section) read_steps(section, read, model);
-  const bool touching = root["multibody"] && has_contacts(*system.whole);
+  const bool touching = root["multibody"] && system.whole->structure().has_contacts;
   model.method =
       section["method"] ? section["method"].text() : default_method(touching, model.simulation.tolerance.given());
   const Places places = option_places(section, root["contact"]);

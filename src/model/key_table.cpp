@@ -31,7 +31,9 @@ std::string section_table(const SectionInfo& section) {
       continue;
     }
     const bool any = key.option.type == OptionType::expression;  // the example says it best
-    std::string value = any ? "" : allowed_text(key.option);
+    OptionInfo row = key.option;
+    row.unit.clear();  // it has a column of its own
+    std::string value = any ? "" : allowed_text(row);
     if (!key.example.empty()) value += fmt::format("{}`{}`", any ? "" : ", ", key.example);
     std::string preset = key.needed ? "needed" : default_text(key.option);
     if (!key.option.default_value.empty()) preset = "`" + preset + "`";

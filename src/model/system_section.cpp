@@ -239,10 +239,10 @@ void complete_scope(SystemSection& out) {
     out.scope.names[b.name] = Value{b.shape, {first, first + b.size()}};
   }
   if (layout.kind == SystemKind::hamiltonian || layout.kind == SystemKind::odae)
-    out.scope.rate = [equations = &eq](Node n) {
-      if (dependence(*equations->graph, equations->z)[static_cast<std::size_t>(n)])
+    out.scope.rate = [graph = out.builder->t().graph(), equations = &eq](Node n) {
+      if (dependence(*graph, equations->z)[static_cast<std::size_t>(n)])
         throw InputError("only t and the coordinates can be differentiated by time");
-      return time_derivative(*equations->graph, std::span(&n, 1), equations->t, equations->y, equations->v)[0];
+      return time_derivative(*graph, std::span(&n, 1), equations->t, equations->y, equations->v)[0];
     };
 }
 

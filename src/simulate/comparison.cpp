@@ -49,18 +49,19 @@ WorkPrecision compare_methods(const ConvergenceProblem& problem, const Reference
   work.part_names = part_names(problem.system->layout(), reference.second);
   // A method that cannot treat the system is refused before anything is computed.
   for (const StudiedMethod& m : methods) {
-    if (m.method.bind_adaptive && tolerances.empty())
+    if (m.method.info.can.chosen_steps && tolerances.empty())
       throw InputError(fmt::format("{} chooses its steps; give tolerances, as in 1e-4, 1e-6, 1e-8", m.name));
-    if (!m.method.bind_adaptive && steps.empty())
+    if (!m.method.info.can.chosen_steps && steps.empty())
       throw InputError(fmt::format("{} takes steps of given length; give steps, as in 0.01, 0.001", m.name));
-    Simulation(problem.system, m.method,
-               m.method.bind_adaptive ? options_for(problem, tolerances[0], 0) : options_for(problem, 0, steps[0]));
+    Simulation(
+        problem.system, m.method,
+        m.method.info.can.chosen_steps ? options_for(problem, tolerances[0], 0) : options_for(problem, 0, steps[0]));
   }
   for (const StudiedMethod& m : methods) {
     WorkSeries& series = work.series.emplace_back(WorkSeries{m.name, {}});
-    for (const double setting : m.method.bind_adaptive ? tolerances : steps) {
+    for (const double setting : m.method.info.can.chosen_steps ? tolerances : steps) {
       WorkPoint point;
-      (m.method.bind_adaptive ? point.tolerance : point.step) = setting;
+      (m.method.info.can.chosen_steps ? point.tolerance : point.step) = setting;
       work.stopped = !measure(problem, reference, m, point, progress);
       if (work.stopped) return work;
       series.points.push_back(std::move(point));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "expression/substitute.hpp"
 #include "formulation/implicit/dae_structure.hpp"
@@ -15,7 +16,7 @@ using Nodes = std::vector<Node>;
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Which functions contain none of the variables.
-std::vector<char> free_of(Graph& graph, const Nodes& functions, const Nodes& variables) {
+std::vector<char> free_of(const Graph& graph, const Nodes& functions, const Nodes& variables) {
   const std::vector<char> depends = dependence(graph, variables);
   std::vector<char> free;
   for (const Node f : functions) free.push_back(!depends[at(f)]);
@@ -90,13 +91,14 @@ DaeLevels::DaeLevels(const SymbolicSystem& system) {
   for (std::size_t i = 0; i < eq.residual.size(); ++i)
     if (algebraic_row[i]) rows.push_back(eq.residual[i]);
   algebraic_count_ = rows.size();
+  std::optional<DaeStructure> structure;
   if (algebraic_count_ > 0 && eq.pairs.empty() && eq.noise.empty()) try {
-      DaeStructure structure = analyse_dae(system);
-      if (structure.index() > 1)
-        for (const Node f : hidden_constraints(structure, eq.z)) rows.push_back(f);
+      structure = analyse_dae(system);
+      if (structure->index() > 1)
+        for (const Node f : hidden_constraints(*structure, eq.z)) rows.push_back(f);
     } catch (const SingularDae&) {  // the run itself says so
     }
-  if (!rows.empty()) rows_ = StateFunctions(system, rows);
+  if (!rows.empty()) rows_ = StateFunctions(system, structure ? structure->jet.graph() : *eq.graph, rows);
 }
 
 void DaeLevels::at(const State& s) {

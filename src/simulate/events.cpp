@@ -20,27 +20,28 @@ void EventWatch::compile(const System& system) {
   if (events_.empty()) return;
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic) throw InputError("events are expressions; this system is made of functions and has none");
-  Graph& graph = *symbolic->equations().graph;
-  std::vector<Node> roots;
+  const Equations& eq = symbolic->equations();
+  Graph graph;
+  std::vector<Expression> functions;
+  for (const Event& e : events_) functions.push_back(e.root);
+  const std::vector<Node> roots = symbolic->nodes_of(functions, graph);
   velocities_.clear();
-  for (Event& e : events_) {
-    roots.push_back(e.root.node_in(graph));
-    if (graph.is_constant(roots.back()))
+  for (const Event& e : events_) {
+    if (graph.is_constant(roots[velocities_.size()]))
       throw InputError(
           fmt::format("the root function of the event '{}' is a number; it has to depend on t or the "
                       "motion",
                       e.name));
     velocities_.emplace_back();
     if (e.action != Event::Action::change) continue;
-    const int wanted = system.layout().kind == SystemKind::dae ? system.ny() : system.nz();
+    const int wanted = system.structure().is_dae ? system.ny() : system.nz();
     if (static_cast<int>(e.velocity.size()) != wanted)
       throw InputError(
           fmt::format("the event '{}' gives {} new values; there are {}", e.name, e.velocity.size(), wanted));
-    std::vector<Node> nodes;
-    for (const Expression& v : e.velocity) nodes.push_back(v.node_in(graph));
-    velocities_.back() = StateFunctions(*symbolic, nodes);
+    Graph own;
+    const std::vector<Node> nodes = symbolic->nodes_of({e.velocity.begin(), e.velocity.end()}, own);
+    velocities_.back() = StateFunctions(*symbolic, own, nodes);
   }
-  const Equations& eq = symbolic->equations();
   std::vector<Node> others = eq.z;
   others.insert(others.end(), eq.psi.begin(), eq.psi.end());
   const std::vector<char> moving = dependence(graph, others);
@@ -51,8 +52,8 @@ void EventWatch::compile(const System& system) {
     slopes.push_back(has_slope_[k] ? time_derivative(graph, std::span(&roots[k], 1), eq.t, eq.y, eq.v)[0]
                                    : graph.constant(0));
   }
-  slopes_ = StateFunctions(*symbolic, slopes);
-  roots_ = StateFunctions(*symbolic, roots);
+  slopes_ = StateFunctions(*symbolic, graph, slopes);
+  roots_ = StateFunctions(*symbolic, graph, roots);
 }
 
 void EventWatch::start(const State& state) {

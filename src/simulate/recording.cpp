@@ -16,9 +16,8 @@ void ObservedQuantities::compile(const System& system) {
   if (expressions.empty()) return;
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
-  std::vector<Node> nodes;
-  for (const Expression& e : expressions) nodes.push_back(e.node_in(*symbolic->equations().graph));
-  functions = StateFunctions(*symbolic, nodes);
+  Graph graph;
+  functions = StateFunctions(*symbolic, graph, symbolic->nodes_of(expressions, graph));
 }
 
 std::vector<Report::Observed> ObservedQuantities::at(const State& state) {
@@ -56,7 +55,7 @@ std::vector<std::string> Recording::columns_of(const System& system, const Watch
   std::vector<std::string> columns = {"t"};
   for (const std::string& name : state_columns(l)) columns.push_back(name);
   const bool taken = std::any_of(l.y.begin(), l.y.end(), [](const Block& b) { return b.name == "energy"; });
-  if (system.has_energy()) columns.push_back(taken ? "total_energy" : "energy");
+  if (system.structure().has_energy) columns.push_back(taken ? "total_energy" : "energy");
   for (const WatchedMomentum& m : watch.momenta()) columns.push_back(m.name);
   for (const auto& q : quantities.items) {
     const Block b{q.name, q.shape, 0};
@@ -71,7 +70,7 @@ void Recording::open(const std::shared_ptr<const System>& system, const MethodCh
   rows_ = 0;
   schedule.begin(options);
   if (output.path.empty() && picture_path.empty() && !keep_rows && callbacks.empty()) return;
-  has_energy_ = system->has_energy();
+  has_energy_ = system->structure().has_energy;
   header_ = {columns_of(*system, watch),
              {{"title", output.title},
               {"method", method.description},

@@ -35,11 +35,10 @@ Second second_of(SystemKind kind, const ExactSolution& exact) {
 }
 
 std::vector<double> values_at(const SymbolicSystem& system, const Vector& expressions, double t) {
-  const Equations& equations = system.equations();
-  std::vector<Node> nodes;
-  for (const Expression& e : expressions) nodes.push_back(e.node_in(*equations.graph));
-  const std::vector<Node> time[] = {{equations.t}};
-  const auto tape = make_tape(*equations.graph, time, nodes);
+  Graph graph;
+  const std::vector<Node> nodes = system.nodes_of({expressions.begin(), expressions.end()}, graph);
+  const std::vector<Node> time[] = {{system.equations().t}};
+  const auto tape = make_tape(graph, time, nodes);
   auto scratch = tape->make_scratch();
   std::vector<double> values(nodes.size());
   const double* const inputs[] = {&t};
@@ -74,7 +73,7 @@ Reference end_of_run(const ConvergenceProblem& problem, const StudiedMethod& met
   reference.description = fmt::format("{}, {}", method.name, setting);
   reference.y = run.state().y;
   reference.z = run.state().z;
-  if (problem.system->layout().kind == SystemKind::dae)
+  if (problem.system->structure().is_dae)
     reference.z.clear();  // derivatives follow from the unknowns
   else
     reference.psi = consistent_multipliers(*problem.system, run.state());

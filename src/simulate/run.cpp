@@ -87,12 +87,8 @@ void Run::start(const Start& initial) {
     start_remarks_.clear();
     state_ = consistent_start(*system, options.start, initial, &start_remarks_);
     before_ = shown_ = state_;
-    if (stepper_) {
-      stepper_->reset();
-      stepper_->set_summed_work(0);
-    }
-    if (adaptive_)
-      if (const StepResult result = adaptive_->start(state_); !result) throw StepFailure(result.reason, state_.t);
+    stepper_->set_summed_work(0);
+    if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
     grid_ = {state_.t, options.step};
     steps_ = 0;
     shortest_ = INFINITY;
@@ -127,11 +123,11 @@ void Run::until(double end) {
   if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
   const double start = state_.t, h = options.step;
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
-  const double count = adaptive_ ? 0 : Grid::steps_between(start, end, h);
+  const double count = stepper_->chooses_steps() ? 0 : Grid::steps_between(start, end, h);
   if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   guarded([&] {
     grid_ = {start, h, end, static_cast<long>(count)};
-    const auto arrived = [&] { return adaptive_ ? state_.t >= end : grid_.k >= grid_.count; };
+    const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
     if (status_ != RunStatus::failed) set_status(RunStatus::finished);
     recording.expect(start, end);
     last_told_ = now_in_seconds();
@@ -142,13 +138,13 @@ void Run::until(double end) {
     }
     if (ended)
       message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
-    recording.conclude({state_, watch.seen(), contact_impulses()});
+    recording.conclude({state_, watch.seen(), stepper_->contact_impulses()});
   });
 }
 
 // A step, what happens in it, and its row. True when an event ends the run.
 bool Run::go_on(double limit) {
-  if (adaptive_)
+  if (stepper_->chooses_steps())
     chosen_step(limit);
   else
     fixed_step();
@@ -197,7 +193,7 @@ void Run::fixed_step() {
 }
 
 void Run::chosen_step(double limit) {
-  attempt([&] { return adaptive_->advance(state_, limit); });
+  attempt([&] { return stepper_->advance(state_, limit); });
   const double h = state_.t - before_.t;
   if (state_.t < limit || steps_ == 0) shortest_ = std::min(shortest_, h);
   longest_ = std::max(longest_, h);
@@ -207,7 +203,7 @@ void Run::chosen_step(double limit) {
 void Run::accept(double h) {
   if (const char* trouble = watch.see(state_, stepper_.get())) {
     state_ = before_;
-    if (stepper_) stepper_->reset();
+    stepper_->reset();
     throw StepFailure(
         fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
                     "equations may have left its domain (the root or logarithm of a negative number, a "
@@ -222,24 +218,15 @@ void Run::accept(double h) {
 
 // The state within the present step: of the interpolation, or of a shorter step from where it began.
 bool Run::probe(double t, State& out) {
-  if (adaptive_) {
-    adaptive_->interpolate(t, out);
-    out.t = t;
-    return true;
-  }
-  out = before_;
-  stepper_->reset();
   stepper_->set_summed_work(work_before_);
-  const bool ok = static_cast<bool>(stepper_->step(out, t - before_.t));
-  out.t = t;
-  return ok;
+  return stepper_->look_within(before_, t, out);
 }
 
 // Events of the step that has just been made. Returns true when the run ends there; the motion may have been set back
 // to an event and changed.
 bool Run::notice_events() {
   if (events.empty()) return false;
-  const double work_after = stepper_ ? stepper_->summed_work() : 0;
+  const double work_after = stepper_->summed_work();
   const State after = state_;
   State from = before_;
   EventWatch::Found found;
@@ -248,7 +235,7 @@ bool Run::notice_events() {
     probed = true;
     return probe(t, out);
   };
-  const int looks = adaptive_ ? 4 : 1;  // interpolation is cheap, another step is not
+  const int looks = stepper_->chooses_steps() ? 4 : 1;  // interpolation is cheap, another step is not
   while (events.find(from, after, looks, within, found)) {
     if (events.note(found)) {
       state_ = found.state;
@@ -263,7 +250,7 @@ bool Run::notice_events() {
     events.passed(found);
     from = found.state;
   }
-  if (probed && stepper_) {
+  if (probed && !stepper_->chooses_steps()) {
     stepper_->reset();
     stepper_->set_summed_work(work_after);
   }
@@ -274,13 +261,13 @@ bool Run::notice_events() {
 bool Run::take_event(const EventWatch::Found& found) {
   const Event& event = events.event(found.event);
   state_ = found.state;
-  if (stepper_ && stepper_->discrete_energy_name()) {  // the step that led there, once more: others came after it
+  if (stepper_->discrete_energy_name()) {  // the step that led there, once more: others came after it
     State again = before_;
     probe(found.state.t, again);
   }
   record_between();
   if (event.action == Event::Action::stop) {
-    if (stepper_) stepper_->reset();
+    stepper_->reset();
     const char* trouble = watch.see(state_, stepper_.get());
     trouble ? record_other(state_, event.name) : record_now(event.name);
     return true;
@@ -289,25 +276,19 @@ bool Run::take_event(const EventWatch::Found& found) {
   state_ = events.changed(*system, found.event, found.state);
   watch.see(state_, stepper_.get());
   record_now();
-  if (stepper_) stepper_->reset();
-  if (adaptive_)
-    if (const StepResult result = adaptive_->start(state_); !result) throw StepFailure(result.reason, state_.t);
+  if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
   events.restart(state_, found.event);
   return false;
 }
 
 // ---- Rows ---------------------------------------------------------------------------------------------------------
 
-const ContactImpulses* Run::contact_impulses() const {
-  return adaptive_ ? adaptive_->contact_impulses() : stepper_->contact_impulses();
-}
-
 // Rows at times within the last step.
 void Run::record_between() {
-  if (!adaptive_ || recording.empty()) return;
+  if (!stepper_->chooses_steps() || recording.empty()) return;
   while (recording.schedule.next_time() < state_.t) {
     const double t = recording.schedule.next_time();
-    adaptive_->interpolate(t, shown_);
+    stepper_->interpolate(t, shown_);
     shown_.t = t;
     record_other(shown_);
     recording.schedule.recorded(t);
@@ -316,7 +297,7 @@ void Run::record_between() {
 
 // A row of a state that is not the one seen last.
 void Run::record_other(const State& state, std::string_view event) {
-  if (!recording.empty()) recording.record({state, watch.at(state), contact_impulses(), event});
+  if (!recording.empty()) recording.record({state, watch.at(state), stepper_->contact_impulses(), event});
 }
 
 // After a step: rows at the times that it has passed, or every n-th step.

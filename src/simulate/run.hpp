@@ -65,14 +65,14 @@ class Run {
   void report_method(Report& report);
   void report_error(Report& report) const;
 
-  const ContactImpulses* contact_impulses() const;
-  void record_now(std::string_view event = {}) { recording.record({state_, watch.seen(), contact_impulses(), event}); }
+  void record_now(std::string_view event = {}) {
+    recording.record({state_, watch.seen(), stepper_->contact_impulses(), event});
+  }
   void record_other(const State& state, std::string_view event = {});
   void record_between();
   void record_if_due();
 
-  std::unique_ptr<Stepper> stepper_;           // one of these two
-  std::unique_ptr<AdaptiveStepper> adaptive_;  //
+  std::unique_ptr<Stepper> stepper_;
   bool started_ = false;
   bool depends_on_time_ = true;
   State state_, before_;    // before: where the present step began

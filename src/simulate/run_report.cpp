@@ -45,18 +45,13 @@ void Run::report_method(Report& r) {
   }
   r.method_facts = *facts_;
   r.warnings = *warnings_;
-  if (system->layout().kind == SystemKind::dae && method.info.name == "moreau-jean" && !r.method_facts.empty()) {
-    r.method = "Moreau-Jean " + r.method_facts.back();  // impacts and gaps are not what it is about
-    r.method_facts.pop_back();
-  }
-  r.counters = adaptive_ ? adaptive_->counters() : stepper_->counters();
+  if (const std::string own = method.describe ? method.describe(*system) : ""; !own.empty()) r.method = own;
+  r.counters = stepper_->counters();
   r.rejected = r.counters.rejected + r.counters.failed;
-  if (const ContactStatistics* c = adaptive_ ? adaptive_->contact_statistics() : stepper_->contact_statistics())
-    r.contacts = *c;
+  if (const ContactStatistics* c = stepper_->contact_statistics()) r.contacts = *c;
   r.remarks = start_remarks_;
-  for (std::string& remark : adaptive_ ? adaptive_->remarks() : stepper_->remarks())
-    r.remarks.push_back(std::move(remark));
-  if (!adaptive_) return;
+  for (std::string& remark : stepper_->remarks()) r.remarks.push_back(std::move(remark));
+  if (!stepper_->chooses_steps()) return;
   r.tolerance = options.tolerance;
   r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;
   r.longest = longest_;

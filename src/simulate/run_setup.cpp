@@ -31,45 +31,30 @@ void SimulationOptions::validate() const {
 Run::Run(std::shared_ptr<const System> s, MethodChoice m, SimulationOptions o)
     : system(std::move(s)), method(std::move(m)), options(std::move(o)) {
   options.validate();
-  depends_on_time_ = system->depends_on_time();
-  if (system->layout().kind == SystemKind::dae && !method.takes_dae)
+  depends_on_time_ = system->structure().depends_on_time;
+  if (system->structure().is_dae && !method.info.can.dae)
     throw UnsuitableMethod(fmt::format(
         "{} integrates mechanical systems, not F(t, x, x') = 0; use bdf or radau for a [dae]", method.info.name));
   refuse_contacts();
-  if (options.tolerance.given()) {
-    if (!method.bind_adaptive)
-      throw UnsuitableMethod(
-          fmt::format("{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
-                      "chooses its steps: {}",
-                      method.info.name,
-                      system->layout().kind == SystemKind::dae ? "auto, radau or bdf"
-                                                               : "auto, explicit, radau, bdf or half-explicit"));
-    adaptive_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
-  } else {
-    if (!method.bind)
-      throw UnsuitableMethod(
-          fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step", method.info.name));
-    stepper_ = method.bind(system, options.solver);
-  }
+  stepper_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
 }
 
 void Run::refuse_contacts() const {
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
-  if (symbolic && method.info.name != "symplectic-euler" && method.info.name != "event-driven")
+  if (symbolic && !method.info.can.own_reactions)
     for (const auto& gap : symbolic->equations().gaps)
       if (!gap.reaction.empty())
         throw UnsuitableMethod(fmt::format(
             "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
             "not",
             gap.name, method.info.name));
-  const BodyTable* bodies = bodies_of(*system);
-  if (method.info.name == "generalized-alpha" && bodies && bodies->dimension == 3 && bodies->can_collide())
-    throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
-  if (method.takes_contacts) return;
+  if (!system->structure().has_contacts && !system->structure().is_symbolic && system->contact_finder())
+    throw InputError("this system finds contacts; its structure has to say so: Structure{.has_contacts = true}");
+  if (method.info.can.contacts) return;
   if (symbolic && !symbolic->equations().pairs.empty())
     throw UnsuitableMethod(fmt::format(
         "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
-  if (system->contact_finder())
+  if (system->structure().has_contacts)
     throw UnsuitableMethod(
         fmt::format("{} knows no contacts that open and close; use {}", method.info.name, methods_for_contacts()));
 }

@@ -12,8 +12,9 @@ namespace hinge {
 class StateFunctions {
  public:
   StateFunctions() = default;
-  StateFunctions(const SymbolicSystem& system, std::span<const Node> nodes)
-      : tape_(system.tape(nodes)), scratch_(tape_->make_scratch()), values_(nodes.size()) {}
+  /// Nodes of `graph`, which contains the system's.
+  StateFunctions(const SymbolicSystem& system, const Graph& graph, std::span<const Node> nodes)
+      : tape_(system.equations().tape(graph, nodes)), scratch_(tape_->make_scratch()), values_(nodes.size()) {}
 
   std::size_t size() const { return values_.size(); }
   /// Valid until the next call.

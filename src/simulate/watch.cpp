@@ -43,12 +43,12 @@ int Watch::Gaps::undefined(const State& s) {
 void Watch::begin(const System& system) {
   system_ = &system;
   Quantities wanted{Q::constraint, Q::constraint_rate};
-  if (system.has_energy()) wanted.insert(Q::energy);
+  if (system.structure().has_energy) wanted.insert(Q::energy);
   if (!momenta_.empty()) wanted.insert(Q::momentum);
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  if (system.layout().kind == SystemKind::dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
+  if (system.structure().is_dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
   for (Values* values : {&looked_, &seen_, &shown_}) values->momenta.resize(momenta_.size());
   constraint_ = hidden_ = energy_error_ = discrete_energy_error_ = 0;
   first_ = true;
@@ -56,7 +56,7 @@ void Watch::begin(const System& system) {
 
 void Watch::evaluate(const State& s, Values& values) {
   evaluation_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
-  if (system_->has_energy()) values.energy = *(*evaluation_)[Q::energy];
+  if (system_->structure().has_energy) values.energy = *(*evaluation_)[Q::energy];
   for (std::size_t k = 0; k < momenta_.size(); ++k)
     values.momenta[k] = momenta_[k].motion.momentum(s.y.data(), (*evaluation_)[Q::momentum]);
 }
@@ -83,7 +83,7 @@ const char* Watch::see(const State& state, const Stepper* stepper) {
   std::swap(looked_, seen_);
   constraint_ = std::max(constraint_, residual);
   hidden_ = std::max(hidden_, rate);
-  if (system_->has_energy()) {
+  if (system_->structure().has_energy) {
     const double discrete = stepper ? stepper->discrete_energy(seen_.energy, g) : seen_.energy;
     if (first_) energy0_ = seen_.energy, discrete_energy0_ = discrete;
     energy_error_ = std::max(energy_error_, std::abs(seen_.energy - energy0_));
@@ -97,7 +97,7 @@ const char* Watch::see(const State& state, const Stepper* stepper) {
 void Watch::report(Report& r, const Stepper* stepper) const {
   r.constraint = constraint_;
   r.hidden_constraint = hidden_;
-  if (system_ && system_->has_energy()) {
+  if (system_ && system_->structure().has_energy) {
     r.energy = seen_.energy;
     r.energy_error = energy_error_;
     if (const char* name = stepper ? stepper->discrete_energy_name() : nullptr) {

@@ -8,8 +8,6 @@
 
 #include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
-#include "solve/linear/matching.hpp"
-#include "solve/linear/sparse.hpp"
 
 namespace hinge {
 
@@ -74,10 +72,12 @@ void reaction_is_a_force(Graph& graph, Equations& eq) {
   for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
 }
 
-struct SystemBuilder::Draft {
-  Layout layout;
-  Equations eq;
-};
+std::shared_ptr<const SymbolicSystem> freeze(const std::shared_ptr<Graph>& graph, Layout layout, Equations eq,
+                                             SystemHooks hooks) {
+  eq.graph = std::make_shared<const Graph>(*graph);
+  eq.source = graph;
+  return std::make_shared<const SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));
+}
 
 SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Block>& y_blocks,
                                           const std::vector<Expression>& y, const std::vector<Block>& z_blocks,
@@ -89,7 +89,6 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
   d.layout.ny = static_cast<int>(y.size());
   d.layout.nz = static_cast<int>(z.size());
   d.layout.constraints = constraint_names_;
-  d.eq.graph = graph_;
   d.eq.t = t_.node_in(*graph_);
   d.eq.y = nodes_of(y, *graph_);
   d.eq.z = nodes_of(z, *graph_);
@@ -110,7 +109,7 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
     }
     d.eq.gaps.push_back(std::move(gap));
   }
-  resolve_contacts(d.layout, d.eq);
+  resolve_contacts(*graph_, d.layout, d.eq);
   return d;
 }
 
@@ -160,11 +159,6 @@ Vector SystemBuilder::declare(std::vector<Block>& blocks, int& count, std::vecto
 
 namespace {
 
-// The rate variables q' that go with coordinates q, in the same order.
-void declare_rates(Graph& graph, const std::shared_ptr<Graph>& owner, const Block& block, std::vector<Expression>& v) {
-  for (int k = 0; k < block.size(); ++k) v.emplace_back(owner, graph.variable(block.entry_name(k) + "'"));
-}
-
 // Position of each of `some` in the list of all coordinates. These were declared one after the other, so that their
 // nodes ascend.
 std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expression>& all, Graph& graph) {
@@ -180,6 +174,12 @@ std::vector<std::size_t> positions_of(const Vector& some, const std::vector<Expr
   return result;
 }
 
+}  // namespace
+
+void declare_rates(const std::shared_ptr<Graph>& graph, const Block& block, std::vector<Expression>& v) {
+  for (int k = 0; k < block.size(); ++k) v.emplace_back(graph, graph->variable(block.entry_name(k) + "'"));
+}
+
 Vector rates_of(const Vector& q, const std::vector<Expression>& all_q, const std::vector<Expression>& all_v, Graph& g) {
   Vector result;
   for (const std::size_t k : positions_of(q, all_q, g)) result.push_back(all_v[k]);
@@ -191,14 +191,12 @@ std::vector<Block> renamed_rates(std::vector<Block> blocks) {
   return blocks;
 }
 
-}  // namespace
-
 // ------------------------------------------------------------------------------------------------- Lagrangian
 
 Vector Lagrangian::coordinates(const std::string& name, int size) { return coordinates(name, std::vector<int>{size}); }
 Vector Lagrangian::coordinates(const std::string& name, std::vector<int> shape) {
   Vector q = declare(q_blocks_, nq_, q_, name, std::move(shape));
-  declare_rates(*graph_, graph_, q_blocks_.back(), v_);
+  declare_rates(graph_, q_blocks_.back(), v_);
   return q;
 }
 Expression Lagrangian::coordinate(const std::string& name) { return coordinates(name, std::vector<int>{})[0]; }
@@ -260,7 +258,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
     if (psi_.empty()) reaction_is_a_force(graph, eq);
   }
   eq.energy = graph.subtract(dot_product(graph, eq.p, eq.z), l);
-  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+  return freeze(graph_, std::move(layout), std::move(eq));
 }
 
 // ------------------------------------------------------------------------------------------------ Hamiltonian
@@ -289,7 +287,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
   eq.ideal = true;
-  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+  return freeze(graph_, std::move(layout), std::move(eq));
 }
 
 // ------------------------------------------------------------------------------------------------- Mechanical
@@ -297,7 +295,7 @@ std::shared_ptr<const System> Hamiltonian::assemble() const {
 Vector Mechanical::coordinates(const std::string& name, int size) { return coordinates(name, std::vector<int>{size}); }
 Vector Mechanical::coordinates(const std::string& name, std::vector<int> shape) {
   Vector q = declare(q_blocks_, nq_, q_, name, std::move(shape));
-  declare_rates(*graph_, graph_, q_blocks_.back(), v_);
+  declare_rates(graph_, q_blocks_.back(), v_);
   return q;
 }
 Vector Mechanical::velocity(const Vector& q) const { return rates_of(q, q_, v_, *graph_); }
@@ -338,7 +336,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
   eq.psi = declare_multipliers(graph, eq.g.size(), layout);
   eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
   eq.ideal = true;
-  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+  return freeze(graph_, std::move(layout), std::move(eq));
 }
 
 // ------------------------------------------------------------------------------------------------------- Odae
@@ -372,90 +370,7 @@ std::shared_ptr<const System> Odae::assemble() const {
   eq.f = nodes_of(f_, graph);
   eq.r = r_.empty() ? std::vector<Node>(z_.size(), graph.constant(0)) : nodes_of(r_, graph);
   if (psi_.empty() && eq.r.size() == eq.f.size()) reaction_is_a_force(graph, eq);
-  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
-}
-
-// -------------------------------------------------------------------------------------------------------- Dae
-
-Vector Dae::unknowns(const std::string& name, std::vector<int> shape) {
-  Vector x = declare(blocks_, n_, x_, name, std::move(shape));
-  declare_rates(*graph_, graph_, blocks_.back(), rates_);
-  return x;
-}
-Expression Dae::unknown(const std::string& name) { return unknowns(name, {})[0]; }
-Vector Dae::derivative(const Vector& x) const { return rates_of(x, x_, rates_, *graph_); }
-Expression Dae::derivative(const Expression& x) const { return derivative(Vector{x})[0]; }
-
-void Dae::equation(const Expression& f, std::string name) {
-  equations_.push_back(f);
-  equation_names_.push_back(name.empty() ? fmt::format("{} ({} = 0)", equations_.size() - 1, f.text())
-                                         : std::move(name));
-}
-
-void Dae::noise(const Vector& column) { noise_.push_back(column); }
-
-// Not as many equations as unknowns: says where too many or too few are.
-void Dae::refuse_count() const {
-  Graph& graph = *graph_;
-  std::vector<Node> all = nodes_of(x_, graph);
-  const std::vector<Node> rates = nodes_of(rates_, graph);
-  all.insert(all.end(), rates.begin(), rates.end());
-  // a pair is an equation of everything in it
-  std::vector<Node> equations = nodes_of(equations_, graph);
-  for (const auto& [a, b] : pairs_) equations.push_back(graph.add(a.node_in(graph), b.node_in(graph)));
-  std::vector<std::string> equation_names = equation_names_;
-  equation_names.insert(equation_names.end(), pair_names_.begin(), pair_names_.end());
-  const SparseExpressions f = jacobian(graph, equations, all);
-  const int n = static_cast<int>(x_.size());
-  PatternBuilder builder(static_cast<int>(equations.size()), n);
-  for (int i = 0; i < f.rows; ++i)
-    for (int k = f.row_start[static_cast<std::size_t>(i)]; k < f.row_start[static_cast<std::size_t>(i) + 1]; ++k)
-      builder.add(i, f.column[static_cast<std::size_t>(k)] % n);
-  std::vector<int> place;
-  const Pattern pattern = builder.build(place);
-  const SingularParts parts = singular_parts(pattern, maximum_matching(pattern));
-  const bool under = equations.size() < x_.size();
-  std::string names;
-  constexpr std::size_t most = 8;
-  const std::vector<int>& list = under ? parts.under_columns : parts.over_rows;
-  for (std::size_t k = 0; k < std::min(list.size(), most); ++k) {
-    const auto at = static_cast<std::size_t>(list[k]);
-    names += (k > 0 ? ", " : "") + (under ? x_[at].text() : equation_names[at]);
-  }
-  if (list.size() > most) names += fmt::format(" and {} more", list.size() - most);
-  throw SingularDae(fmt::format(
-      "{} equation{}{} for {} unknown{}: the system is {}. A DAE needs as many equations as unknowns; {}: {}",
-      equations_.size(), equations_.size() == 1 ? "" : "s",
-      pairs_.empty() ? "" : fmt::format(" and {} pair{}", pairs_.size(), pairs_.size() == 1 ? "" : "s"), x_.size(),
-      x_.size() == 1 ? "" : "s", under ? "underdetermined" : "overdetermined",
-      under ? "an equation is missing among these unknowns" : "one of these equations is too many", names));
-}
-
-void Dae::complementarity(const Expression& a, const Expression& b, std::string name) {
-  pair_names_.push_back(name.empty() ? fmt::format("{} (0 <= {} _|_ {} >= 0)", pairs_.size(), a.text(), b.text())
-                                     : std::move(name));
-  pairs_.emplace_back(a, b);
-}
-
-std::shared_ptr<const System> Dae::assemble() const {
-  if (x_.empty()) throw InputError("a DAE needs unknowns");
-  if (equations_.size() + pairs_.size() != x_.size()) refuse_count();
-  if (!constraints_.empty()) throw InputError("a DAE has equations only; give its constraints as equations");
-  Graph& graph = *graph_;
-  auto [layout, eq] = draft(SystemKind::dae, blocks_, x_, renamed_rates(blocks_), rates_);
-  eq.v = eq.p = eq.z;
-  eq.f = eq.r = std::vector<Node>(x_.size(), graph.constant(0));
-  eq.residual = nodes_of(equations_, graph);
-  eq.residual_names = equation_names_;
-  for (std::size_t k = 0; k < pairs_.size(); ++k)
-    eq.pairs.push_back({pairs_[k].first.node_in(graph), pairs_[k].second.node_in(graph), pair_names_[k]});
-  for (const Vector& column : noise_) {
-    if (column.size() != equations_.size())
-      throw InputError(fmt::format("a column of noise has {} entries; there are {} equations, and each needs one",
-                                   column.size(), equations_.size()));
-    eq.noise.push_back(nodes_of({column.begin(), column.end()}, graph));
-  }
-  return std::make_shared<SymbolicSystem>(std::move(layout), std::move(eq));
+  return freeze(graph_, std::move(layout), std::move(eq));
 }
 
 }  // namespace hinge

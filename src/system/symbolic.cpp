@@ -7,6 +7,7 @@
 
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
+#include "system/quantity.hpp"
 
 namespace hinge {
 
@@ -34,6 +35,22 @@ std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t,
   return result;
 }
 
+std::vector<Node> constraint_rate(Graph& graph, const Equations& eq) {
+  return time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+}
+
+std::vector<Node> acceleration_force(Graph& graph, const Equations& eq) {
+  if (!eq.acceleration_force.empty()) return eq.acceleration_force;
+  std::vector<Node> b = time_derivative(graph, eq.p, eq.t, eq.y, eq.v);
+  for (std::size_t k = 0; k < b.size(); ++k) b[k] = graph.subtract(eq.f[k], b[k]);
+  return b;
+}
+
+std::unique_ptr<Evaluator> Equations::tape(const Graph& in, std::span<const Node> outputs) const {
+  const std::vector<Node> blocks[] = {{t}, y, z, psi};
+  return make_tape(in, blocks, outputs);
+}
+
 namespace {
 
 // Runs one tape for several quantities; their values stand one after the other in one buffer.
@@ -58,6 +75,10 @@ class TapeEvaluation final : public Evaluation {
   std::vector<double> scratch_;
 };
 
+bool any_of(const std::vector<Node>& nodes, const std::vector<char>& marked) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](Node n) { return marked[static_cast<std::size_t>(n)] != 0; });
+}
+
 void expect_size(const char* what, std::size_t actual, int wanted) {
   if (actual != static_cast<std::size_t>(wanted))
     throw InputError(fmt::format("{} has {} components; {} are needed", what, actual, wanted));
@@ -66,12 +87,53 @@ void expect_size(const char* what, std::size_t actual, int wanted) {
 }  // namespace
 
 SymbolicSystem::SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks)
-    : System(std::move(layout)), eq_(std::move(equations)), hooks_(std::move(hooks)) {
+    : System(std::move(layout)), eq_(std::move(equations)), hooks_(std::move(hooks)), derived_(*eq_.graph) {
   expect_size("v", eq_.v.size(), ny());
   expect_size("p", eq_.p.size(), nz());
   expect_size("f", eq_.f.size(), nz());
   expect_size("r", eq_.r.size(), nz());
   expect_size("g", eq_.g.size(), ng());
+  set_structure(find_structure());
+}
+
+Structure SymbolicSystem::find_structure() const {
+  const SystemKind kind = layout().kind;
+  const std::vector<char> by_t = dependence(*eq_.graph, std::span(&eq_.t, 1));
+  Structure s;
+  s.is_symbolic = true;
+  s.is_dae = kind == SystemKind::dae;
+  s.has_energy = eq_.energy != no_node;
+  s.depends_on_time = any_of(eq_.residual, by_t) || any_of(eq_.v, by_t) || any_of(eq_.p, by_t) || any_of(eq_.f, by_t) ||
+                      any_of(eq_.r, by_t) || any_of(eq_.g, by_t);
+  s.velocity_is_z = eq_.v == eq_.z;
+  s.z_is_momentum = kind == SystemKind::hamiltonian;
+  s.mass_is_constant = is_constant(Quantity::momentum_z);
+  s.has_mass_metric = kind != SystemKind::odae;
+  s.has_bodies = kind == SystemKind::multibody;
+  s.has_applied_force = eq_.applied_force;
+  // Bodies have r = -(g_y v_z)^T psi by construction; a Hamiltonian system has -g_y^T psi. Others are affine where
+  // r_psi does not depend on psi, and linear where besides r vanishes with psi.
+  s.reaction_is_linear = s.reaction_is_affine = eq_.ideal;
+  s.reaction_is_ideal = eq_.ideal && (s.velocity_is_z || s.has_bodies);
+  if (!eq_.ideal) {
+    const std::vector<Node>& columns = entry(Quantity::reaction_psi).nodes;
+    s.reaction_is_affine = !any_of(columns, dependence(derived_, eq_.psi));
+    Graph graph = *eq_.graph;
+    const std::vector<Node> zero(eq_.psi.size(), graph.constant(0));
+    const std::vector<Node> at_zero = substitute(graph, eq_.r, eq_.psi, zero, graph);
+    s.reaction_is_linear = s.reaction_is_affine &&
+                           std::all_of(at_zero.begin(), at_zero.end(), [&](Node n) { return graph.is_constant(n, 0); });
+  }
+  s.gaps = static_cast<int>(eq_.gaps.size());
+  s.gaps_depend_on_time = false;
+  for (const Equations::Gap& gap : eq_.gaps) {
+    s.gaps_have_reactions = s.gaps_have_reactions || !gap.reaction.empty();
+    s.gaps_depend_on_time = s.gaps_depend_on_time || by_t[static_cast<std::size_t>(gap.gap)] || any_of(gap.slip, by_t);
+  }
+  s.has_contacts = s.gaps > 0 || hooks_.contacts;
+  s.pairs = static_cast<int>(eq_.pairs.size());
+  s.has_noise = !eq_.noise.empty();
+  return s;
 }
 
 const SymbolicSystem* symbolic_part(const System& system) {
@@ -87,52 +149,51 @@ void SymbolicSystem::move(const double* y, const double* z, double h, double* ou
     System::move(y, z, h, out);
 }
 
-const std::vector<Node>& SymbolicSystem::rate() const {
-  if (!rate_) rate_ = time_derivative(*eq_.graph, eq_.g, eq_.t, eq_.y, eq_.v);
-  return *rate_;
+std::vector<Node> SymbolicSystem::nodes_of(std::span<const Expression> expressions, Graph& graph) const {
+  graph = eq_.source ? *eq_.source : *eq_.graph;
+  std::vector<Node> nodes;
+  for (const Expression& e : expressions) {
+    if (e.graph() && e.graph() != eq_.source)
+      throw InputError("an expression of one system was used in another; build it anew there");
+    nodes.push_back(e.node_in(e.graph() ? *e.graph() : graph));
+  }
+  return nodes;
 }
 
+// Derived in a copy of the frozen graph; what is new there is then made in derived_.
 SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
-  const auto vector = [](std::vector<Node> nodes) {
-    return Entry{Pattern::dense(static_cast<int>(nodes.size()), 1), std::move(nodes)};
-  };
-  const auto matrix = [this](const std::vector<Node>& functions, std::span<const Node> variables) {
-    SparseExpressions d = jacobian(*eq_.graph, functions, variables);
-    return Entry{{d.rows, d.columns, std::move(d.row_start), std::move(d.column)}, std::move(d.entries)};
-  };
-  switch (q) {
-    case Quantity::velocity: return vector(eq_.v);
-    case Quantity::momentum: return vector(eq_.p);
-    case Quantity::force: return vector(eq_.f);
-    case Quantity::reaction: return vector(eq_.r);
-    case Quantity::constraint: return vector(eq_.g);
-    case Quantity::constraint_rate: return vector(rate());
-    case Quantity::energy:
-      if (!has_energy()) throw InputError("this system has no energy function");
-      return vector({eq_.energy});
-    case Quantity::velocity_y: return matrix(eq_.v, eq_.y);
-    case Quantity::velocity_z: return matrix(eq_.v, eq_.z);
-    case Quantity::momentum_y: return matrix(eq_.p, eq_.y);
-    case Quantity::momentum_z: return matrix(eq_.p, eq_.z);
-    case Quantity::momentum_t: return matrix(eq_.p, std::span(&eq_.t, 1));
-    case Quantity::force_y: return matrix(eq_.f, eq_.y);
-    case Quantity::force_z: return matrix(eq_.f, eq_.z);
-    case Quantity::reaction_y: return matrix(eq_.r, eq_.y);
-    case Quantity::reaction_z: return matrix(eq_.r, eq_.z);
-    case Quantity::reaction_psi: return matrix(eq_.r, eq_.psi);
-    case Quantity::constraint_y: return matrix(eq_.g, eq_.y);
-    case Quantity::constraint_rate_y: return matrix(rate(), eq_.y);
-    case Quantity::constraint_rate_z: return matrix(rate(), eq_.z);
-    case Quantity::constraint_rate_t: return matrix(rate(), std::span(&eq_.t, 1));
-    case Quantity::acceleration_force: {
-      if (!eq_.acceleration_force.empty()) return vector(eq_.acceleration_force);
-      std::vector<Node> b = time_derivative(*eq_.graph, eq_.p, eq_.t, eq_.y, eq_.v);
-      for (std::size_t k = 0; k < b.size(); ++k) b[k] = eq_.graph->subtract(eq_.f[k], b[k]);
-      return vector(std::move(b));
-    }
-    case Quantity::constraint_curvature: return vector(time_derivative(*eq_.graph, rate(), eq_.t, eq_.y, eq_.v));
+  const auto [function, by] = parts_of(q);
+  const bool rated = function == Quantity::constraint_rate || function == Quantity::constraint_curvature;
+  if (rated && !rate_) {
+    rate_.emplace(*eq_.graph, std::vector<Node>{});
+    rate_->second = constraint_rate(rate_->first, eq_);
   }
-  throw InputError("unknown quantity");
+  Graph graph = rated ? rate_->first : *eq_.graph;
+  std::vector<Node> nodes;
+  switch (function) {
+    case Quantity::velocity: nodes = eq_.v; break;
+    case Quantity::momentum: nodes = eq_.p; break;
+    case Quantity::force: nodes = eq_.f; break;
+    case Quantity::reaction: nodes = eq_.r; break;
+    case Quantity::constraint: nodes = eq_.g; break;
+    case Quantity::constraint_rate: nodes = rate_->second; break;
+    case Quantity::acceleration_force: nodes = acceleration_force(graph, eq_); break;
+    case Quantity::constraint_curvature: nodes = time_derivative(graph, rate_->second, eq_.t, eq_.y, eq_.v); break;
+    default:
+      if (eq_.energy == no_node) throw InputError("this system has no energy function");
+      nodes = {eq_.energy};
+  }
+  Pattern pattern = Pattern::dense(static_cast<int>(nodes.size()), 1);
+  if (by != Argument::none) {
+    const std::span<const Node> variables = by == Argument::t   ? std::span<const Node>(&eq_.t, 1)
+                                            : by == Argument::y ? eq_.y
+                                            : by == Argument::z ? eq_.z
+                                                                : eq_.psi;
+    SparseExpressions d = jacobian(graph, nodes, variables);
+    pattern = {d.rows, d.columns, std::move(d.row_start), std::move(d.column)};
+    nodes = std::move(d.entries);
+  }
+  return {std::move(pattern), derived_.adopt(graph, eq_.graph->size(), nodes)};
 }
 
 const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
@@ -141,49 +202,19 @@ const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
   return *slot;
 }
 
-const Pattern& SymbolicSystem::pattern(Quantity q) const { return entry(q).pattern; }
+const Pattern& SymbolicSystem::pattern(Quantity q) const {
+  const std::lock_guard lock(mutex_);
+  return entry(q).pattern;
+}
 
 bool SymbolicSystem::is_constant(Quantity q) const {
+  const std::lock_guard lock(mutex_);
   const auto& nodes = entry(q).nodes;
-  return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return eq_.graph->is_constant(n); });
-}
-
-bool SymbolicSystem::depends_on_time() const {
-  const std::vector<char> depends = dependence(*eq_.graph, std::span(&eq_.t, 1));
-  const auto any = [&](const std::vector<Node>& nodes) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
-  };
-  return any(eq_.residual) || any(eq_.v) || any(eq_.p) || any(eq_.f) || any(eq_.r) || any(eq_.g);
-}
-
-// Bodies have r = -(g_y v_z)^T psi by construction; a Hamiltonian system has -g_y^T psi.
-bool SymbolicSystem::reaction_is_ideal() const {
-  return eq_.ideal && (velocity_is_z() || layout().kind == SystemKind::multibody);
-}
-
-bool SymbolicSystem::reaction_is_affine() const {
-  const std::vector<Node>& columns = entry(Quantity::reaction_psi).nodes;
-  const std::vector<char> depends = dependence(*eq_.graph, eq_.psi);
-  return std::none_of(columns.begin(), columns.end(),
-                      [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; });
-}
-
-// r = r_psi psi, that is: r_psi does not depend on psi, and r - r_psi psi is identically zero. The second is checked
-// by what r becomes when psi is 0.
-bool SymbolicSystem::reaction_is_linear() const {
-  if (!reaction_is_affine()) return false;
-  Graph& graph = *eq_.graph;
-  const std::vector<Node> zero(eq_.psi.size(), graph.constant(0));
-  const std::vector<Node> at_zero = substitute(graph, eq_.r, eq_.psi, zero, graph);
-  return std::all_of(at_zero.begin(), at_zero.end(), [&](Node n) { return graph.is_constant(n, 0); });
-}
-
-std::unique_ptr<Evaluator> SymbolicSystem::tape(std::span<const Node> outputs) const {
-  const std::vector<Node> blocks[] = {{eq_.t}, eq_.y, eq_.z, eq_.psi};
-  return make_tape(*eq_.graph, blocks, outputs);
+  return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return derived_.is_constant(n); });
 }
 
 std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const {
+  const std::lock_guard lock(mutex_);
   std::vector<Node> outputs;
   std::vector<std::pair<Quantity, std::size_t>> parts;
   for (int k = 0; k < quantity_count; ++k) {
@@ -193,7 +224,7 @@ std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const 
     outputs.insert(outputs.end(), nodes.begin(), nodes.end());
     parts.emplace_back(q, nodes.size());
   }
-  return std::make_unique<TapeEvaluation>(tape(outputs), parts);
+  return std::make_unique<TapeEvaluation>(eq_.tape(derived_, outputs), parts);
 }
 
 }  // namespace hinge

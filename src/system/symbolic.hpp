@@ -1,8 +1,13 @@
-// A System made of expressions: derivatives are found on the graph when they are first asked for.
+// A System made of expressions.
+//
+// Its graph is frozen: whoever makes expressions from those of a system does so in a graph of his own, a copy, in which
+// all nodes of the system have the same numbers. Derivatives that the system itself is asked for are found in another
+// copy, behind a lock, each as if it were the first: what they are does not depend on who asked for what before.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -15,7 +20,8 @@ namespace hinge {
 
 /// The functions of the problem class as nodes of one graph.
 struct Equations {
-  std::shared_ptr<Graph> graph;
+  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const Graph> source;  // the builder's, where its users' expressions are; null where there is none
   Node t = no_node;
   std::vector<Node> y, z, psi;
   std::vector<Node> v, p, f, r, g;
@@ -46,6 +52,10 @@ struct Equations {
     std::string name;
   };
   std::vector<Pair> pairs;
+
+  /// A tape of functions of (t, y, z, psi), given as the four input blocks in this order, in a graph that contains this
+  /// one.
+  std::unique_ptr<Evaluator> tape(const Graph& in, std::span<const Node> outputs) const;
 };
 
 struct BodyTable;
@@ -61,24 +71,17 @@ class SymbolicSystem final : public System {
  public:
   SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks = {});
 
-  bool has_energy() const override { return eq_.energy != no_node; }
   const Pattern& pattern(Quantity q) const override;
   bool is_constant(Quantity q) const override;
-  bool depends_on_time() const override;
-  bool reaction_is_linear() const override;
-  bool reaction_is_affine() const override;
-  bool reaction_is_ideal() const override;
-  bool velocity_is_z() const override { return eq_.v == eq_.z; }
   std::unique_ptr<Evaluation> evaluation(Quantities wanted) const override;
   std::unique_ptr<ContactFinder> contact_finder() const override;
   void move(const double* y, const double* z, double h, double* out) const override;
 
   const Equations& equations() const { return eq_; }
   const SystemHooks& hooks() const { return hooks_; }
-  /// g_t + g_y v as nodes.
-  const std::vector<Node>& rate() const;
-  /// A tape for other expressions of (t, y, z, psi), given as the four input blocks in this order.
-  std::unique_ptr<Evaluator> tape(std::span<const Node> outputs) const;
+  /// Nodes of expressions that belong to the builder, in `graph`: a copy of the builder's graph as it is now, which
+  /// contains the equations too.
+  std::vector<Node> nodes_of(std::span<const Expression> expressions, Graph& graph) const;
 
  private:
   struct Entry {
@@ -87,12 +90,14 @@ class SymbolicSystem final : public System {
   };
   const Entry& entry(Quantity q) const;
   Entry derive(Quantity q) const;
+  Structure find_structure() const;
 
   Equations eq_;
   SystemHooks hooks_;
-  // Filled on demand; the graph grows with them. Not for concurrent use while solvers are being set up.
+  mutable std::mutex mutex_;  // of all below
+  mutable Graph derived_;     // the frozen graph, and after it what has been derived
+  mutable std::optional<std::pair<Graph, std::vector<Node>>> rate_;  // the frozen graph with g_t + g_y v
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
-  mutable std::optional<std::vector<Node>> rate_;
 };
 
 /// A system that is made of expressions in its first coordinates and velocities, and of something else in the others.
@@ -110,5 +115,9 @@ Node dot_product(Graph& graph, std::span<const Node> a, std::span<const Node> b)
 /// d/dt e(t, y) = e_t + e_y v, entry by entry.
 std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t, std::span<const Node> y,
                                   std::span<const Node> v);
+/// g_t + g_y v
+std::vector<Node> constraint_rate(Graph& graph, const Equations& eq);
+/// b with p_z z' = b + r.
+std::vector<Node> acceleration_force(Graph& graph, const Equations& eq);
 
 }  // namespace hinge

@@ -11,8 +11,7 @@
 
 namespace hinge {
 
-void resolve_contacts(const Layout& layout, Equations& eq) {
-  Graph& graph = *eq.graph;
+void resolve_contacts(Graph& graph, const Layout& layout, Equations& eq) {
   const std::vector<char> moves = dependence(graph, eq.z);
   for (Equations::Gap& gap : eq.gaps) {
     if (moves[static_cast<std::size_t>(gap.gap)])
@@ -70,7 +69,7 @@ class SymbolicContacts final : public ContactFinder {
  public:
   explicit SymbolicContacts(const SymbolicSystem& system) : zero_(static_cast<std::size_t>(system.nz())) {
     const Equations& eq = system.equations();
-    Graph& graph = *eq.graph;
+    Graph graph = *eq.graph;
     std::vector<Node> outputs, gaps;
     for (const Equations::Gap& g : eq.gaps) {
       names_.push_back(g.name);
@@ -100,8 +99,8 @@ class SymbolicContacts final : public ContactFinder {
       }
       contacts_.push_back(std::move(c));
     }
-    all_ = system.tape(outputs);
-    gaps_ = system.tape(gaps);
+    all_ = eq.tape(graph, outputs);
+    gaps_ = eq.tape(graph, gaps);
     all_scratch_ = all_->make_scratch();
     gap_scratch_ = gaps_->make_scratch();
     all_values_.resize(outputs.size());

@@ -25,8 +25,8 @@ using testing::random_point;
 
 double relative(double difference, double size) { return std::abs(difference) / (1 + std::abs(size)); }
 
-std::size_t operations(const Graph& graph, const std::vector<Node>& inputs, const std::vector<Node>& outputs) {
-  return make_tape(graph, std::vector<std::vector<Node>>{inputs}, outputs)->operations();
+std::ptrdiff_t operations(const Graph& graph, const std::vector<Node>& outputs) {
+  return std::ranges::count_if(cone_of(graph, outputs), [&](Node n) { return arity(graph[n].op) > 0; });
 }
 
 /// Largest relative deviation of the graph's gradient of f from the complex step, over random points.
@@ -271,7 +271,7 @@ TEST(Derivative, GradientCostsASmallMultipleOfTheFunction) {
     const auto ratio = [&](Node f) {
       std::vector<Node> both = gradient(graph, f, x);
       both.push_back(f);
-      return static_cast<double>(operations(graph, x, both)) / static_cast<double>(operations(graph, x, {f}));
+      return static_cast<double>(operations(graph, both)) / static_cast<double>(operations(graph, {f}));
     };
     Node squares = graph.constant(0), chain = squares, springs = squares, waves = squares;
     for (std::size_t k = 0; k < at(n); ++k) {

@@ -35,7 +35,7 @@ class ExpressionOperators : public ::testing::Test {
   }
 
   void expect_same(const Expression& built, std::string_view text) {
-    EXPECT_EQ(built.node_in(*graph), parse_scalar(text, scope)) << text << " is not " << built.text();
+    EXPECT_EQ(built.node_in(*graph), parse(text, scope).node()) << text << " is not " << built.text();
   }
 
   void expect_same(const Vector& built, std::string_view text) {

@@ -12,6 +12,7 @@
 #include "expression/evaluator.hpp"
 #include "expression/parse.hpp"
 #include "expression/random_expression.hpp"
+#include "expression/tape_plan.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -261,7 +262,7 @@ TEST(Graph, TextReadsBackAsTheSameFunction) {
                               graph.make(Op::not_equal, graph.make(Op::logical_and, condition, x[1]), condition));
     for (const Node node : {f, g}) {
       const std::string text = to_text(graph, node, 100000);
-      const Node again = parse_scalar(text, scope);
+      const Node again = parse(text, scope).node();
       const std::vector<double> value = evaluate_all(graph, random_point(random, 3));
       // Text shows six digits of a constant: measured 1e-6. A bracket in the wrong place changes the first digit.
       EXPECT_NEAR(value[at(again)], value[at(node)], 1e-5 * (1 + std::abs(value[at(node)]))) << text;
@@ -341,7 +342,7 @@ TEST(Tape, ComputesSharedPartsOnceAndNothingElse) {
   const Node shared = graph.make(Op::exp, graph.add(x[0], x[1]));
   graph.make(Op::cos, x[0]);  // not asked for
   const std::vector<Node> outputs = {graph.make(Op::sin, shared), graph.multiply(shared, shared)};
-  EXPECT_EQ(make_tape(graph, std::vector<std::vector<Node>>{x}, outputs)->operations(), 4u);
+  EXPECT_EQ(TapePlan(graph, outputs).steps.size(), 4u);
 }
 
 TEST(Tape, NullIsAllowedForABlockThatIsNotUsed) {

@@ -138,7 +138,7 @@ TEST_F(Polynomial, FindsTheLargestQuadraticParts) {
 
 TEST_F(Polynomial, KnowsWhatContainsAPart) {
   const Node square = dot(q, q), f = graph.make(Op::exp, square), other = graph.multiply(q[0], q[1]);
-  const std::vector<char> contains = dependence_on_nodes(graph, std::vector{square});
+  const std::vector<char> contains = dependence(graph, std::vector{square});
   EXPECT_TRUE(contains[at(square)]);
   EXPECT_TRUE(contains[at(f)]);
   EXPECT_FALSE(contains[at(other)]);

@@ -174,8 +174,7 @@ TEST(EnergyMomentumScope, RefusesAReactionOfOnesOwn) {
 
 class OwnOscillator : public System {
  public:
-  OwnOscillator() : System(layout_of_one()) {}
-  bool has_energy() const override { return true; }
+  OwnOscillator() : System(layout_of_one(), {.has_energy = true}) {}
 
  protected:
   void force(double, const double* y, const double*, double* out) const override { *out = -*y; }

@@ -109,7 +109,7 @@ inline MethodChoice runge_kutta_4(bool project) {
   choice.info.name = project ? "runge-kutta-4-projected" : "runge-kutta-4";
   choice.info.preserves.position_level = choice.info.preserves.velocity_level = project;
   choice.order = choice.multiplier_order = 4;
-  choice.bind = [project](std::shared_ptr<const System> system, const SolverOptions&) {
+  choice.make = [project](std::shared_ptr<const System> system, const SolverOptions&, const StepOptions&) {
     return std::make_unique<RungeKutta4>(std::move(system), project);
   };
   return choice;
@@ -123,7 +123,7 @@ inline MethodChoice spark_with(const SparkTableau& tableau, Preserves preserves 
   choice.info.preserves = preserves;
   choice.order = order;
   choice.multiplier_order = multiplier_order;
-  choice.bind = [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
+  choice.make = [tableau](std::shared_ptr<const System> system, const SolverOptions& options, const StepOptions&) {
     return make_spark(std::move(system), tableau, options);
   };
   return choice;

@@ -51,8 +51,8 @@ class Run {
   Run(const Problem& problem, const MethodChoice& method)
       : system_(problem.system),
         stepper_(method.bind(system_, {})),
-        watch_(system_->has_energy() ? system_->evaluation({Quantity::momentum, Quantity::energy})
-                                     : system_->evaluation({Quantity::momentum})),
+        watch_(system_->structure().has_energy ? system_->evaluation({Quantity::momentum, Quantity::energy})
+                                               : system_->evaluation({Quantity::momentum})),
         state_(consistent_start(*system_, 0, problem.start)) {}
 
   void step(double h) {

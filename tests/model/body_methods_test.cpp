@@ -66,7 +66,7 @@ TEST(BodyMethods, HoldBodiesUpOrRefuse) {
     } catch (const InputError&) {
       continue;  // needs options; such methods take no contacts
     }
-    if (!method.takes_contacts) continue;
+    if (!method.info.can.contacts) continue;
     ++tried;
     for (const bool plane : {true, false}) {
       const double height = lowest(method, plane);

@@ -297,9 +297,9 @@ TEST(Papers, ExactSolutionsSolveTheEquations) {
     const auto at = [&](double t) {
       Point x{t, {}, {}, {}};
       const auto evaluate = [&](const Vector& part, std::vector<double>& out) {
-        std::vector<Node> nodes;
-        for (const Expression& e : part) nodes.push_back(e.node_in(*system->equations().graph));
-        const auto tape = system->tape(nodes);
+        Graph graph;
+        const std::vector<Node> nodes = system->nodes_of({part.begin(), part.end()}, graph);
+        const auto tape = system->equations().tape(graph, nodes);
         std::vector<double> scratch = tape->make_scratch();
         out.resize(nodes.size());
         const double* const inputs[] = {&t, nullptr, nullptr, nullptr};

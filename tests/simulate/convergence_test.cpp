@@ -193,7 +193,7 @@ TEST(ConvergenceStudy, MethodIsItsOwnReferenceWhereGaussLobattoCannotBe) {
   const ConvergenceProblem problem{e1.system, e1.start, 0, 1};
   MethodChoice series;
   series.order = 2;
-  series.bind = [](auto, const auto&) { return std::make_unique<SecondOrderSeries>(); };
+  series.make = [](auto, const auto&, const auto&) { return std::make_unique<SecondOrderSeries>(); };
   const Reference reference = default_reference(problem, {{"series", series}}, 0.025);
   EXPECT_EQ(reference.description, "series, step 0.003125");
   const auto study = convergence_study(problem, reference, {{"series", series}}, {0.1, 0.05, 0.025});

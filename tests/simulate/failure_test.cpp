@@ -20,8 +20,8 @@ using test::Folder;
 // A point that falls, and throws on the way: functions of its own, no expressions.
 class Falling final : public System {
  public:
-  explicit Falling(std::function<void(double y)> trouble) : System(make_layout()), trouble_(std::move(trouble)) {}
-  bool has_energy() const override { return true; }
+  explicit Falling(std::function<void(double y)> trouble)
+      : System(make_layout(), {.has_energy = true}), trouble_(std::move(trouble)) {}
 
  protected:
   void force(double, const double* y, const double*, double* out) const override {

@@ -53,8 +53,7 @@ Layout pendulum_layout() {
 
 class OwnPendulum : public System {
  public:
-  OwnPendulum() : System(pendulum_layout()) {}
-  bool has_energy() const override { return true; }
+  OwnPendulum() : System(pendulum_layout(), {.has_energy = true}) {}
 
  protected:
   void momentum(double, const double*, const double* z, double* out) const override {
@@ -165,8 +164,8 @@ TEST(OwnSystem, DefaultsAreAFreeParticleOfMassOne) {
   layout.npsi = 1;
   layout.constraints = {"nothing"};
   const System own(layout);
-  EXPECT_FALSE(own.has_energy());
-  EXPECT_FALSE(own.reaction_is_linear());
+  EXPECT_FALSE(own.structure().has_energy);
+  EXPECT_FALSE(own.structure().reaction_is_linear);
   EXPECT_FALSE(own.is_constant(Q::momentum_z));
   std::mt19937 random(3);
   const Point x = random_point(own, random);

@@ -146,7 +146,7 @@ TEST(Lagrangian, PlanarPendulumHasTheQuantitiesOfPaper) {
   expect_equal(values(*s, Q::constraint_rate, x), column({0.6 * 1.5 - 0.8 * 2.5}));
   expect_equal(values(*s, Q::energy, x), column({1.5 * 1.5 + 2.5 * 2.5 - 2 * 9.81 * 0.8}));
   expect_equal(values(*s, Q::momentum_z, x), 2 * Eigen::Matrix2d::Identity());
-  EXPECT_TRUE(s->has_energy());
+  EXPECT_TRUE(s->structure().has_energy);
 }
 
 TEST(Lagrangian, DoubleSphericalPendulumHasTheQuantitiesOfPaper) {
@@ -196,7 +196,7 @@ TEST(Mechanical, AgreesWithTheLagrangianOfTheSameMass) {
   std::mt19937 random(4);
   for (const bool full : {false, true}) {
     const auto m = varying_mass_mechanical(full);
-    EXPECT_FALSE(m->has_energy());
+    EXPECT_FALSE(m->structure().has_energy);
     for (int k = 0; k < 20; ++k) {
       const Point x = random_point(*l, random);
       for (const Q q : {Q::velocity, Q::momentum, Q::reaction, Q::constraint, Q::constraint_rate})
@@ -244,7 +244,7 @@ TEST(Odae, ExponentialsSolveTheProblemsWithNonlinearReactions) {
       expect_equal(values(*s, Q::constraint, x), column({0}));
       expect_equal(values(*s, Q::constraint_rate, x), column({0}));
     }
-    EXPECT_FALSE(s->has_energy());
+    EXPECT_FALSE(s->structure().has_energy);
     EXPECT_THROW(s->evaluation({Q::energy}), InputError);
   }
 }
@@ -310,14 +310,14 @@ TEST(System, KnowsWhatIsConstant) {
 }
 
 TEST(System, KnowsWhetherTheReactionIsLinear) {
-  EXPECT_TRUE(planar_pendulum()->reaction_is_linear());
-  EXPECT_TRUE(double_spherical_pendulum()->reaction_is_linear());
-  EXPECT_TRUE(charged_particle_hamiltonian()->reaction_is_linear());
-  EXPECT_TRUE(varying_mass_mechanical(true)->reaction_is_linear());
-  EXPECT_TRUE(exponential_odae(Reaction::e1_linear)->reaction_is_linear());
-  EXPECT_FALSE(exponential_odae(Reaction::e1)->reaction_is_linear());
-  EXPECT_FALSE(exponential_odae(Reaction::s1)->reaction_is_linear());
-  EXPECT_FALSE(exponential_odae(Reaction::e1_affine)->reaction_is_linear());  // affine is not linear
+  EXPECT_TRUE(planar_pendulum()->structure().reaction_is_linear);
+  EXPECT_TRUE(double_spherical_pendulum()->structure().reaction_is_linear);
+  EXPECT_TRUE(charged_particle_hamiltonian()->structure().reaction_is_linear);
+  EXPECT_TRUE(varying_mass_mechanical(true)->structure().reaction_is_linear);
+  EXPECT_TRUE(exponential_odae(Reaction::e1_linear)->structure().reaction_is_linear);
+  EXPECT_FALSE(exponential_odae(Reaction::e1)->structure().reaction_is_linear);
+  EXPECT_FALSE(exponential_odae(Reaction::s1)->structure().reaction_is_linear);
+  EXPECT_FALSE(exponential_odae(Reaction::e1_affine)->structure().reaction_is_linear);  // affine is not linear
 }
 
 TEST(Lagrangian, OwnReactionTakesTheOwnMultipliers) {
@@ -329,7 +329,7 @@ TEST(Lagrangian, OwnReactionTakesTheOwnMultipliers) {
   const auto system = s.build();
   const Point x{.t = 0, .y = {1, 0}, .z = {3, 0}, .psi = {5}};
   expect_equal(values(*system, Q::reaction, x), column({-1, -5}));
-  EXPECT_FALSE(system->reaction_is_linear());
+  EXPECT_FALSE(system->structure().reaction_is_linear);
   EXPECT_EQ(system->layout().psi[0].name, "mu");
 }
 

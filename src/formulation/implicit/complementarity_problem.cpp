@@ -6,6 +6,7 @@
 
 #include "hinge/contact.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -20,7 +21,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Outputs of a tape: the functions, then their derivatives by x and x', entry by entry.
 ComplementarityProblem::ComplementarityProblem(const SymbolicSystem& system, LinearAlgebra choice) : system_(&system) {
   const Equations& eq = system_->equations();
-  Graph& graph = *eq.graph;
+  Graph graph = *eq.graph;
   n_ = static_cast<int>(eq.y.size());
   p_ = static_cast<int>(eq.pairs.size());
   m_ = static_cast<int>(eq.residual.size());
@@ -50,8 +51,8 @@ ComplementarityProblem::ComplementarityProblem(const SymbolicSystem& system, Lin
   pattern_ = builder.build(place);
   for (std::size_t k = 0; k < terms_.size(); ++k) terms_[k].place = place[k];
   solver_ = make_linear_solver(pattern_, choice);
-  tape_equations_ = system_->tape(equation_outputs);
-  tape_pairs_ = system_->tape(pair_outputs);
+  tape_equations_ = eq.tape(graph, equation_outputs);
+  tape_pairs_ = eq.tape(graph, pair_outputs);
   scratch_equations_ = tape_equations_->make_scratch();
   scratch_pairs_ = tape_pairs_->make_scratch();
   out_equations_.resize(equation_outputs.size());
@@ -119,14 +120,12 @@ double ComplementarityProblem::step_size(const double* dX, const double* X) cons
 
 ComplementarityProblem::Outcome ComplementarityProblem::iterate_active(double te, const Substitution& e, double tp,
                                                                        const Substitution& p, double* X, int limit) {
-  // Newton's iteration with exact derivatives: small increments that do not fall to a quarter are rounding.
-  constexpr double rounding_level = 1e5;
-  double last = HUGE_VAL;
   trial_ = active_;
-  for (int count = 0; count < limit; ++count) {
+  Settling rule(newton_policy::pairs, limit);
+  const auto improve = [&]() -> Increment {
     ++iterations;
     evaluate(te, e, tp, p, X);
-    if (count > 0)  // after the first: by the smaller one, with a bias to what was active
+    if (rule.count() > 0)  // after the first: by the smaller one, with a bias to what was active
       for (int k = 0; k < p_; ++k) {
         const double a = out_pairs_[at(2 * k)], b = out_pairs_[at(2 * k + 1)];
         const bool a_off = a > noise(k, 0), b_off = b > noise(k, 1);
@@ -136,19 +135,19 @@ ComplementarityProblem::Outcome ComplementarityProblem::iterate_active(double te
         else if (a_off != b_off && !a_bad && !b_bad)
           trial_[at(k)] = a_off ? 1 : 0;
       }
-    const bool changed = count > 0 && trial_ != active_;
+    if (trial_ != active_) rule.forget();
     active_ = trial_;
-    if (!factor(active_)) return Outcome::singular;
+    if (!factor(active_)) return no_increment;
     for (int i = 0; i < m_; ++i) right_[at(i)] = -out_equations_[at(i)];
     for (int k = 0; k < p_; ++k) right_[at(m_ + k)] = -out_pairs_[at(2 * k + active_[at(k)])];
     solver_->solve(right_.data());
     for (int i = 0; i < n_; ++i) {
-      if (!std::isfinite(right_[at(i)])) return Outcome::not_converged;
+      if (!std::isfinite(right_[at(i)])) return right_[at(i)];
       X[i] += right_[at(i)];
     }
-    const double size = step_size(right_.data(), X), before = changed ? HUGE_VAL : last;
-    last = size;
-    if (!(size <= 1 || (size <= rounding_level && size >= before / 4))) continue;
+    return step_size(right_.data(), X);
+  };
+  const auto pairs_hold = [&] {
     evaluate(te, e, tp, p, X);
     bool good = true;
     residual_ = 0;
@@ -157,11 +156,13 @@ ComplementarityProblem::Outcome ComplementarityProblem::iterate_active(double te
       good = good && a >= -noise(k, 0) && b >= -noise(k, 1);
       residual_ = std::max(residual_, std::abs(std::min(a, b)));
     }
-    if (!good) continue;
-    for (std::size_t k = 0; k < peak_.size(); ++k) peak_[k] = std::max(peak_[k], std::abs(out_pairs_[k]));
-    return Outcome::solved;
-  }
-  return Outcome::not_converged;
+    return good;
+  };
+  const NewtonTrouble trouble = newton(rule, improve, pairs_hold);
+  if (trouble == NewtonTrouble::singular) return Outcome::singular;
+  if (trouble != NewtonTrouble::none) return Outcome::not_converged;
+  for (std::size_t k = 0; k < peak_.size(); ++k) peak_[k] = std::max(peak_[k], std::abs(out_pairs_[k]));
+  return Outcome::solved;
 }
 
 // The linearised problem as an LCP; dX by its solution.

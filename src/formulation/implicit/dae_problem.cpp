@@ -21,7 +21,7 @@ class DaeProblem final : public ImplicitProblem {
   DaeProblem(std::shared_ptr<const SymbolicSystem> system, DaeStructure& structure)
       : system_(std::move(system)), array_(structure) {
     const Equations& eq = system_->equations();
-    SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
+    SymbolicRows rows(std::make_shared<Graph>(structure.jet.graph()), eq.t);
     rows.add_unknowns(eq.y, eq.z, {});
     rows.add_rows(structure.direct, 0);
     compiled_ = CompiledRows(rows);

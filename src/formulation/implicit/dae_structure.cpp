@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <Eigen/Dense>
 
-#include "formulation/system_jacobian.hpp"
+#include "formulation/implicit/system_jacobian.hpp"
 
 namespace hinge {
 
@@ -83,7 +83,7 @@ void find_indices(DaeStructure& s, const Signature& signature, const Matching& m
 void find_differential(DaeStructure& s, const SymbolicSystem& system) {
   const Equations& eq = system.equations();
   s.differential.assign(at(s.size()), 0);
-  for (const int j : jacobian(*eq.graph, eq.residual, eq.z).column) s.differential[at(j)] = 1;
+  for (const int j : jacobian(s.jet.graph(), eq.residual, eq.z).column) s.differential[at(j)] = 1;
 }
 
 // F as it is solved directly: with combinations in the place of equations, where these contain x and x' only. Then rows
@@ -93,7 +93,7 @@ void find_direct_rows(DaeStructure& s, const SymbolicSystem& system, const State
   std::vector<Node> higher;
   for (std::size_t k = 0; k < s.jet.variables().size(); ++k)
     if (s.jet.places()[k].order > 1) higher.push_back(s.jet.variables()[k]);
-  const std::vector<char> depends = dependence(*eq.graph, higher);
+  const std::vector<char> depends = dependence(s.jet.graph(), higher);
   const bool usable = std::none_of(s.equations.begin(), s.equations.end(), [&](Node n) { return depends[at(n)] != 0; });
   s.direct = usable ? s.equations : eq.residual;
   const Signature signature = signature_of(s.jet, s.direct, point, usable && !s.combinations.empty());

@@ -6,6 +6,7 @@
 #include "expression/substitute.hpp"
 #include "solve/linear/least_squares.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -14,7 +15,9 @@ namespace {
 using Values = std::vector<double>;
 constexpr double typed_precision = 1e-9;  // as for mechanical systems
 constexpr double rounding = 1e-14;
-constexpr int most_iterations = 60;
+// Increments that would make the residual twice as large are halved; these short ones only have to end in a number.
+constexpr int most_halvings = 12;
+constexpr double at_last = 1.0 / 256;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -136,20 +139,20 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
     }
     return sum;
   };
-  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+  const NewtonTrouble trouble = newton(Settling(newton_policy::derivative_array), [&]() -> Increment {
     jacobian(t, x.data(), f_x_.data());
     const double before = size_of(x);
     if (!std::isfinite(before) || !std::all_of(f_x_.begin(), f_x_.end(), [](double v) { return std::isfinite(v); }))
-      return false;
+      return no_increment;
     // A (X_new - X) = -F with X_new - X0 = S y of least |y|:   A S y = -F + A (X - X0)
     for (std::size_t i = 0; i < rows_.size(); ++i) right[i] = -f_[i];
     for (int i = 0; i < pattern_.rows; ++i)
       for (auto k = at(pattern_.row_start[at(i)]); k < at(pattern_.row_start[at(i) + 1]); ++k)
         if (const auto j = at(pattern_.column[k]); column[j] >= 0) right[at(i)] += f_x_[k] * (x[j] - start[j]);
     for (std::size_t k = 0; k < source.size(); ++k) values[k] = f_x_[source[k]] * scale[at(pattern_.column[source[k]])];
-    if (!least_squares(part, values.data(), right.data(), step.data())) return false;
-    double change = 0, factor = 1;
-    for (int tries = 0; tries < 12; ++tries, factor /= 2) {
+    if (!least_squares(part, values.data(), right.data(), step.data())) return no_increment;
+    double change = 0;
+    damping(most_halvings, [&](double factor) {
       change = 0;
       for (std::size_t k = 0; k < x.size(); ++k)
         if (column[k] >= 0) {
@@ -157,12 +160,14 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
           trial[k] = x[k] + factor * (target - x[k]);
           change = std::max(change, std::abs(trial[k] - x[k]) / (std::abs(x[k]) + std::min(scale[k], 1.0)));
         }
-      if (const double after = size_of(trial); after <= 2 * before || (tries > 8 && std::isfinite(after))) break;
-    }
+      const double after = size_of(trial);
+      return after <= 2 * before || (factor < at_last && std::isfinite(after));
+    });
     x = trial;
-    if (change < 1e-14) break;
-  }
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }) && violations(t, x.data()).empty();
+    return change;
+  });
+  return trouble != NewtonTrouble::singular &&
+         std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }) && violations(t, x.data()).empty();
 }
 
 // d/dt of the array:  A X' + A_t = 0, where X' of all but the highest derivatives stands in X itself.

@@ -18,31 +18,31 @@ namespace {
 // Unknowns begin with y and z; where psi and w stand, if anywhere, is told.
 class MechanicalProblem : public ImplicitProblem {
  public:
-  MechanicalProblem(std::shared_ptr<const SymbolicSystem> system, const SymbolicRows& rows, int psi_at, int w_at,
+  MechanicalProblem(std::shared_ptr<const System> system, std::unique_ptr<ImplicitRows> rows, int psi_at, int w_at,
                     Shape shape = {})
       : system_(std::move(system)),
-        compiled_(rows),
+        rows_(std::move(rows)),
         acceleration_(system_),
         psi_at_(psi_at),
         w_at_(w_at),
         shape_(shape) {
-    unknowns_ = rows.unknowns;
-    row_scale_ = rows.row_scale;
-    pattern_ = compiled_.pattern();
+    unknowns_ = rows_->unknowns();
+    row_scale_ = rows_->row_scale();
+    pattern_ = rows_->pattern();
     v_.resize(static_cast<std::size_t>(system_->ny()));
     a_.resize(static_cast<std::size_t>(system_->nz()));
   }
 
   void residual(double t, const double* x, const double* rate, double* out) override {
-    compiled_.residual(t, x, rate, out);
+    rows_->residual(t, x, rate, out);
   }
   void residuals(int count, const double* t, const double* x, const double* rate, double* out) override {
-    compiled_.residuals(count, t, x, rate, out);
+    rows_->residuals(count, t, x, rate, out);
   }
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
-    compiled_.jacobian(t, x, rate, f_x, f_rate);
+    rows_->jacobian(t, x, rate, f_x, f_rate);
   }
-  bool rate_matrix_is_constant() const override { return compiled_.rate_matrix_is_constant(); }
+  bool rate_matrix_is_constant() const override { return rows_->rate_matrix_is_constant(); }
   Shape projected_invariants() const override { return shape_; }
 
   bool from_state(const State& state, double* x, double* rate) override {
@@ -69,8 +69,8 @@ class MechanicalProblem : public ImplicitProblem {
   }
 
  protected:
-  std::shared_ptr<const SymbolicSystem> system_;
-  CompiledRows compiled_;
+  std::shared_ptr<const System> system_;
+  std::unique_ptr<ImplicitRows> rows_;
 
  private:
   Acceleration acceleration_;
@@ -82,12 +82,12 @@ class MechanicalProblem : public ImplicitProblem {
 // y' = v and z' = w for the coordinates of a chart only: rows A^T (y' - v), A_z^T (z' - w), and the rest as it is.
 class ChartProblem final : public MechanicalProblem {
  public:
-  ChartProblem(std::shared_ptr<const SymbolicSystem> system, const SymbolicRows& rows, std::unique_ptr<Chart> chart)
-      : MechanicalProblem(system, rows, 2 * system->nz() + system->ny(), system->ny() + system->nz()),
+  ChartProblem(std::shared_ptr<const System> system, std::unique_ptr<ImplicitRows> rows, std::unique_ptr<Chart> chart)
+      : MechanicalProblem(system, std::move(rows), 2 * system->nz() + system->ny(), system->ny() + system->nz()),
         chart_(std::move(chart)) {
-    full_.resize(rows.rows.size());
-    inner_x_.resize(compiled_.pattern().entries());
-    inner_rate_.resize(compiled_.pattern().entries());
+    full_.resize(static_cast<std::size_t>(rows_->pattern().rows));
+    inner_x_.resize(rows_->pattern().entries());
+    inner_rate_.resize(rows_->pattern().entries());
   }
 
   bool from_state(const State& state, double* x, double* rate) override {
@@ -106,7 +106,7 @@ class ChartProblem final : public MechanicalProblem {
   }
 
   void residual(double t, const double* x, const double* rate, double* out) override {
-    compiled_.residual(t, x, rate, full_.data());
+    rows_->residual(t, x, rate, full_.data());
     const int m = system_->ng(), free_y = system_->ny() - m, free_z = system_->nz() - m;
     std::fill_n(out, free_y + free_z, 0.0);
     multiply_add(chart_->y_pattern(), chart_->y_values(), full_.data(), 1.0, out);
@@ -119,11 +119,11 @@ class ChartProblem final : public MechanicalProblem {
   }
 
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
-    compiled_.jacobian(t, x, rate, inner_x_.data(), inner_rate_.data());
+    rows_->jacobian(t, x, rate, inner_x_.data(), inner_rate_.data());
     for (const auto& [inner, outer] : {std::pair{inner_x_.data(), f_x}, std::pair{inner_rate_.data(), f_rate}}) {
       y_product_.multiply(chart_->y_values(), inner, outer);
       z_product_.multiply(chart_->z_values(), inner + z_entries_, outer + y_product_.pattern().entries());
-      std::copy(inner + rest_entries_, inner + static_cast<std::ptrdiff_t>(compiled_.pattern().entries()),
+      std::copy(inner + rest_entries_, inner + static_cast<std::ptrdiff_t>(rows_->pattern().entries()),
                 outer + y_product_.pattern().entries() + z_product_.pattern().entries());
     }
   }
@@ -149,7 +149,7 @@ class ChartProblem final : public MechanicalProblem {
   }
 
   void rebuild() {
-    const Pattern& inner = compiled_.pattern();
+    const Pattern& inner = rows_->pattern();
     const int ny = system_->ny(), nz = system_->nz(), m = system_->ng();
     y_product_ = SparseProduct(chart_->y_pattern(), rows_of(inner, 0, ny));
     z_product_ = SparseProduct(chart_->z_pattern(), rows_of(inner, ny, nz));
@@ -184,12 +184,11 @@ void require_regular_mass(const System& system) {
 
 std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
                                            double keep_partition) {
-  auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic)
-    throw UnsuitableMethod(
-        "formulations are derived from expressions, and this system is made of functions; use a method that takes it "
-        "as it is (gauss-lobatto, explicit), or write the system with expressions");
-  if (system->layout().kind == SystemKind::dae) return make_dae_problem(symbolic, options);
+  if (system->structure().is_dae) {
+    auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
+    if (!symbolic) throw UnsuitableMethod("a DAE F(t, x, x') = 0 is differentiated: write it with expressions");
+    return make_dae_problem(symbolic, options);
+  }
   if (options.formulation == Formulation::direct || options.formulation == Formulation::derivative_array)
     throw UnsuitableMethod(
         fmt::format("the formulation \"{}\" is for [dae] models; this system takes \"projected-invariants\", \"ggl\", "
@@ -198,8 +197,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
   if (by_chart && system->ng() > 0) {
-    const SymbolicRows rows = chart_rows(*symbolic);
-    return std::make_unique<ChartProblem>(symbolic, rows,
+    return std::make_unique<ChartProblem>(system, mechanical_rows(system, options),
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
                                               : make_partitioning_chart(system, keep_partition));
@@ -211,8 +209,8 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
       chosen.formulation == Formulation::automatic || chosen.formulation == Formulation::projected_invariants;
   const ImplicitProblem::Shape shape =
       projected ? ImplicitProblem::Shape{system->ny(), system->nz(), system->npsi()} : ImplicitProblem::Shape{};
-  return std::make_unique<MechanicalProblem>(symbolic, mechanical_rows(*symbolic, chosen), system->ny() + system->nz(),
-                                             -1, shape);
+  return std::make_unique<MechanicalProblem>(system, mechanical_rows(system, chosen), system->ny() + system->nz(), -1,
+                                             shape);
 }
 
 }  // namespace hinge

@@ -2,7 +2,8 @@
 
 namespace hinge {
 
-Jet::Jet(const SymbolicSystem& system) : graph_(system.equations().graph), t_(system.equations().t) {
+Jet::Jet(const SymbolicSystem& system)
+    : graph_(std::make_shared<Graph>(*system.equations().graph)), t_(system.equations().t) {
   const Equations& eq = system.equations();
   x_.resize(eq.y.size());
   for (int j = 0; j < unknowns(); ++j) names_.push_back(system.layout().y_name(j));

@@ -1,4 +1,5 @@
-// The derivatives x_j, x_j', x_j'', ... of a DAE's unknowns as variables of its graph, and total differentiation:
+// The derivatives x_j, x_j', x_j'', ... of a DAE's unknowns as variables of a copy of its graph, and total
+// differentiation:
 //   d/dt f = f_t + sum_{j,k} (df / dx_j^(k)) x_j^(k+1)
 #pragma once
 

@@ -85,7 +85,7 @@ std::optional<LinearPencil> linear_pencil(const SymbolicSystem& system) {
   const Equations& eq = system.equations();
   const auto n = static_cast<Eigen::Index>(eq.residual.size());
   if (n == 0 || n > largest) return std::nullopt;
-  Graph& graph = *eq.graph;
+  Graph graph = *eq.graph;
   Eigen::MatrixXd e = Eigen::MatrixXd::Zero(n, n), h = e;
   for (auto [matrix, variables] : {std::pair{&e, &eq.z}, std::pair{&h, &eq.y}}) {
     const SparseExpressions f = jacobian(graph, eq.residual, *variables);

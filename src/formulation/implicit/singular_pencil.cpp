@@ -5,7 +5,7 @@
 
 #include "formulation/implicit/dae_structure.hpp"
 #include "formulation/implicit/symbolic_problem.hpp"
-#include "formulation/system_jacobian.hpp"
+#include "formulation/implicit/system_jacobian.hpp"
 #include "solve/linear/linear.hpp"
 
 namespace hinge {
@@ -19,10 +19,7 @@ const double factors[] = {1.37, -0.71, 253.0, 1.9e-3, 4.1e7};
 
 void refuse_singular_pencil(const SymbolicSystem& system, const State& point) {
   const Equations& eq = system.equations();
-  SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
-  rows.add_unknowns(eq.y, eq.z, {});
-  rows.add_rows(eq.residual, 0);
-  CompiledRows compiled(rows);
+  CompiledRows compiled(SymbolicRows::of_dae(eq));
   const Pattern& p = compiled.pattern();
   std::vector<double> f_x(p.entries()), f_rate(p.entries()), sum(p.entries());
   compiled.jacobian(point.t, point.y.data(), point.z.data(), f_x.data(), f_rate.data());

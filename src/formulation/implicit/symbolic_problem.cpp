@@ -11,6 +11,13 @@
 
 namespace hinge {
 
+SymbolicRows SymbolicRows::of_dae(const Equations& eq) {
+  SymbolicRows rows(std::make_shared<Graph>(*eq.graph), eq.t);
+  rows.add_unknowns(eq.y, eq.z, {});
+  rows.add_rows(eq.residual, 0);
+  return rows;
+}
+
 void SymbolicRows::add_unknowns(std::span<const Node> nodes, std::span<const Node> rates,
                                 ImplicitProblem::Unknown kind) {
   AuxiliaryVariables variable(*graph);
@@ -27,6 +34,8 @@ void SymbolicRows::add_rows(std::span<const Node> nodes, int scale) {
 }
 
 CompiledRows::CompiledRows(const SymbolicRows& rows) {
+  unknowns_ = rows.unknowns;
+  row_scale_ = rows.row_scale;
   Graph& graph = *rows.graph;
   const SparseExpressions f_x = hinge::jacobian(graph, rows.rows, rows.x);
   const SparseExpressions f_rate = hinge::jacobian(graph, rows.rows, rows.rate);

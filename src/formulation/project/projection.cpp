@@ -2,23 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "formulation/acceleration.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr int most_iterations = 50;
 // Corrections below this, relative to the state, may use the matrix of a point nearby: its error enters squared.
 constexpr double small_correction = 1e-8;
 // The matrix that a method hands over is that of the same time: corrections below this may use it from the start.
 constexpr double nearby_correction = 1e-5;
 // Where the first correction, with a matrix of the point itself, is below this, nothing is left but rounding.
 constexpr double last_correction = 1e-9;
+// A matrix that contracts by less than this is that of another point.
+constexpr double slow = 0.1;
 
 double biggest(const double* x, int n) {
   double m = 0;
@@ -26,38 +27,15 @@ double biggest(const double* x, int n) {
   return m;
 }
 
-// Increments that say when rounding has taken over.
-class RoundOffReached {
- public:
-  enum class Verdict { go_on, reached, failed };
-  Verdict judge(double change, double scale) {
-    ++count_;
-    const double last = std::exchange(last_, change);
-    if (!std::isfinite(change)) return Verdict::failed;
-    if (change <= 4e-16 * scale || (change <= 1e-12 * scale && change >= 0.5 * last) ||
-        (count_ > 10 && change <= 1e-10 * scale))
-      return Verdict::reached;
-    slow_ = change > 0.1 * last;
-    return count_ >= most_iterations ? Verdict::failed : Verdict::go_on;
-  }
-  bool slow() const { return slow_; }
-
- private:
-  int count_ = 0;
-  double last_ = INFINITY;
-  bool slow_ = false;
-};
-using Verdict = RoundOffReached::Verdict;
-
 }  // namespace
 
 ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system, Projection which, LinearAlgebra choice)
     : system_(std::move(system)),
       position_(which == Projection::position || which == Projection::both),
       velocity_(which == Projection::velocity || which == Projection::both),
-      euclidean_(system_->layout().kind == SystemKind::odae),
-      velocity_is_z_(system_->velocity_is_z()),
-      ideal_(system_->reaction_is_ideal()),
+      euclidean_(!system_->structure().has_mass_metric),
+      velocity_is_z_(system_->structure().velocity_is_z),
+      ideal_(system_->structure().reaction_is_ideal),
       ny_(system_->ny()),
       nz_(system_->nz()),
       m_(system_->ng()) {
@@ -119,16 +97,17 @@ double ConstraintProjection::solve_for(SaddleKernel& matrix, const double* resid
 // y <- y + right_ until g = 0, with one matrix
 bool ConstraintProjection::descend(double t, double* y, const double* z, const double* psi, SaddleKernel& matrix,
                                    double change) {
-  RoundOffReached reached;
-  for (;;) {
+  Settling rule(newton_policy::projection);
+  return solved_by_newton(rule, [&]() -> Increment {
+    if (rule.count() > 0) {
+      if (rule.slower_than(slow) && change > small_correction * biggest(y, ny_)) return no_increment;
+      ++evaluations_;
+      g_->at(t, y, z, psi);
+      change = solve_for(matrix, (*g_)[Q::constraint]);
+    }
     for (int i = 0; i < ny_; ++i) y[i] += right_[static_cast<std::size_t>(i)];
-    const Verdict verdict = reached.judge(change, biggest(y, ny_));
-    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
-    if (reached.slow() && change > small_correction * biggest(y, ny_)) return false;
-    ++evaluations_;
-    g_->at(t, y, z, psi);
-    change = solve_for(matrix, (*g_)[Q::constraint]);
-  }
+    return {change, biggest(y, ny_)};
+  });
 }
 
 bool ConstraintProjection::project_position(double t, double* y, const double* z, const double* psi,
@@ -147,12 +126,12 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
   const int size = euclidean_ ? ny_ : nz_;
   std::fill(w_.begin(), w_.end(), 0.0);
   std::fill(mu_.begin(), mu_.end(), 0.0);
-  RoundOffReached reached;
+  Settling rule(newton_policy::projection);
   const Pattern& c = system_->pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z);
-  for (bool first = true;; first = false) {
+  return solved_by_newton(rule, [&]() -> Increment {
     evaluate(t, y, z, psi);
     const Evaluation& e = *all_;
-    if (!factor(*position_matrix_, true)) return false;
+    if (!factor(*position_matrix_, true)) return no_increment;
     // -(p_z w - r_psi mu), with r_psi = -C^T where it is not asked for
     std::fill_n(right_.data(), size, 0.0);
     if (euclidean_)
@@ -184,10 +163,9 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       change = d <= change ? change : d;
     }
     const double scale = biggest(y, ny_);
-    const Verdict verdict =
-        first && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
-    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
-  }
+    if (rule.count() == 0 && change <= last_correction * scale) return already_solved;
+    return {change, scale};
+  });
 }
 
 bool ConstraintProjection::project_velocity(double t, const double* y, double* z, const double* psi,
@@ -200,33 +178,27 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
     change = solve_for(*nearby, (*rate_)[Q::constraint_rate]);
     if (!(change <= nearby_correction * biggest(z, nz_))) matrix = nullptr;
   }
-  if (!matrix) {
-    evaluate(t, y, z, psi);
-    matrix = velocity_matrix_.get();
-    if (!factor(*matrix, false)) return false;
-    change = solve_for(*matrix, (*all_)[Q::constraint_rate]);
-  }
-  RoundOffReached reached;
+  Settling rule(newton_policy::projection);
   double scale = biggest(z, nz_);
-  bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
-  for (;;) {
-    for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
-    scale = std::max(scale, biggest(z, nz_));
-    const Verdict verdict =
-        at_this_point && change <= last_correction * scale ? Verdict::reached : reached.judge(change, scale);
-    if (verdict != Verdict::go_on) return verdict == Verdict::reached;
-    at_this_point = false;                                      // not the first one
-    if (reached.slow() && change > small_correction * scale) {  // v is not linear in z: the matrix of this point
+  return solved_by_newton(rule, [&]() -> Increment {
+    const bool first = rule.count() == 0;
+    // where v is not linear in z, the matrix of this point
+    if (first ? !matrix : rule.slower_than(slow) && change > small_correction * scale) {
       evaluate(t, y, z, psi);
       matrix = velocity_matrix_.get();
-      if (!factor(*matrix, false)) return false;
+      if (!factor(*matrix, false)) return no_increment;
       change = solve_for(*matrix, (*all_)[Q::constraint_rate]);
-      continue;
+    } else if (!first) {
+      ++evaluations_;
+      rate_->at(t, y, z, psi);
+      change = solve_for(*matrix, (*rate_)[Q::constraint_rate]);
     }
-    ++evaluations_;
-    rate_->at(t, y, z, psi);
-    change = solve_for(*matrix, (*rate_)[Q::constraint_rate]);
-  }
+    for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
+    scale = std::max(scale, biggest(z, nz_));
+    const bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();
+    if (first && at_this_point && change <= last_correction * scale) return already_solved;
+    return {change, scale};
+  });
 }
 
 }  // namespace hinge

@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "hinge/method.hpp"
-#include "hinge/simulate.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {
@@ -38,14 +36,5 @@ StartCheck check_start(const System& system, double t, const std::vector<double>
 /// values are inconsistent and `mode` is check.
 /// For a DAE `remarks` get what was computed, free or changed.
 State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks = nullptr);
-
-/// z from the velocity (v(t, y, z) = velocity) or from the momentum (p(t, y, z) = momentum).
-std::vector<double> z_from_velocity(const System& system, double t, const std::vector<double>& y,
-                                    const std::vector<double>& velocity);
-std::vector<double> z_from_momentum(const System& system, double t, const std::vector<double>& y,
-                                    const std::vector<double>& momentum);
-
-/// Throws RedundantConstraints when the constraints are dependent (or contradictory) at y.
-void refuse_redundant(const System& system, double t, const std::vector<double>& y);
 
 }  // namespace hinge

@@ -98,7 +98,7 @@ State start_without_penetration(const System& system, Consistency mode, State st
   ContactList list;
   finder->find(state.t, state.y.data(), 0.0, list);
   double size = finder->length_scale();
-  if (system.layout().kind != SystemKind::multibody)
+  if (!system.structure().has_bodies)
     for (const double y : state.y) size = std::max(size, std::abs(y));
   const BodyTable* bodies = bodies_of(system);
   const double depth = deepest(list), small = (bodies ? small_overlap : typed_precision) * size;

@@ -3,7 +3,6 @@
 //   M w = H^T r + G^T s,   0 <= gap + H w  _|_  r >= 0,   g + G w = 0,   y <- y (+) w,   repeated.
 #pragma once
 
-#include "hinge/simulate.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {

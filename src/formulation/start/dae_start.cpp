@@ -8,7 +8,8 @@
 
 #include "formulation/implicit/dae_structure.hpp"
 #include "formulation/implicit/derivative_array.hpp"
-#include "formulation/system_jacobian.hpp"
+#include "formulation/implicit/system_jacobian.hpp"
+#include "formulation/start/start_refusals.hpp"
 #include "hinge/error.hpp"
 #include "solve/linear/rank.hpp"
 
@@ -154,22 +155,9 @@ class DaeStart {
   }
 
   std::string values_text(const Values& x) const {
-    std::string text = "\n    unknowns = {";
-    for (std::size_t b = 0; b < system_.layout().y.size(); ++b) {
-      const Block& block = system_.layout().y[b];
-      text += fmt::format("{} {} = ", b > 0 ? "," : "", block.name);
-      const int width = block.shape.empty() ? 1 : block.shape.back();
-      if (block.shape.size() == 2) text += "[";
-      for (int k = 0; k < block.size(); ++k) {
-        if (k > 0) text += ", ";
-        if (!block.shape.empty() && k % width == 0) text += "[";
-        text += fmt::format("{}", x[at(array_.first(block.first + k))] + 0.0);
-        if (!block.shape.empty() && (k + 1) % width == 0) text += "]";
-      }
-      if (block.shape.size() == 2) text += "]";
-      if (text.size() > 2000) return text + ", ... }";
-    }
-    return text + " }";
+    Values unknowns;
+    for (int j = 0; j < n_; ++j) unknowns.push_back(x[at(array_.first(j))]);
+    return "\n    unknowns = " + list_values(system_.layout().y, unknowns, 2000);
   }
 
   [[noreturn]] void refuse(const Values& best, const Values& nearest, bool found) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "hinge/simulate.hpp"
+#include "hinge/system.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {

@@ -37,7 +37,7 @@ State consistent_pair_start(const SymbolicSystem& system, double t, const Start&
         owner.push_back(&pair);
       }
   if (!known.empty() && start.consistent == Consistency::check) {
-    const auto tape = system.tape(known);
+    const auto tape = eq.tape(*eq.graph, known);
     std::vector<double> scratch = tape->make_scratch(), value(known.size());
     const double* const inputs[] = {&t, state.y.data(), state.z.data(), nullptr};
     tape->evaluate(inputs, scratch.data(), value.data());

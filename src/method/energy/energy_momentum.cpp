@@ -9,13 +9,12 @@
 #include "formulation/energy_step.hpp"
 #include "formulation/symmetries.hpp"
 #include "hinge/error.hpp"
-#include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
-#include "solve/newton/convergence.hpp"
+#include "solve/newton/newton.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -24,10 +23,6 @@ namespace {
 
 using Treatment = ConstraintTreatment;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-// Contraction above which a kept matrix is made anew.
-constexpr double renew_above = 0.05;
-// In units of round-off of the increment. General derivatives divide differences of energies by |dz|^2.
-constexpr double rounding_at_most = 1e5;
 // Increments that are smaller than this, relative, and do not shrink any more, are rounding in a badly scaled equation.
 constexpr double surely_rounding = 1e-6;
 // mu h^2/M times this is how a penalty magnifies rounding of the constraints; from here on it matters.
@@ -55,12 +50,12 @@ class EnergyMomentum final : public Stepper {
   using Q = Quantity;
   void forget() {
     kept_ = false;
-    noise_ = 1;
+    newton_.forget();
   }
-  bool solve(double h, Convergence& convergence);
-  bool iterate(double h, bool full, Convergence& convergence);
+  bool solve(double h);
+  bool iterate(double h, bool full);
   StepResult augment(const State& state, double h);
-  StepResult failure(const State& state, double h, const char* what, const Convergence& convergence) const;
+  StepResult failure(const State& state, double h, const char* what) const;
   bool project(double t);
   double constraint_size() const;
   double constraint_sum() const;
@@ -78,7 +73,8 @@ class EnergyMomentum final : public Stepper {
   std::unique_ptr<SaddlePoint> projector_;
   std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
       psi_, right_;
-  double unit_ = 1, noise_ = 1, last_h_ = 0;
+  double unit_ = 1, last_h_ = 0;
+  Convergence newton_{options_.max_iterations};
   double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps
   bool kept_ = false, have_momentum_ = false;
 };
@@ -92,7 +88,7 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
       step_(energy_step(form_, which.constraints, which.general)),
       n_(form_.n),
       m_(form_.m),
-      momentum_is_z_(system_->layout().kind == SystemKind::hamiltonian) {
+      momentum_is_z_(system_->structure().z_is_momentum) {
   options_.validate();
   solver_ = make_linear_solver(step_.pattern, options.linear_algebra);
   start_ = system_->evaluation({Q::momentum, Q::velocity, Q::constraint, Q::force});
@@ -112,29 +108,28 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
 }
 
 // With a matrix that is kept while it serves; where that fails, from the same guess with a new one in every iteration.
-bool EnergyMomentum::solve(double h, Convergence& convergence) {
+bool EnergyMomentum::solve(double h) {
   using Newton = SolverOptions::Newton;
   guess_ = x_;
-  if (options_.newton == Newton::full || !iterate(h, false, convergence)) {
+  if (options_.newton == Newton::full || !iterate(h, false)) {
     if (options_.newton == Newton::simplified) return false;
     x_ = guess_;
     ++counters_.full_newton;
-    if (!iterate(h, true, convergence)) return false;
+    if (!iterate(h, true)) return false;
   }
   evaluate(h);
   return true;
 }
 
 // Newton's method for the increment u and what else is unknown.
-bool EnergyMomentum::iterate(double h, bool full, Convergence& convergence) {
-  convergence = Convergence(options_.max_iterations, noise_);
+bool EnergyMomentum::iterate(double h, bool full) {
+  newton_.use(full ? newton_policy::full_discrete_gradient : newton_policy::discrete_gradient);
   const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
                                                     g0_.data(), lam_k_.data(),   x_.data()};
   const auto unknowns = static_cast<std::size_t>(step_.unknowns);
-  auto verdict = Convergence::Verdict::go_on;
-  bool renew = full || !kept_;
-  while (verdict == Convergence::Verdict::go_on) {
+  return solved_by_newton(newton_, [&]() -> Increment {
     ++counters_.iterations;
+    const bool renew = !kept_ || newton_.renew();
     if (const int s = step_.explicit_unknown; s >= 0) {  // eliminated: always that of the other unknowns
       evaluate(h);
       x_[static_cast<std::size_t>(s)] -= value_scratch_[step_.values->first_output() + static_cast<std::size_t>(s)];
@@ -147,24 +142,14 @@ bool EnergyMomentum::iterate(double h, bool full, Convergence& convergence) {
     if (renew) {
       ++counters_.factorisations;
       kept_ = solver_->factor(out + unknowns);
-      if (!kept_) return false;
-      if (!full || convergence.count() == 0) convergence.matrix_renewed();
+      if (!kept_) return no_increment;
+      if (!full || newton_.count() == 0) newton_.matrix_renewed();
     }
     for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
     solver_->solve(dx_.data());
     axpy(1.0, dx_.data(), step_.unknowns, x_.data());
-    verdict = convergence.judge(biggest(dx_.data(), n_) / unit_);
-    renew = full || convergence.slower_than(renew_above);
-    // An exact matrix makes convergence quadratic: small increments that do not shrink fast are rounding.
-    const double size = noise_ * convergence.last();
-    if (full && verdict == Convergence::Verdict::go_on && convergence.count() > 4 && convergence.theta() > 0.25 &&
-        size < rounding_at_most) {
-      noise_ = std::max(noise_, 2 * size);
-      return true;
-    }
-  }
-  noise_ = convergence.next_noise();
-  return verdict == Convergence::Verdict::converged;
+    return biggest(dx_.data(), n_) / unit_;
+  });
 }
 
 // The forces, multipliers and changes of the constraints at the accepted unknowns.
@@ -200,8 +185,7 @@ double EnergyMomentum::constraint_size() const {
 }
 
 // What options of this method have to do with it, else what is common to all methods.
-StepResult EnergyMomentum::failure(const State& state, double h, const char* what,
-                                   const Convergence& convergence) const {
+StepResult EnergyMomentum::failure(const State& state, double h, const char* what) const {
   const std::string where =
       fmt::format("in the step from t = {:g} (h = {:g}), {} could not be solved", state.t, h, what);
   const double lightest = biggest(form_.inverse.data(), static_cast<int>(form_.inverse.size()));
@@ -212,15 +196,15 @@ StepResult EnergyMomentum::failure(const State& state, double h, const char* wha
                         "mu h^2/M is {:.0e}; take {:.0e} or less, or constraints = \"multiplier\"",
                         where, which_.penalty, magnified,
                         std::pow(10, std::floor(std::log10(which_.penalty * penalty_rounding / magnified))))};
-  if (which_.general && noise_ * convergence.last() * epsilon < surely_rounding && convergence.theta() > 0.1)
+  if (which_.general && newton_.noise() * newton_.last() * epsilon < surely_rounding && newton_.theta() > 0.1)
     return {false, fmt::format("{}: the general derivative divides differences of energies by |dz|^2, and here their "
                                "rounding is larger than what is left to be solved; use derivative = \"equivariant\"",
                                where)};
-  if (options_.max_iterations < few_iterations && convergence.count() >= options_.max_iterations)
+  if (options_.max_iterations < few_iterations && newton_.exhausted())
     return {false, fmt::format("{} with max_iterations = {}: Newton's iteration had not come to its end; allow {} or "
                                "more",
                                where, options_.max_iterations, few_iterations)};
-  return explain_failure(*system_, state, h, what, convergence);
+  return explain_failure(*system_, state, h, what, newton_);
 }
 
 // lam_{k+1} = lam_k + c (lam - lam_k) until the constraints hold. The limit of this has g1 = -g0, as mu (g0 + g1) = 0:
@@ -235,9 +219,8 @@ StepResult EnergyMomentum::augment(const State& state, double h) {
   int idle = 0;
   bool stalled = false;
   for (int k = 0; k < which_.max_augmentations; ++k) {
-    Convergence convergence(0);
     ++counters_.augmentations;
-    if (!solve(h, convergence)) return failure(state, h, "the step", convergence);
+    if (!solve(h)) return failure(state, h, "the step");
     given_ = lam_k_;  // of this solution
     const double size = constraint_size();
     if (size < which_.tolerance) return {};
@@ -308,12 +291,11 @@ StepResult EnergyMomentum::step(State& state, double h) {
   for (int k = 0; k < n_; ++k) x_[static_cast<std::size_t>(k)] = h * v0[k];
   if (which_.constraints == Treatment::multiplier) std::copy_n(state.psi.data(), m_, x_.data() + step_.unknowns - m_);
 
-  Convergence convergence(0);
   StepResult result;
   if (which_.constraints == Treatment::augmented)
     result = augment(state, h);
-  else if (!solve(h, convergence))
-    result = failure(state, h, "the step", convergence);
+  else if (!solve(h))
+    result = failure(state, h, "the step");
   if (!result) {
     forget();
     return result;
@@ -330,7 +312,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   }
   std::copy_n(lam, m_, psi_.data());
   axpy(1.0, x_.data(), n_, q0_.data());
-  if (projector_ && !project(state.t + h)) return failure(state, h, "the projection of the velocity", convergence);
+  if (projector_ && !project(state.t + h)) return failure(state, h, "the projection of the velocity");
   state.t += h;
   q1_ = q0_;
   have_momentum_ = !projector_;
@@ -348,158 +330,5 @@ std::unique_ptr<Stepper> make_energy_momentum(std::shared_ptr<const System> syst
                                               const SolverOptions& options) {
   return std::make_unique<EnergyMomentum>(std::move(system), which, options);
 }
-
-namespace {
-
-MethodInfo energy_momentum_info() {
-  Preserves preserves;
-  preserves.position_level = preserves.symmetric = preserves.momentum_maps = preserves.energy = true;
-  return {
-      "energy-momentum",
-      "keeps energy and momentum maps to round-off; constant mass matrix",
-      "2",
-      "1 (2 in the middle of the step); with a penalty only while mu h^2/M is small",
-      preserves,
-      {{"constraints", "\"multiplier\", \"penalty\" or \"augmented\"", "\"multiplier\""},
-       {"penalty", "strength mu of the penalty", "1e6"},
-       {"derivative", "\"equivariant\", built on invariants, or \"general\" for comparison", "\"equivariant\""},
-       {"projection", "\"none\" or \"velocity\"", "\"none\""},
-       {"tolerance_constraint", "augmented: |g| to reach", "1e-10"},
-       {"warm_start", "augmented: begin with the multipliers of the last step", "false"},
-       {"max_augmentations", "augmented: a step that needs more fails", "200"}},
-      "S. Leyendecker, P. Betsch, P. Steinmann, Comput. Mech. 33 (2004) 174-185; O. Gonzalez, J. Nonlinear Sci. 6 "
-      "(1996) 449-467",
-      "constraints = \"multiplier\"; with a penalty H + mu |g|^2 instead of the energy, and g = O(1/mu); augmented: "
-      "energy and g to the tolerance, no time symmetry; momentum maps as `hinge check` lists them"};
-}
-
-// General derivatives have s = 0, and are those on invariants, where everything that they are made of is quadratic. A
-// penalty on constraints is not.
-ConservedMomenta momenta_of(const EnergyMomentumOptions& which, const ConstantMassForm& form) {
-  ConservedMomenta momenta = conserved_momenta(form, which.general);
-  if (which.general && form.m > 0 && which.constraints != ConstraintTreatment::multiplier) {
-    for (std::string& momentum : momenta.kept)
-      momenta.lost.push_back({std::move(momentum), "the general derivative is not built on invariants"});
-    momenta.kept.clear();
-  }
-  return momenta;
-}
-
-std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, const System& system) {
-  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
-  std::vector<std::string> list;
-  if (which.general && which.constraints == ConstraintTreatment::penalty && form.m > 0)
-    list.emplace_back(
-        "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
-        "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
-  for (const ConservedMomenta::Lost& lost : momenta_of(which, form).lost)
-    list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
-                               lost.momentum, lost.because));
-  if (which.general) {
-    if (!form.system->equations().invariants.empty())
-      list.emplace_back("the invariants that are given have no effect with derivative = \"general\"");
-    return list;
-  }
-  for (const std::string& name : unused_invariants(form))
-    list.push_back(fmt::format(
-        "the invariant {} does not occur in the potential or the constraints; write them with it, or leave it away",
-        name));
-  return list;
-}
-
-std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
-  const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
-  const bool free = form.m == 0;
-  std::string kept, rest;
-  if (which.project_velocity && !free)
-    rest = "; not the energy, of which projections take a little";
-  else if (free || which.constraints == ConstraintTreatment::multiplier)
-    kept = "energy";
-  else if (which.constraints == ConstraintTreatment::penalty)
-    kept = "energy with the penalty, H + mu |g|^2";
-  else
-    rest = "; the energy as far as the constraints are";
-  for (const std::string& momentum : momenta_of(which, form).kept) kept += (kept.empty() ? "" : ", ") + momentum;
-  return {kept.empty() ? "kept exactly: nothing" + rest : "kept exactly: " + kept + rest};
-}
-
-std::vector<std::string> details_about(const EnergyMomentumOptions& which, const System& system) {
-  if (which.general) return {};
-  return invariants_text(constant_mass_form(system, "energy-momentum"));
-}
-
-MethodChoice energy_momentum_from(const Options& o) {
-  EnergyMomentumOptions options;
-  const auto word = [&](const char* name, const char* fallback, std::initializer_list<const char*> known) {
-    const std::string given = text_option(o, name, fallback);
-    std::string list;
-    int index = 0;
-    for (const char* k : known) {
-      if (given == k) return index;
-      list += (list.empty() ? "\"" : ", \"") + std::string(k) + "\"";
-      ++index;
-    }
-    throw InputError(fmt::format("'{}' is \"{}\"; choose one of {}", name, given, list));
-  };
-  options.constraints =
-      static_cast<ConstraintTreatment>(word("constraints", "multiplier", {"multiplier", "penalty", "augmented"}));
-  options.general = word("derivative", "equivariant", {"equivariant", "general"}) == 1;
-  options.project_velocity = word("projection", "none", {"none", "velocity"}) == 1;
-  options.penalty = number_option(o, "penalty", options.penalty);
-  options.tolerance = number_option(o, "tolerance_constraint", options.tolerance);
-  options.warm_start = bool_option(o, "warm_start", options.warm_start);
-  options.max_augmentations = integer_option(o, "max_augmentations", options.max_augmentations);
-  MethodChoice choice = energy_momentum(options);
-  // Options that are given but have nothing to act on.
-  for (const char* name : {"penalty", "tolerance_constraint", "warm_start", "max_augmentations"}) {
-    const bool acts = options.constraints == Treatment::augmented ||
-                      (options.constraints == Treatment::penalty && name == std::string("penalty"));
-    if (o.contains(name) && !acts)
-      choice.facts.push_back(fmt::format("'{}' has no effect with constraints = \"{}\"", name,
-                                         text_option(o, "constraints", "multiplier")));
-  }
-  return choice;
-}
-
-}  // namespace
-
-MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
-  const bool multiplier = which.constraints == ConstraintTreatment::multiplier;
-  if (!(which.penalty > 0) || !std::isfinite(which.penalty))
-    throw InputError(fmt::format("'penalty' is {}; it must be positive, 1e6 is usual", which.penalty));
-  if (!(which.tolerance > 0))
-    throw InputError(fmt::format("'tolerance_constraint' is {}; it must be positive", which.tolerance));
-  if (which.max_augmentations < 1)
-    throw InputError(fmt::format("'max_augmentations' is {}; at least 1 is needed", which.max_augmentations));
-  if (!(which.update_factor > 0))
-    throw InputError(fmt::format("the update factor is {}; it must be positive, and 1 converges", which.update_factor));
-  MethodChoice choice{energy_momentum_info(), 2, "", {}, 1};
-  const char* names[] = {"multiplier", "penalty", "augmented"};
-  choice.info.condition.clear();  // what follows is of this choice
-  if (which.constraints == ConstraintTreatment::penalty) choice.multiplier_order = 0;
-  choice.description =
-      fmt::format("energy-momentum, {}{}{}{}, order 2", names[static_cast<int>(which.constraints)],
-                  multiplier ? "" : fmt::format(" {:g}", which.penalty), which.general ? ", general derivative" : "",
-                  which.project_velocity ? ", velocity projected" : "");
-  Preserves& p = choice.info.preserves;
-  p.position_level = multiplier;
-  p.energy = multiplier && !which.project_velocity;
-  p.velocity_level = which.project_velocity;
-  p.momentum_maps = !which.general;
-  p.symmetric = which.constraints != ConstraintTreatment::augmented && !which.project_velocity;
-  choice.bind = [which](std::shared_ptr<const System> system, const SolverOptions& options) {
-    return make_energy_momentum(std::move(system), which, options);
-  };
-  choice.warnings = [which](const System& system) { return warnings_about(which, system); };
-  choice.system_facts = [which](const System& system) { return facts_about(which, system); };
-  choice.details = [which](const System& system) { return details_about(which, system); };
-  choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h,
-                             const SolverOptions& options) {
-    return iteration_matrix_condition(std::move(system), which, start, h, MatrixScaling::rows_times_h, options);
-  };
-  return choice;
-}
-
-MethodEntry energy_momentum_entry() { return {energy_momentum_info(), energy_momentum_from}; }
 
 }  // namespace hinge

@@ -81,25 +81,32 @@ class ExplicitStages {
   mutable bool dense_ready_ = false;
 };
 
-class ExplicitAdaptive final : public AdaptiveStepper {
+class ExplicitStepper final : public Stepper {
  public:
-  ExplicitAdaptive(std::shared_ptr<const System> system, const ExplicitOptions& options, const SolverOptions& solver,
-                   const AdaptiveOptions& adaptive);
+  ExplicitStepper(std::shared_ptr<const System> system, const ExplicitOptions& options, const SolverOptions& solver,
+                  const StepOptions& steps);
   StepResult start(const State& state) override;
+  StepResult step(State& state, double h) override;
   StepResult advance(State& state, double limit) override;
   void interpolate(double t, State& state) const override { stages_.interpolate(t, state); }
+  void reset() override { begun_ = false; }
   /// Have the last steps been bound by stability instead of accuracy?
   bool stiff() const { return stiff_steps_ >= 15; }
-  double step() const { return h_; }
+  double next_step() const { return h_; }
   std::vector<std::string> remarks() const override;
 
  private:
   void look_for_stiffness(double t, double h);
+  void count() {
+    counters_.evaluations = stages_.evaluations();
+    counters_.factorisations = stages_.factorisations();
+  }
 
   ExplicitStages stages_;
-  AdaptiveOptions adaptive_;
+  StepOptions options_;
   StepControl control_;
-  double h_ = 0;
+  bool begun_ = false;  // by a step of given length
+  double h_ = 0;        // the next of chosen ones
   int stiff_steps_ = 0, other_steps_ = 0;
   double stiff_since_ = INFINITY;
 };

@@ -34,41 +34,13 @@ struct HalfExplicitWork {
   }
 };
 
-class HalfExplicitFixed final : public Stepper {
+class HalfExplicit final : public Stepper {
  public:
-  HalfExplicitFixed(std::shared_ptr<const System> system, const HalfExplicitOptions& options,
-                    const SolverOptions& solver)
-      : w_(std::move(system), options, solver.linear_algebra) {}
-
-  StepResult step(State& state, double h) override {
-    ++counters_.steps;
-    const double t1 = state.t + h;
-    w_.psi = state.psi;
-    const bool moved =
-        w_.map.apply(state.t, h, state.y.data(), state.z.data(), state.psi.data(), w_.y.data(), w_.z.data());
-    w_.count(counters_);
-    if (!moved) return explain_failure(*w_.system, state, h, "a stage", Convergence(0));
-    if (!w_.acceleration.compute(t1, w_.y.data(), w_.z.data(), w_.psi.data(), w_.v.data(), w_.a.data()))
-      return explain_failure(*w_.system, state, h, "the multipliers at the end of the step", Convergence(0));
-    state.t = t1;
-    state.y = w_.y;
-    state.z = w_.z;
-    state.psi = w_.psi;
-    multipliers_ = w_.psi;
-    return {};
-  }
-  void reset() override {}
-
- private:
-  HalfExplicitWork w_;
-};
-
-class HalfExplicitAdaptive final : public AdaptiveStepper {
- public:
-  HalfExplicitAdaptive(std::shared_ptr<const System> system, const HalfExplicitOptions& options,
-                       const SolverOptions& solver, const AdaptiveOptions& adaptive)
-      : w_(std::move(system), options, solver.linear_algebra),
-        adaptive_(adaptive),
+  HalfExplicit(std::shared_ptr<const System> system, const HalfExplicitOptions& options, const SolverOptions& solver,
+               const StepOptions& steps)
+      : Stepper(steps.chosen()),
+        w_(std::move(system), options, solver.linear_algebra),
+        options_(steps),
         order_(options.order),
         control_(1.0 / (options.order + 1), 0.04, 0.2, 5),
         ny_(w_.system->ny()),
@@ -81,21 +53,41 @@ class HalfExplicitAdaptive final : public AdaptiveStepper {
     for (auto* x : {&whole_, &error_}) x->resize(static_cast<std::size_t>(n_));
   }
 
+  StepResult step(State& state, double h) override {
+    if (chooses_steps()) return Stepper::step(state, h);
+    ++counters_.steps;
+    const double t1 = state.t + h;
+    w_.psi = state.psi;
+    const bool moved =
+        w_.map.apply(state.t, h, state.y.data(), state.z.data(), state.psi.data(), w_.y.data(), w_.z.data());
+    w_.count(counters_);
+    if (!moved) return explain_failure(*w_.system, state, h, "a stage");
+    if (!w_.acceleration.compute(t1, w_.y.data(), w_.z.data(), w_.psi.data(), w_.v.data(), w_.a.data()))
+      return explain_failure(*w_.system, state, h, "the multipliers at the end of the step");
+    state.t = t1;
+    state.y = w_.y;
+    state.z = w_.z;
+    state.psi = w_.psi;
+    multipliers_ = w_.psi;
+    return {};
+  }
+
   StepResult start(const State& state) override {
+    if (!chooses_steps()) return Stepper::start(state);
     Node& begin = node_[2];
     begin.t = state.t;
     std::copy(state.y.begin(), state.y.end(), begin.x.begin());
     std::copy(state.z.begin(), state.z.end(), begin.x.begin() + ny_);
     begin.psi = state.psi;
-    if (!rates(begin))
-      return explain_failure(*w_.system, state, adaptive_.first_step, "the accelerations", Convergence(0));
+    if (!rates(begin)) return explain_failure(*w_.system, state, options_.first_step, "the accelerations");
     control_.restart();
-    h_ = adaptive_.first_step > 0 ? adaptive_.first_step : guess_step(begin);
-    if (adaptive_.max_step > 0) h_ = std::min(h_, adaptive_.max_step);
+    h_ = options_.first_step > 0 ? options_.first_step : guess_step(begin);
+    if (options_.max_step > 0) h_ = std::min(h_, options_.max_step);
     return {};
   }
 
   StepResult advance(State& state, double limit) override {
+    if (!chooses_steps()) return Stepper::advance(state, limit);
     const Node& end = node_[2];
     if (state.t != end.t || !std::equal(state.y.begin(), state.y.end(), end.x.begin()) ||
         !std::equal(state.z.begin(), state.z.end(), end.x.begin() + ny_))
@@ -116,7 +108,7 @@ class HalfExplicitAdaptive final : public AdaptiveStepper {
         ++counters_.steps;
         const double next = control_.accept(h, error);
         h_ = fitted ? std::max(h_, next) : next;
-        if (adaptive_.max_step > 0) h_ = std::min(h_, adaptive_.max_step);
+        if (options_.max_step > 0) h_ = std::min(h_, options_.max_step);
         if (fitted) node_[2].t = limit;
         state.t = node_[2].t;
         std::copy_n(node_[2].x.data(), state.y.size(), state.y.data());
@@ -179,18 +171,18 @@ class HalfExplicitAdaptive final : public AdaptiveStepper {
     end.psi = middle.psi;
     if (!move(middle, h / 2, end.x.data()) || !rates(end)) return INFINITY;
     for (std::size_t i = 0; i < error_.size(); ++i) error_[i] = (end.x[i] - whole_[i]) / (std::pow(2.0, order_) - 1);
-    const double sum = squared_error(error_.data(), begin.x.data(), end.x.data(), n_, adaptive_.tolerance);
+    const double sum = squared_error(error_.data(), begin.x.data(), end.x.data(), n_, options_.tolerance);
     return std::isfinite(sum) ? std::sqrt(sum / n_) : INFINITY;
   }
 
   double guess_step(const Node& node) const {
-    const double size = squared_error(node.x.data(), node.x.data(), node.x.data(), n_, adaptive_.tolerance);
-    const double speed = squared_error(node.rate.data(), node.x.data(), node.x.data(), n_, adaptive_.tolerance);
+    const double size = squared_error(node.x.data(), node.x.data(), node.x.data(), n_, options_.tolerance);
+    const double speed = squared_error(node.rate.data(), node.x.data(), node.x.data(), n_, options_.tolerance);
     return speed <= 1e-10 || size <= 1e-10 ? 1e-4 : 0.01 * std::sqrt(size / speed);
   }
 
   HalfExplicitWork w_;
-  AdaptiveOptions adaptive_;
+  StepOptions options_;
   int order_;
   StepControl control_;
   int ny_, n_;
@@ -200,49 +192,43 @@ class HalfExplicitAdaptive final : public AdaptiveStepper {
 };
 
 MethodInfo half_explicit_info() {
-  return {"half-explicit",
-          "half-explicit Runge-Kutta methods on the index-2 form; velocity constraints at round-off",
-          "order",
-          "order",
-          {.velocity_level = true},
-          {{"order", "1 (Euler), 3 (HERK3), 4 (HEM4) or 5 (extrapolated Euler)", "4"},
-           {"projection", "\"none\", \"position\", \"velocity\" or \"both\"", "\"none\""}},
-          "V. Brasey, E. Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552; C. Lubich, Impact Comput. Sci. Eng. 3 (1991) "
-          "213-234"};
+  return {.name = "half-explicit",
+          .summary = "half-explicit Runge-Kutta methods on the index-2 form; velocity constraints at round-off",
+          .order = "order",
+          .multiplier_order = "order",
+          .preserves = {.velocity_level = true},
+          .options = {{.name = "order",
+                       .meaning = "Euler, HERK3, HEM4 and extrapolated Euler have these",
+                       .default_value = "4",
+                       .type = OptionType::integer,
+                       .values = {1, 3, 4, 5}},
+                      projection_option("none")},
+          .reference =
+              "V. Brasey, E. Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552; C. Lubich, Impact Comput. Sci. "
+              "Eng. 3 (1991) 213-234",
+          .can = {.chosen_steps = true}};
 }
 
 }  // namespace
 
 MethodChoice half_explicit(const HalfExplicitOptions& options) {
-  if (options.order != 1 && options.order != 3 && options.order != 4 && options.order != 5)
-    throw InputError(fmt::format("'order' is {}; the half-explicit methods have order 1, 3, 4 or 5", options.order));
   MethodChoice choice{half_explicit_info(), options.order, "", {}, options.order};
+  check_options(choice.info.options, {{"order", static_cast<double>(options.order)}});
   const char* names[] = {"", "Euler", "", "HERK3", "HEM4", "extrapolated Euler"};
   const char* projections[] = {"", ", positions projected", ", velocities projected", ", projected"};
   choice.description = fmt::format("half-explicit {}, order {}{}", names[options.order], options.order,
                                    projections[static_cast<int>(options.projection)]);
-  Preserves& p = choice.info.preserves;
-  p.position_level = options.projection == Projection::position || options.projection == Projection::both;
-  p.velocity_level = options.projection != Projection::position;  // moving the positions alone breaks it
-  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-    solver.validate();
-    return std::make_unique<HalfExplicitFixed>(std::move(system), options, solver);
-  };
-  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
-                                   const AdaptiveOptions& adaptive) {
-    solver.validate();
-    adaptive.tolerance.validate();
-    return std::make_unique<HalfExplicitAdaptive>(std::move(system), options, solver, adaptive);
+  choice.info.preserves.position_level = projects_position(options.projection);
+  choice.info.preserves.velocity_level = options.projection != Projection::position;  // moving positions breaks it
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions& steps) {
+    return std::make_unique<HalfExplicit>(std::move(system), options, solver, steps);
   };
   return choice;
 }
 
 MethodEntry half_explicit_entry() {
-  return {half_explicit_info(), [](const Options& o) {
-            HalfExplicitOptions options;
-            options.order = integer_option(o, "order", options.order);
-            options.projection = parse_projection(text_option(o, "projection", "none"));
-            return half_explicit(options);
+  return {half_explicit_info(), [](const GivenOptions& o) {
+            return half_explicit({o.integer("order"), o.choice<Projection>("projection")});
           }};
 }
 

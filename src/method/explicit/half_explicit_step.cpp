@@ -6,6 +6,7 @@
 #include "method/explicit/half_explicit.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -33,8 +34,8 @@ HalfExplicitStep::HalfExplicitStep(std::shared_ptr<const System> system, const H
       ny_(system_->ny()),
       nz_(system_->nz()),
       m_(system_->npsi()),
-      linear_(system_->reaction_is_linear()),
-      one_solve_(linear_ && system_->velocity_is_z()),
+      linear_(system_->structure().reaction_is_linear),
+      one_solve_(linear_ && system_->structure().velocity_is_z),
       kernel_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
               system_->pattern(Q::constraint_rate_z), system_->is_constant(Q::momentum_z), choice) {
   Quantities here{Q::velocity, Q::momentum_z, Q::acceleration_force, Q::reaction_psi};
@@ -71,7 +72,6 @@ bool HalfExplicitStep::apply(double t, double h, const double* y0, const double*
 
 // K_i, Lambda_i and Z_{i+1}, with here_ at the point of stage i
 bool HalfExplicitStep::stage(int i, double t, double h, const double* z0, const double* psi) {
-  constexpr int most_iterations = 40;
   const std::vector<double>& a = tableau_.a[static_cast<std::size_t>(i)];
   const double weight = h * a[static_cast<std::size_t>(i)];
   const double t_here = t + tableau_.c[static_cast<std::size_t>(i)] * h,
@@ -83,18 +83,18 @@ bool HalfExplicitStep::stage(int i, double t, double h, const double* z0, const 
     std::fill(lambda_.begin(), lambda_.end(), 0.0);
   else
     std::copy_n(psi, m_, lambda_.data());
-  double last = INFINITY;
-  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+  Settling rule(newton_policy::half_explicit);
+  const bool solved = solved_by_newton(rule, [&]() -> Increment {
     ++iterations;
     ++evaluations;
-    if (iteration > 0 && !linear_) here_->at(t_here, Y(i), Z(i), lambda_.data());
+    if (rule.count() > 0 && !linear_) here_->at(t_here, Y(i), Z(i), lambda_.data());
     const Evaluation& e = *here_;
     std::copy_n(base_.data(), nz_, Z(i + 1));
     axpy(weight, K(i), nz_, Z(i + 1));
     next_->at(t_next, Y(i + 1), Z(i + 1), psi);
-    if (iteration == 0 || !one_solve_) {
+    if (rule.count() == 0 || !one_solve_) {
       ++factorisations;
-      if (!kernel_.factor(e[Q::momentum_z], e[Q::reaction_psi], (*next_)[Q::constraint_rate_z])) return false;
+      if (!kernel_.factor(e[Q::momentum_z], e[Q::reaction_psi], (*next_)[Q::constraint_rate_z])) return no_increment;
     }
     // b + r - p_z K and -(g_t + G v) / (h a)
     std::copy_n(e[Q::acceleration_force], nz_, right_.data());
@@ -108,18 +108,13 @@ bool HalfExplicitStep::stage(int i, double t, double h, const double* z0, const 
     axpy(1.0, right_.data(), nz_, K(i));
     axpy(1.0, right_.data() + nz_, m_, lambda_.data());
     const double change = std::abs(weight) * biggest(right_.data(), nz_);
-    if (!std::isfinite(change)) return false;
-    const double scale = std::max(biggest(Z(i + 1), nz_), std::abs(weight) * biggest(K(i), nz_));
     // A linear system is solved by the first solution; the second removes its rounding.
-    if ((one_solve_ && iteration == 1) || m_ == 0 || change <= 2e-16 * scale ||
-        (change <= 1e-12 * scale && change >= 0.5 * last)) {
-      std::copy_n(base_.data(), nz_, Z(i + 1));
-      axpy(weight, K(i), nz_, Z(i + 1));
-      return true;
-    }
-    last = change;
-  }
-  return false;
+    if (std::isfinite(change) && ((one_solve_ && rule.count() == 1) || m_ == 0)) return already_solved;
+    return {change, std::max(biggest(Z(i + 1), nz_), std::abs(weight) * biggest(K(i), nz_))};
+  });
+  std::copy_n(base_.data(), nz_, Z(i + 1));
+  axpy(weight, K(i), nz_, Z(i + 1));
+  return solved;
 }
 
 HalfExplicitMap::HalfExplicitMap(std::shared_ptr<const System> system, const HalfExplicitOptions& options,

@@ -11,23 +11,11 @@
 
 namespace hinge {
 
-void BdfOptions::validate() const {
-  if (order < 1 || order > 5)
-    throw InputError(fmt::format("'order' is {}; bdf has the orders 1 to 5 (from 7 on such formulas diverge)", order));
-  if (!std::isfinite(form.alpha) || !std::isfinite(form.beta) || form.alpha < 0 || form.beta < 0)
-    throw InputError(
-        fmt::format("'alpha' and 'beta' are {:g} and {:g}; Baumgarte's terms need numbers that are not "
-                    "negative, 10 is usual",
-                    form.alpha, form.beta));
-  if (ssf && form.formulation != Formulation::extended)
-    throw InputError("'iteration' = \"ssf\" belongs to formulation = \"extended\"; leave it out, or choose that one");
-}
-
 StepResult bdf_failure(const System& system, const State& state, double h, NewtonTrouble trouble) {
   std::string reason =
       h == 0 ? fmt::format("at t = {:g} the accelerations cannot be computed", state.t)
              : fmt::format("in the step from t = {:g} (h = {:g}) the equations could not be solved", state.t, h);
-  if (system.layout().kind != SystemKind::dae && system.ng() > 0)
+  if (!system.structure().is_dae && system.ng() > 0)
     if (const ConstraintRank rank = constraint_rank(system, state.t, state.y.data()); !rank.full())
       return {false, reason + ": the constraints are dependent here: " + rank.describe(system.layout())};
   switch (trouble) {
@@ -47,73 +35,55 @@ StepResult bdf_failure(const System& system, const State& state, double h, Newto
 namespace {
 
 MethodInfo bdf_info() {
-  return {
-      "bdf",
-      "backward differentiation, orders 1 to 5, with steps of given length or a tolerance; any formulation, and DAEs",
-      "k (option order); with a tolerance chosen from 1 to k",
-      "k",
-      Preserves{.position_level = true, .velocity_level = true},
-      {{"order", "the order k, 1 to 5; with a tolerance the largest", "5"},
-       {"formulation",
-        "\"projected-invariants\", \"ggl\", \"index-3\", \"index-2\", \"index-1\", \"baumgarte\", "
-        "\"extended\", \"coordinate-partitioning\" or \"tangent-space\"",
-        "\"projected-invariants\""},
-       {"alpha", "of \"baumgarte\": 2 alpha times the velocity level is added", "10"},
-       {"beta", "of \"baumgarte\": beta^2 times the position level is added", "10"},
-       {"iteration",
-        "\"newton\", or for \"extended\" with a step \"ssf\", Newton's iteration for the "
-        "overdetermined system",
-        "\"newton\""},
-       {"projection", "\"none\", \"position\", \"velocity\" or \"both\", after every step",
-        "\"both\" with a tolerance where the formulation has both levels, else \"none\""}},
-      "L. R. Petzold and F. A. Potra, ODAE methods for the numerical solution of Euler-Lagrange equations; K. E. "
-      "Brenan, S. L. Campbell and L. R. Petzold, Numerical solution of initial-value problems in DAEs"};
+  MethodInfo info{.name = "bdf",
+                  .summary =
+                      "backward differentiation, orders 1 to 5, with steps of given length or a tolerance; any "
+                      "formulation, and DAEs",
+                  .order = "k (option order); with a tolerance chosen from 1 to k",
+                  .multiplier_order = "k",
+                  .preserves = {.position_level = true, .velocity_level = true},
+                  .options = formulation_options("projected-invariants"),
+                  .reference =
+                      "L. R. Petzold and F. A. Potra, ODAE methods for the numerical solution of "
+                      "Euler-Lagrange equations; K. E. Brenan, S. L. Campbell and L. R. Petzold, Numerical "
+                      "solution of initial-value problems in DAEs",
+                  .can = {.chosen_steps = true, .full_interpolation = true, .dae = true}};
+  info.options.insert(info.options.begin(),  // from 7 on such formulas diverge
+                      integer_row("order", "5", {1, 5}, "the order k, with a tolerance the largest"));
+  info.options.push_back(word_row("iteration", {"newton", "ssf"},
+                                  "Newton's, or for \"extended\" with a step that for the overdetermined system"));
+  info.options.push_back(
+      projection_option("", "\"both\" with a tolerance where the formulation has both levels, else \"none\""));
+  return info;
 }
 
 MethodChoice bdf_choice(const BdfOptions& options) {
-  options.validate();
   const Formulation form =
       options.form.formulation == Formulation::automatic ? Formulation::projected_invariants : options.form.formulation;
-  MethodChoice choice{
-      bdf_info(), options.order,
-      fmt::format("bdf, order {}{}{}", options.order,
-                  form == Formulation::projected_invariants ? ""  // goes without saying, and DAEs have their own
-                                                            : ", " + std::string(formulation_name(form)),
-                  options.ssf ? " by the ssf iteration" : ""),
-      [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-        return make_fixed_bdf(std::move(system), options, solver);
-      },
-      options.order};
-  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
-                                   const AdaptiveOptions& adaptive) {
+  MethodChoice choice{bdf_info(), options.order, fmt::format("bdf, order {}", options.order), {}, options.order};
+  if (form != Formulation::projected_invariants)  // which goes without saying, and DAEs have their own
+    choice.description += fmt::format(", {}", formulation_name(form));
+  if (options.ssf) choice.description += " by the ssf iteration";
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions& steps) {
+    if (!steps.chosen()) return make_fixed_bdf(std::move(system), options, solver);
     if (options.ssf) throw UnsuitableMethod("'iteration' = \"ssf\" goes with steps of given length: give step = ...");
-    return make_adaptive_bdf(std::move(system), options, solver, adaptive);
+    return make_adaptive_bdf(std::move(system), options, solver, steps);
   };
-  choice.takes_dae = true;
-  Preserves& keeps = choice.info.preserves;
   const Projection projection = options.projection.value_or(Projection::none);
-  keeps.position_level =
-      has_position_level(form) || projection == Projection::position || projection == Projection::both;
-  keeps.velocity_level =
-      has_velocity_level(form) || projection == Projection::velocity || projection == Projection::both;
+  choice.info.preserves.position_level = has_position_level(form) || projects_position(projection);
+  choice.info.preserves.velocity_level = has_velocity_level(form) || projects_velocity(projection);
   return choice;
 }
 
-MethodChoice bdf_from(const Options& o) {
+MethodChoice bdf_from(const GivenOptions& o) {
   BdfOptions options;
-  options.order = integer_option(o, "order", 5);
-  options.form.formulation = parse_formulation(text_option(o, "formulation", "projected-invariants"));
-  options.form.alpha = number_option(o, "alpha", options.form.alpha);
-  options.form.beta = number_option(o, "beta", options.form.beta);
-  for (const char* name : {"alpha", "beta"})
-    if (o.count(name) && options.form.formulation != Formulation::baumgarte)
-      throw InputError(
-          fmt::format("'{}' belongs to formulation = \"baumgarte\"; leave it out, or choose that one", name));
-  const std::string iteration = text_option(o, "iteration", "newton");
-  if (iteration != "newton" && iteration != "ssf")
-    throw InputError(fmt::format("'iteration' is \"{}\"; choose \"newton\" or \"ssf\"", iteration));
-  options.ssf = iteration == "ssf";
-  if (o.count("projection")) options.projection = parse_projection(text_option(o, "projection", "none"));
+  options.order = o.integer("order");
+  options.form = read_formulation(o);
+  options.ssf = o.word("iteration") == "ssf";
+  if (options.ssf && options.form.formulation != Formulation::extended)
+    throw OptionError("iteration",
+                      "'iteration' = \"ssf\" belongs to formulation = \"extended\"; leave it out, or choose that one");
+  if (o.has("projection")) options.projection = o.choice<Projection>("projection");
   return bdf_choice(options);
 }
 

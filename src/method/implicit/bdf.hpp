@@ -7,6 +7,7 @@
 
 #include "formulation/implicit/implicit_problem.hpp"
 #include "hinge/method.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -20,7 +21,6 @@ struct BdfOptions {
   /// After every step. Where nothing is asked for: none with steps of given length, which leave round-off; with chosen
   /// steps both levels where the formulation has both, since Newton's iteration leaves a part of the tolerance.
   std::optional<Projection> projection{};
-  void validate() const;
 };
 
 /// Steps of given length. Defined in bdf_fixed.cpp.
@@ -32,11 +32,10 @@ std::unique_ptr<Stepper> make_fixed_bdf(std::shared_ptr<const System> system, co
                                         const SolverOptions& solver, const std::vector<State>& history, double h);
 
 /// Steps that are chosen to meet a tolerance. Defined in bdf_adaptive.cpp.
-std::unique_ptr<AdaptiveStepper> make_adaptive_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
-                                                   const SolverOptions& solver, const AdaptiveOptions& adaptive);
+std::unique_ptr<Stepper> make_adaptive_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
+                                           const SolverOptions& solver, const StepOptions& adaptive);
 
 /// Why the equations of a step could not be solved, with the likely cause.
-enum class NewtonTrouble { none, singular, not_finite, slow };
 StepResult bdf_failure(const System& system, const State& state, double h, NewtonTrouble trouble);
 
 }  // namespace hinge

@@ -41,19 +41,17 @@ namespace hinge {
 
 namespace {
 
-constexpr int most_iterations = 4, most_failures = 12;
-constexpr double slowest = 0.9;           // contraction
-constexpr double accuracy = 0.033;        // of Newton's iteration, in units of the tolerance
-constexpr double negligible = 1e-3;       // part of that accuracy
+constexpr int most_failures = 12;
 constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
 constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-class AdaptiveBdf final : public AdaptiveStepper {
+class AdaptiveBdf final : public Stepper {
  public:
   AdaptiveBdf(std::shared_ptr<const System> system, const BdfOptions& options, const SolverOptions& solver,
-              const AdaptiveOptions& adaptive)
-      : system_(std::move(system)),
+              const StepOptions& adaptive)
+      : Stepper(true),
+        system_(std::move(system)),
         problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
         adaptive_(adaptive),
@@ -144,7 +142,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   std::shared_ptr<const System> system_;
   std::unique_ptr<ImplicitProblem> problem_;
   IterationMatrix matrix_;
-  AdaptiveOptions adaptive_;
+  StepOptions adaptive_;
   std::size_t n_, most_order_;
   std::vector<std::size_t> tested_;
 
@@ -152,6 +150,7 @@ class AdaptiveBdf final : public AdaptiveStepper {
   BdfCoefficients used_, now_;  // of the last accepted step, of the one being tried
   std::size_t k_ = 1, k_used_ = 1;
   double t_ = 0, h_ = 0, h_used_ = 0;
+  WithinTolerance newton_{newton_policy::multistep_within_tolerance};
   double matrix_c_ = 0;        // 0: there is no matrix
   bool matrix_tired_ = false;  // it took more than two iterations last time
   int raised_ = 0;             // steps for which the order is not lowered again
@@ -207,8 +206,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
   }
   const double correction = 2 / (1 + now_.c / matrix_c_);
   std::fill(e_.begin(), e_.end(), 0.0);
-  double first = 0;
-  for (int m = 0; m < most_iterations; ++m) {
+  const NewtonTrouble trouble = newton(newton_, [&]() -> Increment {
     problem_->residual(t, x_.data(), rate_.data(), d_.data());
     ++counters_.evaluations;
     ++counters_.iterations;
@@ -222,20 +220,10 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
       const double part = change * newton_weight_[i];
       sum += part * part;
     }
-    const double size = std::sqrt(sum / static_cast<double>(n_));
-    if (!std::isfinite(size)) return NewtonTrouble::not_finite;
-    if (size <= 100 * epsilon) return NewtonTrouble::none;
-    if (m == 0) {
-      first = size;
-      continue;
-    }
-    matrix_tired_ = m > 1;
-    if (size <= negligible * accuracy) return NewtonTrouble::none;  // rounding need not contract
-    const double contraction = m == 1 ? size / first : m == 2 ? std::sqrt(size / first) : std::cbrt(size / first);
-    if (contraction > slowest) return NewtonTrouble::slow;
-    if (contraction / (1 - contraction) * size <= accuracy) return NewtonTrouble::none;
-  }
-  return NewtonTrouble::slow;
+    return std::sqrt(sum / static_cast<double>(n_));
+  });
+  if (newton_.count() > 1) matrix_tired_ = newton_.count() > 2;
+  return trouble;
 }
 
 // With the matrix at hand where it is near enough, else with a new one; of few unknowns also where the last step took
@@ -400,8 +388,8 @@ void AdaptiveBdf::show(double t, const double* x, const double* rate, State& sta
 
 }  // namespace
 
-std::unique_ptr<AdaptiveStepper> make_adaptive_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
-                                                   const SolverOptions& solver, const AdaptiveOptions& adaptive) {
+std::unique_ptr<Stepper> make_adaptive_bdf(std::shared_ptr<const System> system, const BdfOptions& options,
+                                           const SolverOptions& solver, const StepOptions& adaptive) {
   return std::make_unique<AdaptiveBdf>(std::move(system), options, solver, adaptive);
 }
 

@@ -27,7 +27,7 @@
 #include "formulation/project/projection.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/iteration_matrix.hpp"
-#include "method/implicit/radau_start.hpp"
+#include "method/implicit/radau.hpp"
 #include "method/vectors.hpp"
 
 namespace hinge {
@@ -59,9 +59,9 @@ class FixedBdf final : public Stepper {
     if (options.ssf)
       for (std::size_t i = 0; i < n_; ++i)
         if (problem_->unknowns()[i].index > 1) sigma_.push_back(i);
-    FormulationOptions smooth;
-    start_problem_ = formulate(system_, smooth);
-    starter_ = std::make_unique<RadauStart>(*start_problem_, solver.linear_algebra);
+    SolverOptions own;
+    own.linear_algebra = solver.linear_algebra;
+    starter_ = make_radau_stepper(system_, {.stages = 3}, own);
     multipliers_.resize(static_cast<std::size_t>(system_->npsi()));
     if (system_->ng() > 0 && options.projection.value_or(Projection::none) != Projection::none)
       projection_.emplace(system_, *options.projection, solver.linear_algebra);
@@ -88,7 +88,7 @@ class FixedBdf final : public Stepper {
       return {false, fmt::format("at t = {:g} accelerations and multipliers are not determined: the constraints are "
                                  "dependent there, or nothing gives a free motion inertia",
                                  state.t)};
-    const StepResult result = count_ < options_.order ? start(state, h) : follow(state, h);
+    const StepResult result = count_ < options_.order ? start_up(state, h) : follow(state, h);
     if (!result) count_ = 0;
     std::copy(state.psi.begin(), state.psi.end(), multipliers_.begin());
     return result;
@@ -96,10 +96,14 @@ class FixedBdf final : public Stepper {
 
  private:
   // By a one-step method, until there is a history.
-  StepResult start(State& state, double h) {
+  StepResult start_up(State& state, double h) {
     next_ = state;
-    if (const NewtonTrouble trouble = starter_->step(next_, h, counters_); trouble != NewtonTrouble::none)
-      return bdf_failure(*system_, state, h, trouble);
+    const Counters before = starter_->counters();
+    if (StepResult result = starter_->step(next_, h); !result) return result;
+    const Counters& now = starter_->counters();
+    counters_.iterations += now.iterations - before.iterations;
+    counters_.evaluations += now.evaluations - before.evaluations;
+    counters_.factorisations += now.factorisations - before.factorisations;
     if (!push(next_, h)) return bdf_failure(*system_, state, h, NewtonTrouble::singular);
     problem_->to_state(next_.t, history_[0].data(), rate_.data(), next_);
     std::swap(state, next_);
@@ -139,24 +143,21 @@ class FixedBdf final : public Stepper {
 
   // F(t, x, known + c x) = 0. The matrix is kept while it works.
   NewtonTrouble solve(double t, double h, double c) {
-    constexpr int most_iterations = 40;
-    constexpr double slow = 0.2, rounding = 1e-9;
-    double last = INFINITY;
-    bool fresh = false;
     if (c != c_ || fresh_pattern_) last_rate_ = 1;
-    for (int k = 0; k < most_iterations; ++k) {
+    Settling rule(newton_policy::multistep);
+    const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+      if (rule.count() > 1) last_rate_ = rule.theta();
       for (const std::size_t i : sigma_) x_[i] = 0;
       for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
-      const bool renew = last_rate_ > slow || !sigma_.empty();
-      if (renew) {
+      if (last_rate_ > newton_policy::multistep_renew_above || !sigma_.empty()) {
         matrix_.evaluate(t, x_.data(), rate_.data());
         ++counters_.factorisations;
         if (!matrix_.factor(h, c)) {
           c_ = 0;
-          return NewtonTrouble::singular;
+          return no_increment;
         }
         c_ = c;
-        fresh = true;
+        rule.matrix_renewed();
         fresh_pattern_ = false;
         last_rate_ = 0;
       }
@@ -164,23 +165,16 @@ class FixedBdf final : public Stepper {
       ++counters_.evaluations;
       ++counters_.iterations;
       matrix_.solve(increment_.data());
-      const double size = advance(h);
-      if (!std::isfinite(size)) return NewtonTrouble::not_finite;
-      // increments that stop shrinking are rounding, when they are small and the matrix is new
-      if (size <= 1e-16 || (k > 0 && size >= 0.5 * last && size < rounding && (fresh || size < 1e-13))) {
-        for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
-        return NewtonTrouble::none;
-      }
-      if (k > 0) last_rate_ = size / last;
-      last = size;
-    }
-    last_rate_ = 1;
-    return NewtonTrouble::slow;
+      return correct(h);
+    });
+    for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
+    if (trouble == NewtonTrouble::slow) last_rate_ = 1;
+    return trouble;
   }
 
   // x <- x - increment; the size of the increment relative to x, both in well scaled unknowns: then rounding is of one
   // size in all of them.
-  double advance(double h) {
+  double correct(double h) {
     const double power[] = {1, std::abs(h), h * h};
     double largest = 1e-200, change = 0;
     auto sigma = sigma_.begin();
@@ -199,9 +193,9 @@ class FixedBdf final : public Stepper {
 
   std::shared_ptr<const System> system_;
   BdfOptions options_;
-  std::unique_ptr<ImplicitProblem> problem_, start_problem_;
+  std::unique_ptr<ImplicitProblem> problem_;
   IterationMatrix matrix_;
-  std::unique_ptr<RadauStart> starter_;
+  std::unique_ptr<Stepper> starter_;
   std::size_t n_;
   std::optional<ConstraintProjection> projection_;
   std::array<std::vector<double>, most_order> history_;  // the newest first

@@ -1,5 +1,13 @@
-#include "method/implicit/euler_maruyama.hpp"
-
+// Drift-implicit Euler-Maruyama for linear DAEs with noise (a rough path has no derivative to insert elsewhere):
+//
+//   E dx + H x dt = c(t) dt + C dW:      (E + h H) x_{n+1} = E x_n + h c(t_{n+1}) + C dW_n,   dW_n ~ N(0, h)
+//
+// Strong order 1 (the noise is additive); without noise implicit Euler. Keeps the algebraic equations to round-off.
+// Keeps no invariant. For index 1, and noise in differential equations only, U_2 C = 0 where U_2 E = 0: white noise in
+// a constraint of index 2 would make the variance of a multiplier grow like 1/h.
+// x' of the states it returns is (x_{n+1} - x_n) / h; it has no limit.
+// Normal numbers come from a Mersenne twister by Box and Muller's formula, so that a seed means the same everywhere.
+// Reference: Winkler, J. Comput. Appl. Math. 157 (2003) 477.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,6 +22,7 @@
 #include "method/method_entry.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/rank.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -86,10 +95,7 @@ class EulerMaruyama final : public Stepper {
     refuse_algebraic_noise(*system_, pencil->e, c);
     noise_.assign(c.data(), c.data() + c.size());
 
-    SymbolicRows rows{eq.graph, eq.t, {}, {}, {}, {}, {}};
-    rows.add_unknowns(eq.y, eq.z, {});
-    rows.add_rows(eq.residual, 0);
-    compiled_ = CompiledRows(rows);
+    compiled_ = CompiledRows(SymbolicRows::of_dae(eq));
     const Pattern& p = compiled_.pattern();
     solver_ = make_linear_solver(p, choice);
     for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->assign(p.entries(), 0.0);
@@ -151,46 +157,35 @@ class EulerMaruyama final : public Stepper {
   long number_ = 0;
 };
 
-MethodInfo info() {
-  return {"euler-maruyama",
-          "linear DAEs of index 1 with noise, E dx + H x dt = c dt + C dW: drift-implicit",
-          "1",
-          "-",
-          {},
-          {{"seed", "of the random numbers: the same seed gives the same path", "1"}},
-          "Winkler, J. Comput. Appl. Math. 157 (2003) 477"};
-}
-
-MethodChoice from_options(const Options& options) {
-  EulerMaruyamaOptions o;
-  o.seed = number_option(options, "seed", 1);
-  return euler_maruyama(o);
+MethodInfo euler_maruyama_info() {
+  return {.name = "euler-maruyama",
+          .summary = "linear DAEs of index 1 with noise, E dx + H x dt = c dt + C dW: drift-implicit",
+          .order = "1",
+          .multiplier_order = "-",
+          .preserves = {},
+          .options = {integer_row("seed", "1", not_negative_range,
+                                  "of the random numbers, the same seed gives the same path")},
+          .reference = "Winkler, J. Comput. Appl. Math. 157 (2003) 477",
+          .can = {.dae = true}};
 }
 
 }  // namespace
 
-std::unique_ptr<Stepper> make_euler_maruyama_stepper(std::shared_ptr<const SymbolicSystem> system,
-                                                     const EulerMaruyamaOptions& options, LinearAlgebra choice) {
-  return std::make_unique<EulerMaruyama>(std::move(system), options, choice);
-}
-
 MethodChoice euler_maruyama(const EulerMaruyamaOptions& options) {
-  if (!(options.seed >= 0) || options.seed != std::floor(options.seed) || options.seed > 1e15)
-    throw InputError(fmt::format("seed = {}; it is a whole number from 0 on", options.seed));
-  MethodChoice choice;
-  choice.info = info();
-  choice.order = 1;
-  choice.description = fmt::format("Euler-Maruyama, drift-implicit, seed {:.0f}", options.seed);
-  choice.takes_dae = true;
-  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
+  MethodChoice choice{
+      euler_maruyama_info(), 1, fmt::format("Euler-Maruyama, drift-implicit, seed {:.0f}", options.seed), {}};
+  check_options(choice.info.options, {{"seed", options.seed}});
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
     auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-    if (!symbolic || system->layout().kind != SystemKind::dae)
+    if (!symbolic || !system->structure().is_dae)
       throw UnsuitableMethod("euler-maruyama is for [dae] models with noise; this system is mechanical");
-    return make_euler_maruyama_stepper(std::move(symbolic), options, solver.linear_algebra);
+    return std::make_unique<EulerMaruyama>(std::move(symbolic), options, solver.linear_algebra);
   };
   return choice;
 }
 
-MethodEntry euler_maruyama_entry() { return {info(), from_options}; }
+MethodEntry euler_maruyama_entry() {
+  return {euler_maruyama_info(), [](const GivenOptions& o) { return euler_maruyama({.seed = o.number("seed")}); }};
+}
 
 }  // namespace hinge

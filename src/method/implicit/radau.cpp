@@ -5,7 +5,7 @@
 
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
-#include "method/wrap/projected.hpp"
+#include "method/projected.hpp"
 
 namespace hinge {
 
@@ -42,84 +42,58 @@ void RadauReport::fill(double t, const double* x, const double* rate, State& sta
 namespace {
 
 MethodInfo radau_info() {
-  return {"radau",
-          "Radau IIA, for stiff and constrained systems in any formulation, and for DAEs",
-          "2 s - 1",
-          "2 s - 1",
-          {.position_level = true, .velocity_level = true},
-          {{"stages", "number of stages s: 1 to 9 with a step; 3, 5, 7 or \"variable\" with a tolerance",
-            "3, with a tolerance \"variable\""},
-           {"formulation", "the equations that are solved; see the guide", "projected-invariants"},
-           {"alpha", "damping of the formulation \"baumgarte\"", "10"},
-           {"beta", "stiffness of the formulation \"baumgarte\"", "10"},
-           {"multipliers",
-            "\"formulation\": as they are; \"recomputed\" from y and z; \"automatic\": recomputed where the "
-            "formulation's have a lower order (index-2, index-3, ggl)",
-            "automatic"},
-           {"projection", "\"none\", \"position\", \"velocity\" or \"both\", after every step",
-            "\"both\" with a tolerance where the formulation has both levels, else \"none\""}},
-          "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, sections IV.8 and VII"};
+  MethodInfo info{.name = "radau",
+                  .summary = "Radau IIA, for stiff and constrained systems in any formulation, and for DAEs",
+                  .order = "2 s - 1",
+                  .multiplier_order = "2 s - 1",
+                  .preserves = {.position_level = true, .velocity_level = true},
+                  .options = formulation_options("projected-invariants"),
+                  .reference =
+                      "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, "
+                      "sections IV.8 and VII",
+                  .can = {.chosen_steps = true, .dae = true}};
+  OptionInfo stages = integer_row("stages", "", {1, 9}, "number of stages s; with a tolerance 3, 5, 7 or \"variable\"");
+  stages.words = {"variable"};
+  stages.unit = "stages";
+  stages.default_depends = "3, with a tolerance \"variable\"";
+  info.options.insert(info.options.begin(), stages);
+  info.options.push_back(word_row("multipliers", {"automatic", "formulation", "recomputed"},
+                                  "those of the formulation, those recomputed from y and z, or the latter where the "
+                                  "former have a lower order (index-2, index-3, ggl)"));
+  info.options.push_back(
+      projection_option("", "\"both\" with a tolerance where the formulation has both levels, else \"none\""));
+  return info;
 }
 
-int read_stages(const Options& options) {
-  const auto at = options.find("stages");
-  if (at != options.end())
-    if (const auto* word = std::get_if<std::string>(&at->second)) {
-      if (*word == "variable") return 0;
-      throw InputError(fmt::format("'stages' is \"{}\"; give a number of stages, or \"variable\"", *word));
-    }
-  return integer_option(options, "stages", 0);
-}
-
-MethodChoice make_radau(const Options& options) {
+MethodChoice radau_from(const GivenOptions& given) {
   RadauOptions o;
-  o.stages = read_stages(options);
-  if (options.contains("stages") && o.stages == 0 && std::holds_alternative<double>(options.at("stages")))
-    o.stages = -1;
-  o.formulation.formulation = parse_formulation(text_option(options, "formulation", "projected-invariants"));
-  o.formulation.alpha = number_option(options, "alpha", o.formulation.alpha);
-  o.formulation.beta = number_option(options, "beta", o.formulation.beta);
-  if (options.contains("projection")) o.projection = parse_projection(text_option(options, "projection", "none"));
-  const std::string word = text_option(options, "multipliers", "automatic");
-  using Multipliers = RadauOptions::Multipliers;
-  if (word == "formulation")
-    o.multipliers = Multipliers::formulation;
-  else if (word == "recomputed")
-    o.multipliers = Multipliers::recomputed;
-  else if (word != "automatic")
-    throw InputError(
-        fmt::format("'multipliers' is \"{}\"; it takes \"automatic\", \"formulation\" or \"recomputed\"", word));
+  o.stages = given.integer("stages");  // "variable": 0
+  o.formulation = read_formulation(given);
+  o.multipliers = given.choice<RadauOptions::Multipliers>("multipliers");
+  if (given.has("projection")) o.projection = given.choice<Projection>("projection");
   return radau(o);
 }
 
 }  // namespace
 
 MethodChoice radau(const RadauOptions& options) {
-  if (options.stages < 0 || options.stages > 9)
-    throw InputError("radau takes 1 to 9 stages (3, 5 or 7 with a tolerance, or \"variable\")");
-  const int s = options.stages > 0 ? options.stages : 3;
-  MethodChoice choice;
-  choice.info = radau_info();
-  choice.order = 2 * s - 1;
-  choice.multiplier_order = 2 * s - 1;
+  const int s = options.stages != 0 ? options.stages : 3;
+  MethodChoice choice{radau_info(), 2 * s - 1, fmt::format("Radau IIA, {} stages", s), {}, 2 * s - 1};
+  check_options(choice.info.options, {{"stages", static_cast<double>(s)}});
   // The default formulation goes without saying: it is one of mechanical systems, and DAEs have their own.
-  choice.description = fmt::format("Radau IIA, {} stages", s);
-  if (options.formulation.formulation != Formulation::projected_invariants)
-    choice.description += fmt::format(", {}", formulation_name(options.formulation.formulation));
-  choice.takes_dae = true;
   const Formulation form = options.formulation.formulation;
+  if (form != Formulation::projected_invariants) choice.description += fmt::format(", {}", formulation_name(form));
   choice.info.preserves = {.position_level = has_position_level(form), .velocity_level = has_velocity_level(form)};
-  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-    return make_radau_stepper(std::move(system), options, solver);
-  };
   if (options.projection) choice = projected(std::move(choice), *options.projection);
-  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
-                                   const AdaptiveOptions& adaptive) {
-    return make_radau_adaptive(std::move(system), options, solver, adaptive);
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions& steps) {
+    if (steps.chosen()) return make_radau_adaptive(std::move(system), options, solver, steps);
+    std::unique_ptr<Stepper> stepper = make_radau_stepper(system, options, solver);
+    if (!options.projection || *options.projection == Projection::none) return stepper;
+    return projected(std::move(stepper), system, *options.projection, solver.linear_algebra);
   };
   return choice;
 }
 
-MethodEntry radau_entry() { return {radau_info(), make_radau}; }
+MethodEntry radau_entry() { return {radau_info(), radau_from}; }
 
 }  // namespace hinge

@@ -25,7 +25,7 @@ class RadauReport {
 
 std::unique_ptr<Stepper> make_radau_stepper(std::shared_ptr<const System> system, const RadauOptions& radau,
                                             const SolverOptions& solver);
-std::unique_ptr<AdaptiveStepper> make_radau_adaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
-                                                     const SolverOptions& solver, const AdaptiveOptions& adaptive);
+std::unique_ptr<Stepper> make_radau_adaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
+                                             const SolverOptions& solver, const StepOptions& adaptive);
 
 }  // namespace hinge

@@ -30,6 +30,7 @@
 #include "hinge/error.hpp"
 #include "method/implicit/radau.hpp"
 #include "method/implicit/radau_stages.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -43,18 +44,19 @@ constexpr double keep_step_up_to = 1.2;                           // times h: no
 constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
 constexpr int most_stages = 7;
 
-class RadauAdaptive final : public AdaptiveStepper {
+class RadauAdaptive final : public Stepper {
  public:
   RadauAdaptive(std::shared_ptr<const System> system, const RadauOptions& radau, const SolverOptions& solver,
-                const AdaptiveOptions& options)
-      : system_(std::move(system)),
+                const StepOptions& options)
+      : Stepper(true),
+        system_(std::move(system)),
         options_(options),
         variable_(radau.stages == 0),
         tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
         problem_(formulate(system_, radau.formulation)),
         stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
         report_(system_, *problem_, radau),
-        reported_(system_->layout().kind == SystemKind::dae) {
+        reported_(system_->structure().is_dae) {
     const auto n = static_cast<std::size_t>(problem_->size());
     for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_, &moved_}) v->assign(n, 0.0);
     for (auto* v : {&z_, &dz_, &old_}) v->assign(n * most_stages, 0.0);
@@ -73,18 +75,15 @@ class RadauAdaptive final : public AdaptiveStepper {
   std::vector<std::string> remarks() const override;
 
  private:
-  enum class Newton { converged, failed };
-
   const RadauTableau& tableau() const { return tableaus_[level_]; }
   std::size_t stages() const { return static_cast<std::size_t>(tableau().stages); }
-  int iteration_limit() const { return 7 + (tableau().stages - 3) * 5 / 2; }
 
   void use(std::size_t level);
   void set_weights(double h);
   double first_step(double limit) const;
   void predict(double h);
   void linearise(double h);
-  Newton solve(double h);
+  bool solve(double h);
   double estimate(double h);
   void project(State& state);
   void choose_order(double quotient);
@@ -92,7 +91,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   StepResult give_up(double h, const char* what) const;
 
   std::shared_ptr<const System> system_;
-  AdaptiveOptions options_;
+  StepOptions options_;
   bool variable_;
   std::array<RadauTableau, 3> tableaus_;
   std::size_t level_ = 0, old_level_ = 0;
@@ -101,7 +100,7 @@ class RadauAdaptive final : public AdaptiveStepper {
   RadauReport report_;
   bool reported_;  // are unknowns of higher index results? Multipliers of mechanical systems can be computed anew
   std::optional<ConstraintProjection> projection_;
-  double relative_ = 0, absolute_ = 0, newton_limit_ = 0;  // rtol', atol', of the increments
+  double relative_ = 0, absolute_ = 0;  // rtol', atol'
 
   double t_ = 0, h_ = 0;          // where we are; the next step
   double h_old_ = 0, t_old_ = 0;  // the last accepted one, whose polynomial is from_ + sum w_j old_j
@@ -110,9 +109,9 @@ class RadauAdaptive final : public AdaptiveStepper {
   Derivatives derivatives_ = Derivatives::old;
   bool linearise_ = true;
   double factored_h_ = 0;
-  double error_before_ = 0, contraction_ = 0, rate_factor_ = 1, shrink_ = 0.5;
-  double accepted_h_ = 0, slowest_ = 0;
-  int iterations_ = 0, since_order_change_ = 0;
+  double error_before_ = 0, accepted_h_ = 0;
+  int since_order_change_ = 0;
+  WithinTolerance newton_{newton_policy::collocation_within_tolerance};
   std::array<long, 3> steps_with_{};
   std::vector<double> x0_, rate0_, x1_, weight_, error_, trial_, slope_, from_, moved_, z_, dz_, old_;
 };
@@ -123,7 +122,8 @@ void RadauAdaptive::use(std::size_t level) {
   const double s = tableau().stages, given = options_.tolerance.relative;
   relative_ = 0.1 * std::pow(given, (s + 1) / (2 * s));
   absolute_ = relative_ * options_.tolerance.absolute / given;
-  newton_limit_ = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
+  newton_.policy.limit = 7 + (tableau().stages - 3) * 5 / 2;
+  newton_.policy.enough = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
   factored_h_ = 0;
   since_order_change_ = 0;
 }
@@ -140,8 +140,7 @@ StepResult RadauAdaptive::start(const State& state) {
   has_polynomial_ = rejected_ = false;
   derivatives_ = Derivatives::old;
   first_ = linearise_ = true;
-  rate_factor_ = 1;
-  contraction_ = 0;
+  newton_.forget();
   h_old_ = 0;
   use(variable_ ? 0 : level_);
   return {};
@@ -217,43 +216,17 @@ void RadauAdaptive::linearise(double h) {
   factored_h_ = 0;
 }
 
-RadauAdaptive::Newton RadauAdaptive::solve(double h) {
+bool RadauAdaptive::solve(double h) {
   const std::size_t n = x0_.size(), s = stages();
-  const int limit = iteration_limit();
-  rate_factor_ = std::pow(std::max(rate_factor_, epsilon), 0.8);
-  contraction_ = good_contraction;
-  shrink_ = 0.5;
-  double before = 0, ratio_before = 0;
-  slowest_ = 0;
-  for (int k = 1; k <= limit; ++k) {
-    if (!stages_.iterate(t_, x0_.data(), h, z_.data(), dz_.data())) return Newton::failed;
+  return solved_by_newton(newton_, [&]() -> Increment {
+    if (!stages_.iterate(t_, x0_.data(), h, z_.data(), dz_.data())) return no_increment;
     double sum = 0;
     for (std::size_t i = 0; i < s; ++i) {
       const double one = norm(dz_.data() + i * n);
       sum += one * one;
     }
-    const double size = std::sqrt(sum / static_cast<double>(s));
-    if (!std::isfinite(size)) return Newton::failed;
-    if (k > 1) {
-      const double ratio = size / before;
-      contraction_ = k == 2 ? ratio : std::sqrt(ratio * ratio_before);
-      slowest_ = std::max(slowest_, ratio);
-      ratio_before = ratio;
-      if (contraction_ >= (k == 2 ? 2 : 0.99)) return Newton::failed;
-      const double theta = std::min(contraction_, 0.99);
-      rate_factor_ = theta / (1 - theta);
-      const double at_end = rate_factor_ * size * std::pow(theta, limit - 1 - k) / newton_limit_;
-      if (at_end >= 1 && k > 2 && k < limit) {  // will not be there in time
-        const double excess = std::clamp(at_end, 1e-4, 20.0);
-        shrink_ = 0.8 * std::pow(excess, -1.0 / (4 + limit - 1 - k));
-        return Newton::failed;
-      }
-    }
-    before = std::max(size, epsilon);
-    iterations_ = k;
-    if (rate_factor_ * size <= newton_limit_) return Newton::converged;
-  }
-  return Newton::failed;
+    return std::sqrt(sum / static_cast<double>(s));
+  });
 }
 
 double RadauAdaptive::estimate(double h) {
@@ -313,18 +286,18 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
       factored_h_ = h;
     }
     set_weights(h);
-    if (solve(h) == Newton::failed) {
+    if (!solve(h)) {
       trouble = "the iteration for the stages does not converge";
       ++counters_.failed;
       rejected_ = derivatives_ != Derivatives::old;
-      if (rejected_) h_ = shrink_ * h;  // else once more with new derivatives
+      if (rejected_) h_ = newton_.shrink() * h;  // else once more with new derivatives
       linearise_ = derivatives_ != Derivatives::start;
-      rate_factor_ = 1;
+      newton_.forget();
       continue;
     }
     const double error = estimate(h), power = 1.0 / (tableau().stages + 1);
-    const double k = 2 * iteration_limit();
-    const double factor = std::min(safety, safety * (k + 1) / (k + iterations_));
+    const double k = 2 * newton_.policy.limit;
+    const double factor = std::min(safety, safety * (k + 1) / (k + newton_.count()));
     double quotient = std::clamp(std::pow(error, power) / factor, least_quotient, largest_quotient);
     if (error >= 1) {
       trouble = "the error does not get below the tolerance";
@@ -355,11 +328,12 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     ++steps_with_[level_];
     ++counters_.steps;
     double next = h / quotient;
-    if (slowest_ > 0) next = std::min(next, h * std::max(0.8, good_start / slowest_));
+    if (const double slowest = newton_.slowest(); slowest > 0)
+      next = std::min(next, h * std::max(0.8, good_start / slowest));
     if (rejected_) next = std::min(next, h);
     const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());
     if (change == ImplicitProblem::Change::pattern) stages_.match_pattern();
-    linearise_ = contraction_ > good_contraction || change != ImplicitProblem::Change::none;
+    linearise_ = newton_.theta() > good_contraction || change != ImplicitProblem::Change::none;
     derivatives_ = Derivatives::old;
     if (variable_) choose_order(next / h);
     if (!linearise_ && next >= h && next <= keep_step_up_to * h) next = h;
@@ -391,11 +365,11 @@ void RadauAdaptive::choose_order(double ratio) {
   constexpr double up = 0.03, down = 0.8;
   constexpr int wait = 5;
   ++since_order_change_;
-  if (contraction_ >= down && level_ > 0) {
+  if (newton_.theta() >= down && level_ > 0) {
     use(level_ - 1);
     accepted_h_ = 0;
   } else if (since_order_change_ > wait && level_ < 2 && ratio > 0.8 && ratio < 1.2 &&
-             (iterations_ == 1 || contraction_ <= up)) {
+             (newton_.count() == 1 || newton_.theta() <= up)) {
     use(level_ + 1);
     accepted_h_ = 0;
   }
@@ -439,12 +413,11 @@ std::vector<std::string> RadauAdaptive::remarks() const {
 
 }  // namespace
 
-std::unique_ptr<AdaptiveStepper> make_radau_adaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
-                                                     const SolverOptions& solver, const AdaptiveOptions& adaptive) {
-  solver.validate();
+std::unique_ptr<Stepper> make_radau_adaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
+                                             const SolverOptions& solver, const StepOptions& adaptive) {
   if (radau.stages != 0 && radau.stages != 3 && radau.stages != 5 && radau.stages != 7)
-    throw InputError(
-        fmt::format("with a tolerance radau takes 3, 5 or 7 stages, or \"variable\", not {}", radau.stages));
+    throw OptionError(
+        "stages", fmt::format("with a tolerance radau takes 3, 5 or 7 stages, or \"variable\", not {}", radau.stages));
   return std::make_unique<RadauAdaptive>(std::move(system), radau, solver, adaptive);
 }
 

@@ -8,7 +8,7 @@
 #include "method/implicit/radau_stages.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
-#include "solve/newton/convergence.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -42,16 +42,13 @@ class RadauStepper final : public Stepper {
       rate0_ = rate1_;
     } else if (!begin(state)) {
       known_ = false;
-      return explain_failure(*system_, state, h, "the equations of the accelerations", Convergence(1));
+      return explain_failure(*system_, state, h, "the equations of the accelerations");
     }
     predict(h, goes_on);
-    // one matrix for all stages: in long steps the contraction is 0.5, and round-off is fifty bits away
-    Convergence convergence(2 * solver_.max_iterations, round_off_);
-    if (!solve(state.t, h, convergence)) {
+    if (!solve(state.t, h)) {
       known_ = false;
-      return explain_failure(*system_, state, h, "the stage equations", convergence);
+      return explain_failure(*system_, state, h, "the stage equations", newton_);
     }
-    round_off_ = convergence.next_noise();
     const std::size_t n = x0_.size(), last = static_cast<std::size_t>(tableau_.stages - 1);
     for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[last * n + k];
     stages_.rate(static_cast<int>(last), h, z_.data(), rate1_.data());
@@ -93,37 +90,37 @@ class RadauStepper final : public Stepper {
     }
   }
 
-  bool solve(double t, double h, Convergence& convergence) {
-    using Newton = SolverOptions::Newton;
+  bool solve(double t, double h) {
     const std::size_t n = x0_.size(), s = static_cast<std::size_t>(tableau_.stages);
     set_noise(h);
-    stages_.linearise(t, x0_.data(), rate0_.data());
-    if (!stages_.factor(h)) return false;
-    convergence.matrix_renewed();
-    for (;;) {
-      if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) {
-        convergence.judge(std::numeric_limits<double>::quiet_NaN());
-        return false;
+    return solved_by_newton(newton_, [&]() -> Increment {
+      if (renew()) {
+        linearise(t, h);
+        if (!stages_.factor(h)) return no_increment;
+        newton_.matrix_renewed();
       }
+      if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
       double size = 0;
       for (std::size_t i = 0; i < s; ++i)
         for (std::size_t k = 0; k < n; ++k) size = larger(size, std::abs(dz_[i * n + k]) / noise_[k]);
-      const Convergence::Verdict verdict = convergence.judge(size);
-      if (verdict == Convergence::Verdict::converged) return true;
-      if (verdict == Convergence::Verdict::failed) return false;
-      const bool slow = convergence.slower_than(0.3) || convergence.count() % 8 == 0;
-      const bool renew =
-          solver_.newton == Newton::full || (solver_.newton == Newton::automatic && convergence.count() > 1 && slow);
-      if (renew) {  // in the middle of the step, where the stages are now
-        const std::size_t middle = (s - 1) / 2;
-        for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[middle * n + k];
-        stages_.rate(static_cast<int>(middle), h, z_.data(), rate1_.data());
-        stages_.linearise(t + tableau_.c(static_cast<Eigen::Index>(middle)) * h, x1_.data(), rate1_.data());
-        if (!stages_.factor(h)) return false;
-        convergence.matrix_renewed();
-        ++counters_.full_newton;
-      }
-    }
+      return size;
+    });
+  }
+
+  bool renew() const {
+    using Newton = SolverOptions::Newton;
+    if (newton_.count() == 0 || solver_.newton == Newton::full) return true;
+    return solver_.newton == Newton::automatic && newton_.count() > 1 && (newton_.renew() || newton_.count() % 8 == 0);
+  }
+
+  // At the start; when that has turned out to be slow, in the middle of the step, where the stages are now.
+  void linearise(double t, double h) {
+    if (newton_.count() == 0) return stages_.linearise(t, x0_.data(), rate0_.data());
+    const std::size_t n = x0_.size(), middle = (static_cast<std::size_t>(tableau_.stages) - 1) / 2;
+    for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[middle * n + k];
+    stages_.rate(static_cast<int>(middle), h, z_.data(), rate1_.data());
+    stages_.linearise(t + tableau_.c(static_cast<Eigen::Index>(middle)) * h, x1_.data(), rate1_.data());
+    ++counters_.full_newton;
   }
 
   // What rounding does to each unknown: eps |x|, with the sizes of all positions taken together, and of all z. An
@@ -135,7 +132,7 @@ class RadauStepper final : public Stepper {
                       nz = static_cast<std::size_t>(system_->nz());
     const double size = std::abs(h);
     const auto reach = [&](std::size_t k) { return std::abs(x0_[k]) + size * std::abs(rate0_[k]); };
-    const bool dae = system_->layout().kind == SystemKind::dae;
+    const bool dae = system_->structure().is_dae;
     double y = 0, z = 0;
     for (std::size_t k = 0; k < std::min(ny, n); ++k) y = std::max(y, reach(k));
     for (std::size_t k = ny; !dae && k < std::min(ny + nz, n); ++k) z = std::max(z, reach(k));
@@ -162,7 +159,11 @@ class RadauStepper final : public Stepper {
   RadauReport report_;
   State ends_at_;  // y and z after the last step
   bool known_ = false;
-  double h_old_ = 0, round_off_ = 1;
+  double h_old_ = 0;
+  // one matrix for all stages: in long steps the contraction is 0.5, and round-off is fifty bits away
+  Convergence newton_{2 * solver_.max_iterations, system_->structure().is_symbolic
+                                                      ? newton_policy::collocation
+                                                      : newton_policy::collocation_by_differences};
   std::vector<double> x0_, rate0_, x1_, rate1_, noise_, weight_, z_, dz_, old_;
 };
 
@@ -170,7 +171,6 @@ class RadauStepper final : public Stepper {
 
 std::unique_ptr<Stepper> make_radau_stepper(std::shared_ptr<const System> system, const RadauOptions& radau,
                                             const SolverOptions& solver) {
-  solver.validate();
   return std::make_unique<RadauStepper>(std::move(system), radau, solver);
 }
 

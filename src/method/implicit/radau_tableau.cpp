@@ -7,6 +7,8 @@
 #include "solve/linear/lu.hpp"
 #include "solve/linear/spectrum.hpp"
 
+#include "solve/newton/newton.hpp"
+
 namespace hinge {
 
 namespace {
@@ -30,14 +32,12 @@ std::pair<Real, Real> legendre(int n, Real x) {
 Reals nodes(int s) {
   Reals c;
   for (int k = 1; k < s; ++k) {
-    Real x = -std::cos(std::acos(Real(-1)) * (2 * k - 1) / (2 * s - 1));
-    for (int i = 0; i < 50; ++i) {
-      const auto [p, dp] = legendre(s, x);
-      const auto [q, dq] = legendre(s - 1, x);
-      const Real step = (p - q) / (dp - dq);
-      x -= step;
-      if (std::abs(step) < 1e-19L) break;
-    }
+    const Real guess = -std::cos(std::acos(Real(-1)) * (2 * k - 1) / (2 * s - 1));
+    const Real x = newton_root(guess, [s](Real at) {
+      const auto [p, dp] = legendre(s, at);
+      const auto [q, dq] = legendre(s - 1, at);
+      return (p - q) / (dp - dq);
+    });
     c.push_back((1 + x) / 2);
   }
   c.push_back(1);

@@ -16,34 +16,27 @@ const std::vector<std::string> cones = {"coulomb", "convexified", "polyhedral"};
 
 }  // namespace
 
-int index_option(const Options& options, const std::string& name, const std::vector<std::string>& words) {
-  const std::string word = text_option(options, name, words[0].c_str());
-  const auto at = std::find(words.begin(), words.end(), word);
-  if (at != words.end()) return static_cast<int>(at - words.begin());
-  std::string list;
-  for (const std::string& w : words) list += (list.empty() ? "\"" : ", \"") + w + "\"";
-  throw InputError(fmt::format("'{}' is \"{}\"; it is one of {}", name, word, list));
+std::vector<OptionInfo> contact_options() {
+  OptionInfo tolerance =
+      number_row("solver_tolerance", "", {0, 1, true, true}, "relative residual of contact problems");
+  tolerance.default_depends = "1e-10 for few contacts, 1e-6 for more, 1e-4 from 1000 on";
+  return {word_row("cone", cones, "of friction, exact or an approximation"),
+          integer_row("facets", "8", {.min = 4}, "edges of the polyhedral cone in space, an even number"),
+          word_row("solver", {"auto"}, "of contact problems, one of 'hinge contact --list'"), tolerance,
+          integer_row("threads", "1", {1, 1024}, "for contact problems")};
 }
 
-void add_contact_options(std::vector<OptionInfo>& list) {
-  list.push_back({"cone", "of friction: \"coulomb\" (exact), \"convexified\" or \"polyhedral\"", "\"coulomb\""});
-  list.push_back({"facets", "edges of the polyhedral cone in space", "8"});
-  list.push_back({"solver", "of contact problems, one of 'hinge contact --list'", "\"auto\""});
-  list.push_back({"solver_tolerance", "relative residual of contact problems",
-                  "1e-10 for few contacts, 1e-6 for more, 1e-4 from 1000 on"});
-  list.push_back({"threads", "for contact problems", "1"});
+OptionInfo sequence_option() {
+  return word_row("sequence", {"first", "last"}, "of sequential impacts: which approaching contact comes first");
 }
 
-ContactSolving contact_solving(const Options& options) {
+ContactSolving contact_solving(const GivenOptions& options) {
   ContactSolving solving;
-  solving.friction = choice_option<FrictionModel>(options, "cone", cones);
-  solving.facets = integer_option(options, "facets", solving.facets);
-  solving.solver = text_option(options, "solver", "auto");
-  solving.tolerance = number_option(options, "solver_tolerance", 0);
-  if (options.count("solver_tolerance") && !(solving.tolerance > 0))
-    throw InputError(
-        fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8", solving.tolerance));
-  solving.threads = integer_option(options, "threads", 1);
+  solving.friction = options.choice<FrictionModel>("cone");
+  solving.facets = options.integer("facets");
+  solving.solver = options.word("solver");
+  solving.tolerance = options.number("solver_tolerance");
+  solving.threads = options.integer("threads");
   return solving;
 }
 

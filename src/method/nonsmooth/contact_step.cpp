@@ -35,14 +35,16 @@ void ContactSolving::validate() const {
   if (std::none_of(list.begin(), list.end(), [&](const ContactSolverInfo& s) { return s.name == solver; })) {
     std::string names;
     for (const ContactSolverInfo& s : list) names += (names.empty() ? "" : ", ") + s.name;
-    throw InputError(fmt::format("there is no contact solver '{}'; there are {}", solver, names));
+    throw OptionError("solver", fmt::format("there is no contact solver '{}'; there are {}", solver, names));
   }
   if (!(tolerance >= 0 && tolerance < 1))
-    throw InputError(fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8", tolerance));
+    throw OptionError("solver_tolerance",
+                      fmt::format("'solver_tolerance' is {}; give a small positive number, such as 1e-8", tolerance));
   if (facets < 4 || facets % 2 != 0)
-    throw InputError(fmt::format("'facets' is {}; a friction pyramid has an even number of edges, at least 4", facets));
+    throw OptionError(
+        "facets", fmt::format("'facets' is {}; a friction pyramid has an even number of edges, at least 4", facets));
   if (threads < 1 || threads > 1024)
-    throw InputError(fmt::format("'threads' is {}; give a number from 1 to 1024", threads));
+    throw OptionError("threads", fmt::format("'threads' is {}; give a number from 1 to 1024", threads));
 }
 
 ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& matrix, const ContactSolving& options,

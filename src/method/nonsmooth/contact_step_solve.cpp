@@ -28,7 +28,7 @@ bool ContactStep::solve_problem(const ContactProblem& p) {
   ContactOptions& o = solver_.options();
   o.tolerance = !free ? options_.tolerance : few_ ? 1e-10 : !p.by_bodies() ? 1e-8 : large ? 1e-4 : 1e-6;
   o.polish = free && few_;
-  solver_.choose(free && large ? "block-gauss-seidel" : options_.solver);
+  solver_.choose(free && large ? std::string_view("block-gauss-seidel") : options_.solver);
   const ContactReport report = solver_.solve(p, reaction_);
   ++statistics.solves;
   statistics.solver_iterations += report.iterations;

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_band.hpp"
+#include "method/contact_band.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -20,25 +21,25 @@ constexpr int most_crowded = 200;  // events without time between them
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
-  auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic || !system->velocity_is_z() || has_shapes_that_touch(*system))
+std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
+  const Structure& s = system->structure();
+  if (!s.velocity_is_z || has_shapes_that_touch(*system) || (s.has_contacts && !s.is_symbolic))
     throw UnsuitableMethod(
         "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
         "with shapes use moreau-jean");
-  if (system->ng() > 0 && !system->reaction_is_ideal())
+  if (system->ng() > 0 && !s.reaction_is_ideal)
     throw UnsuitableMethod("event-driven treats ideal joints only, whose reaction is -G^T psi");
-  return symbolic;
+  return system;
 }
 
 }  // namespace
 
 EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDrivenOptions& options,
-                         const SolverOptions& solver, const AdaptiveOptions& adaptive)
-    : system_(suitable(system)),
+                         const SolverOptions& solver, const StepOptions& steps)
+    : system_(suitable(std::move(system))),
       options_(options),
       solver_(solver),
-      adaptive_(adaptive),
+      steps_(steps),
       base_method_(options.base),
       motion_(system_),
       contacts_(system_, system_->pattern(Q::momentum_z), options.solving, solver.linear_algebra) {
@@ -54,10 +55,7 @@ EventDriven::Base& EventDriven::base() {
   if (found != bases_.end()) return found->second;
   Base b;
   b.system = motion_.system(modes_);
-  if (base_method_.bind_adaptive && adaptive_.tolerance.given())
-    b.adaptive = base_method_.bind_adaptive(b.system, solver_, adaptive_);
-  else
-    b.stepper = base_method_.bind(b.system, solver_);
+  b.stepper = base_method_.bind(b.system, solver_, steps_);
   b.acceleration = std::make_unique<Acceleration>(b.system, solver_.linear_algebra);
   if (b.system->ng() > system_->ng())
     b.projection = std::make_unique<ConstraintProjection>(b.system, Projection::both, solver_.linear_algebra);
@@ -68,15 +66,8 @@ EventDriven::Base& EventDriven::base() {
 
 void EventDriven::count(Counters& counters) const {
   Counters sum;
+  for (const auto& [modes, b] : bases_) sum += b.stepper->counters();
   sum.steps = counters.steps;
-  for (const auto& [modes, b] : bases_) {
-    const Counters& c = b.adaptive ? b.adaptive->counters() : b.stepper->counters();
-    sum.iterations += c.iterations;
-    sum.evaluations += c.evaluations;
-    sum.factorisations += c.factorisations;
-    sum.rejected += c.rejected;
-    sum.failed += c.failed;
-  }
   counters = sum;
 }
 
@@ -90,7 +81,7 @@ bool EventDriven::note(double t, const std::string& what) {
 }
 
 void EventDriven::to_mode(const State& state, State& s) {
-  const SymbolicSystem& system = *motion_.system(modes_);
+  const System& system = *motion_.system(modes_);
   s.t = state.t;
   s.y.assign(at(system.ny()), 0.0);
   std::copy(state.y.begin(), state.y.end(), s.y.begin());
@@ -143,8 +134,8 @@ void EventDriven::count_friction(double t1) {
   for (int k = 0; k < 4; ++k) {  // Gauss
     const double t = (t0 + t1) / 2 + (k % 2 == 0 ? 1 : -1) * node[k / 2] * (t1 - t0) / 2;
     probe_ = before_;
-    if (b.adaptive)
-      b.adaptive->interpolate(t, probe_);
+    if (b.stepper->chooses_steps())
+      b.stepper->interpolate(t, probe_);
     else if (!propagate(b, before_, t, probe_))
       return;
     probe_.t = t;
@@ -175,11 +166,7 @@ StepResult EventDriven::restart(State& state) {
     return {false,
             "the closed contacts depend on each other, or on the joints, so that their reactions are not determined; "
             "use moreau-jean, which shares them out, or leave out a contact"};
-  if (b.adaptive) {
-    if (StepResult started = b.adaptive->start(mode_state_); !started) return started;
-  } else {
-    b.stepper->reset();
-  }
+  if (StepResult started = b.stepper->start(mode_state_); !started) return started;
   user_ = state;
   evaluate_roots(mode_state_, values_);
   for (std::size_t k = 0; k < roots_.size(); ++k) {
@@ -204,18 +191,11 @@ StepResult EventDriven::begin(State& state) {
 StepResult EventDriven::propagate(Base& b, const State& from, double t, State& to) {
   to = from;
   if (t <= from.t) return {};
-  if (b.adaptive) {
-    if (!b.second) b.second = base_method_.bind_adaptive(b.system, solver_, adaptive_);
-    if (StepResult r = b.second->start(to); !r) return r;
-    while (to.t < t)
-      if (StepResult r = b.second->advance(to, t); !r) return r;
-    return {};
-  }
-  if (!b.other) b.other = base_method_.bind(b.system, solver_);
-  b.other->reset();
-  StepResult r = b.other->step(to, t - from.t);
-  to.t = t;
-  return r;
+  if (!b.second) b.second = base_method_.bind(b.system, solver_, steps_);
+  if (StepResult r = b.second->start(to); !r) return r;
+  while (to.t < t)
+    if (StepResult r = b.second->advance(to, t); !r) return r;
+  return {};
 }
 
 // The state where a root falls through zero, somewhere in (t_before, t_after] after `from`: first on the interpolation,
@@ -226,8 +206,8 @@ StepResult EventDriven::locate(const State& from, double t_before, double t_afte
   Base& b = base();
   State s = mode_state_;
   const auto value = [&](double t) {
-    if (b.adaptive) {
-      b.adaptive->interpolate(t, s);
+    if (b.stepper->chooses_steps()) {
+      b.stepper->interpolate(t, s);
       s.t = t;
     } else {
       propagate(b, from, t, s);
@@ -271,57 +251,50 @@ StepResult EventDriven::locate(const State& from, double t_before, double t_afte
   else
     high = low;
   double t = high;
-  for (int correction = 0; correction < 4; ++correction) {
-    if (StepResult r = propagate(b, from, t, out); !r) return r;
-    if (roots_[k].kind != Root::Kind::gap) return {};
+  StepResult result;
+  newton(Settling(newton_policy::event_time), [&]() -> Increment {
+    result = propagate(b, from, t, out);
+    if (!result) return no_increment;
+    if (roots_[k].kind != Root::Kind::gap) return already_solved;
     to_user(out, user_);
     const auto& v = motion_.at(user_)[at(roots_[k].contact)];
-    if (v.rate[0] == 0) return {};
-    const double change = -(v.gap - zero) / v.rate[0];
-    if (!(std::abs(change) > 2e-16 * std::abs(t)) || std::abs(change) > 0.1 * (t_after - from.t)) return {};
+    if (v.rate[0] == 0) return already_solved;
+    const double change = -(v.gap - zero) / v.rate[0], size = std::abs(t);
+    if (std::abs(change) > 0.1 * (t_after - from.t)) return already_solved;
     t = std::clamp(t + change, from.t, t_after);
-  }
-  return {};
+    return {std::abs(change), size};
+  });
+  return result;
 }
 
 StepResult EventDriven::advance(State& state, double limit) {
   const double start = state.t;
   for (;;) {
     Base& b = base();
-    if (motion_.contacts() == 0 && !b.adaptive) {
-      StepResult result = b.stepper->step(mode_state_, limit - mode_state_.t);
-      if (!result) return result;
-      mode_state_.t = limit;
+    if (motion_.contacts() == 0 && !b.stepper->chooses_steps()) {
+      if (StepResult result = b.stepper->advance(mode_state_, limit); !result) return result;
       to_user(mode_state_, state);
       return {};
     }
     before_ = mode_state_;
     step_modes_ = modes_;
     step_ended_by_event_ = false;
-    StepResult result =
-        b.adaptive ? b.adaptive->advance(mode_state_, limit) : b.stepper->step(mode_state_, limit - mode_state_.t);
-    if (!result) {
+    if (StepResult result = b.stepper->advance(mode_state_, limit); !result) {
       mode_state_ = before_;
       return result;
     }
-    if (!b.adaptive) mode_state_.t = limit;
     // look for the first event
     const double t0 = before_.t, t1 = mode_state_.t;
     State from = before_;
     evaluate_roots(from, start_values_);
     int event = -1;
     double t_low = t0, t_high = t0;
-    const int count = b.adaptive ? looks : 1;
+    const int count = b.stepper->chooses_steps() ? looks : 1;
     for (int k = 1; k <= count && event < 0; ++k) {
       t_low = t_high;
       t_high = k == count ? t1 : t0 + (t1 - t0) * k / count;
-      if (k == count) {
-        probe_ = mode_state_;
-      } else {
-        probe_ = mode_state_;
-        b.adaptive->interpolate(t_high, probe_);
-        probe_.t = t_high;
-      }
+      probe_ = mode_state_;
+      if (k < count) b.stepper->look_within(before_, t_high, probe_);
       evaluate_roots(probe_, end_values_);
       event = first_event(start_values_, end_values_);
       if (event >= 0) break;
@@ -364,9 +337,9 @@ void EventDriven::interpolate(double t, State& state) {
   const auto found = bases_.find(step_modes_);
   if (found == bases_.end() || t <= before_.t) {
     to_user(before_, state);
-  } else if (found->second.adaptive && !step_ended_by_event_) {
+  } else if (found->second.stepper->chooses_steps() && !step_ended_by_event_) {
     probe_ = before_;
-    found->second.adaptive->interpolate(t, probe_);
+    found->second.stepper->interpolate(t, probe_);
     to_user(probe_, state);
   } else if (propagate(found->second, before_, t, probe_)) {
     to_user(probe_, state);

@@ -37,7 +37,7 @@ namespace hinge {
 class EventDriven {
  public:
   EventDriven(std::shared_ptr<const System> system, const EventDrivenOptions& options, const SolverOptions& solver,
-              const AdaptiveOptions& adaptive);
+              const StepOptions& steps);
 
   /// Finds the modes at a state. An impact that happens there changes the velocities.
   StepResult begin(State& state);
@@ -55,11 +55,9 @@ class EventDriven {
  private:
   using Modes = std::vector<ContactMode>;
   struct Base {  // of one mode
-    std::shared_ptr<const SymbolicSystem> system;
-    std::unique_ptr<AdaptiveStepper> adaptive;
-    std::unique_ptr<AdaptiveStepper> second;  // to go to times within a step
-    std::unique_ptr<Stepper> stepper;         // where the base method takes steps of given length
-    std::unique_ptr<Stepper> other;           // the same, to go to times within a step
+    std::shared_ptr<const System> system;
+    std::unique_ptr<Stepper> stepper;
+    std::unique_ptr<Stepper> second;  // to go to times within a step
     std::unique_ptr<Acceleration> acceleration;
     std::unique_ptr<ConstraintProjection> projection;  // where contacts are closed
     std::vector<double> velocity, rate;
@@ -90,10 +88,10 @@ class EventDriven {
   void to_user(const State& mode_state, State& state) const;
   StepResult locate(const State& from, double t_before, double t_after, int root, State& at);
 
-  std::shared_ptr<const SymbolicSystem> system_;
+  std::shared_ptr<const System> system_;
   EventDrivenOptions options_;
   SolverOptions solver_;
-  AdaptiveOptions adaptive_;
+  StepOptions steps_;
   MethodChoice base_method_;
   ContactMotion motion_;
   ContactStep contacts_;

@@ -18,11 +18,12 @@
 #include <fmt/format.h>
 #include <Eigen/Core>
 
-#include "method/implicit/generalized_alpha.hpp"
+#include "method/nonsmooth/generalized_alpha.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -113,10 +114,10 @@ void GeneralizedAlpha::hold_gaps(const Eigen::MatrixXd& normal_response) {
 }
 
 // x_ solves the step without contacts and the stars are those of it. Finds the contacts at its end and the jumps.
-bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergence& convergence) {
+bool GeneralizedAlpha::resolve_contacts(const State& state, double h) {
   const double t1 = state.t + h;
   const double eps = 1e-12 * std::max(contacts_->finder().length_scale(), biggest(x_.data(), n_));
-  const bool bodies = system_->layout().kind == SystemKind::multibody;
+  const bool bodies = system_->structure().has_bodies;
   contacts_->find(t1, x_.data(), bodies ? eps : HUGE_VAL, false);
   const ContactList& l = contacts_->list();
   const int d = contacts_->dimension();
@@ -152,15 +153,15 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
       for (int a = 0; a < nu.size(); ++a) normal_response(a, k) = u[at(a * d)];
     }
   }
-  double last = INFINITY;
-  for (int iteration = 0; iteration < 30; ++iteration) {
+  Settling rule(newton_policy::contacts_and_forces);
+  const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
     contacts_->finder().gaps(t1, x_.data(), l, gap_.data());
-    if (two_levels_ && !update_jump(true, h, nu)) return false;
+    if (two_levels_ && !update_jump(true, h, nu)) return no_increment;
     // no impulse without contact; where that goes to and fro, what has been held once stays so
     for (int a = 0; two_levels_ && a < nu.size(); ++a)
-      asleep_[at(a)] = !(nu[a] > 0) && (iteration < 8 || asleep_[at(a)]);
+      asleep_[at(a)] = !(nu[a] > 0) && (rule.count() < 8 || asleep_[at(a)]);
     if (normal_response.rows() > 0) hold_gaps(normal_response);
-    if (!update_jump(false, h, lambda_)) return false;
+    if (!update_jump(false, h, lambda_)) return no_increment;
     old_y = y_star_, old_z = z_star_;
     y_star_ = y_free, z_star_ = z_free;
     for (int k = 0; k < rows; ++k) {
@@ -175,21 +176,16 @@ bool GeneralizedAlpha::resolve_contacts(const State& state, double h, Convergenc
     for (int k = 0; k < n_; ++k)
       change = larger(change, larger(std::abs(z_star_[at(k)] - old_z[at(k)]),
                                      std::abs(y_star_[at(k)] - old_y[at(k)]) / std::abs(h)));
-    if (!solve(t1, h, convergence)) return false;
-    const double scale = biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) +
-                         biggest(x_.data(), n_) / std::abs(h) + std::abs(h) * biggest(a_.data(), n_) +
-                         std::abs(h) * biggest(w_.data(), n_);
-    // contact problems with friction are solved to 1e-10 themselves: what is left then does not get less
-    const double noise = (iteration < 5 ? 1e-11 : 1e-9) * scale;
-    if (change <= 1e-15 * scale || (change <= noise && change >= 0.5 * last)) {
-      contacts_->count_energy(lambda_.data(), state.z.data(), x_.data() + n_);
-      if (two_levels_) count_displacement(h, (*e)[Quantity::momentum_z], y_free, z_free);
-      return true;
-    }
-    last = change;
-  }
-  contacts_->failure = "forces and contacts do not settle; shorten the step";
-  return false;
+    if (!solve(t1, h)) return no_increment;
+    return {change, biggest(x_.data() + n_, n_) + biggest(state.z.data(), n_) + biggest(x_.data(), n_) / std::abs(h) +
+                        std::abs(h) * biggest(a_.data(), n_) + std::abs(h) * biggest(w_.data(), n_)};
+  });
+  if (trouble == NewtonTrouble::slow || trouble == NewtonTrouble::not_finite)
+    contacts_->failure = "forces and contacts do not settle; shorten the step";
+  if (trouble != NewtonTrouble::none) return false;
+  contacts_->count_energy(lambda_.data(), state.z.data(), x_.data() + n_);
+  if (two_levels_) count_displacement(h, (*e)[Quantity::momentum_z], y_free, z_free);
+  return true;
 }
 
 // The sums r.(u0 + u1)/2 are the energy where y1 = y~ + (h/2) w. What U differs from that is a way along the forces.

@@ -11,6 +11,7 @@
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -23,28 +24,15 @@ constexpr int most_looks = 8;         // for contacts in one step
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
-  const SystemKind kind = system->layout().kind;
-  if (!system->velocity_is_z() && kind != SystemKind::multibody)
+  if (!system->structure().velocity_is_z && !system->structure().has_bodies)
     throw UnsuitableMethod(
         "moreau-jean is for systems whose unknowns are positions and velocities: write the system as [lagrangian], "
         "[mechanical] or [multibody]");
-  if (system->ng() > 0 && !system->reaction_is_ideal())
+  if (system->ng() > 0 && !system->structure().reaction_is_ideal)
     throw UnsuitableMethod(
         "moreau-jean treats ideal joints only, whose reaction is -G^T psi; for other reactions use symplectic-euler, "
         "radau or bdf");
   return system;
-}
-
-// Of gaps and slips that are expressions.
-bool gaps_depend_on_time(const System& system) {
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  if (!symbolic) return true;
-  const Equations& eq = symbolic->equations();
-  const std::vector<char> depends = dependence(*eq.graph, std::span(&eq.t, 1));
-  const auto moves = [&](Node n) { return depends[static_cast<std::size_t>(n)] != 0; };
-  return std::any_of(eq.gaps.begin(), eq.gaps.end(), [&](const Equations::Gap& g) {
-    return moves(g.gap) || std::any_of(g.slip.begin(), g.slip.end(), moves);
-  });
 }
 
 }  // namespace
@@ -57,8 +45,8 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
       implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||
                 (options.forces == MoreauJeanOptions::Forces::automatic && system_->nz() <= implicit_limit)),
       constant_mass_(system_->is_constant(Q::momentum_z)),
-      bodies_(system_->layout().kind == SystemKind::multibody),
-      walls_move_(!bodies_ && gaps_depend_on_time(*system_)),
+      bodies_(system_->structure().has_bodies),
+      walls_move_(!bodies_ && system_->structure().gaps_depend_on_time),
       theta_(options.theta > 0                       ? options.theta
              : options.gap == GapTreatment::velocity ? 0.5
                                                      : 1.0),
@@ -187,7 +175,7 @@ void MoreauJean::middle_mass(const State& state, double h) {
 bool MoreauJean::factor(double h) {
   ++counters_.factorisations;
   if (matrix_.has_forces() && !without_forces_) {
-    symmetric_part_ = !system_->velocity_is_z() || !contacts_.few();
+    symmetric_part_ = !system_->structure().velocity_is_z || !contacts_.few();
     matrix_.assemble(M_.data(), h * theta_, symmetric_part_, S_.data());
     if (contacts_.factor(S_.data(), C_.data()) && contacts_.definite()) return true;
     without_forces_ = true;
@@ -236,14 +224,18 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
   const Pattern &mass = system_->pattern(Q::momentum_z), &rate_z = system_->pattern(Q::constraint_rate_z);
   std::copy_n(z0_.data(), nz_, z1_.data());
   // Rounding is that of the forces even where everything rests.
-  double free = 0, last = INFINITY, last_force = 0;
+  double free = 0, last_force = 0;
   for (int i = 0; i < nz_; ++i)
     for (int k = mass.row_start[at(i)]; k < mass.row_start[at(i) + 1]; ++k)
       if (mass.column[at(k)] == i && M_[at(k)] > 0) free = std::max(free, std::abs(h * b0_[at(i)] / M_[at(k)]));
   bool factored = false;
-  for (int iteration = 0; iteration < max_iterations_; ++iteration) {
+  const auto move_to_end = [&] {
     move(state, h);
-    if (position_.active() && !position_.project(t1, y1_.data(), z1_.data(), state.psi.data())) return false;
+    return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+  };
+  Settling rule(newton_policy::contacts_on_velocities, max_iterations_);
+  const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+    if (!move_to_end()) return no_increment;
     middle_mass(state, h);
     next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
     ++counters_.evaluations;
@@ -253,18 +245,18 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     double force_change = 0;
     for (int k = 0; k < nz_; ++k)
       force_change = larger(force_change, std::abs(e[Q::acceleration_force][k] - b1_[at(k)]));
-    if (iteration > 0 && m_ == 0 && constant_mass_ && !symmetric_part_ && options_.gap != GapTreatment::nonlinear &&
+    if (rule.count() > 0 && m_ == 0 && constant_mass_ && !symmetric_part_ && options_.gap != GapTreatment::nonlinear &&
         force_change <= 1e-15 * last_force)
-      return true;
+      return already_solved;
     std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
     last_force = biggest(b1_.data(), nz_);
     for (std::size_t k = 0; k < C_.size(); ++k) C_[k] = (1 - theta_) * G0_[k] + theta_ * e[Q::constraint_rate_z][k];
-    if (iteration == 0 && matrix_.has_forces()) {
+    if (rule.count() == 0 && matrix_.has_forces()) {
       matrix_.forces_at(t1, y1_.data(), z1_.data(), state.psi.data());
       ++counters_.evaluations;
     }
     if (!factored || m_ > 0 || !constant_mass_) {
-      if (!factor(h)) return false;
+      if (!factor(h)) return no_increment;
       factored = true;
     }
     // S z1 + M (z0 - z1) + h ((1 - theta) b0 + theta b1)
@@ -279,28 +271,24 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     multiply_add(rate_z, C_.data(), z1_.data(), -1.0, c_.data());
     demand(state, h);
     ++counters_.iterations;
-    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return false;
-    double change = 0;
-    for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
-    z1_.swap(z_new_);
-    const double scale = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
-    if (!std::isfinite(change)) return false;
-    if (change <= 4e-16 * scale || (change <= 1e-11 * scale && change >= 0.5 * last)) {
-      move(state, h);
-      return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
-    }
-    if (iteration + 1 == max_iterations_) {
-      if (!(change <= 1e-6 * scale)) break;
-      ++unsettled_;
-      move(state, h);
-      return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
-    }
-    last = change;
-  }
-  contacts_.failure = fmt::format(
-      "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
-      max_iterations_);
-  return false;
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
+    const double change = take_new_velocity();
+    return {change, std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200})};
+  });
+  if (trouble == NewtonTrouble::slow)
+    contacts_.failure = fmt::format(
+        "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
+        max_iterations_);
+  if (rule.unsettled()) ++unsettled_;
+  return trouble == NewtonTrouble::none && move_to_end();
+}
+
+// z1 <- z_new; how far that is
+double MoreauJean::take_new_velocity() {
+  double change = 0;
+  for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
+  z1_.swap(z_new_);
+  return change;
 }
 
 // Forces in the middle, as predicted; one contact problem; then onto the joints.
@@ -323,16 +311,15 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
   std::copy_n((*next_)[Q::constraint_rate], m_, c_.data());
   multiply_add(system_->pattern(Q::constraint_rate_z), C_.data(), z0_.data(), -1.0, c_.data());
   const int rounds = options_.gap == GapTreatment::nonlinear ? max_iterations_ : 1;
-  for (int round = 0; round < rounds; ++round) {
+  const NewtonTrouble trouble = newton(Settling(newton_policy::nonlinear_gaps, rounds), [&]() -> Increment {
     demand(state, h);
     ++counters_.iterations;
-    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return false;
-    double change = 0;
-    for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - z1_[at(k)]));
-    z1_.swap(z_new_);
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
+    const double change = take_new_velocity();
     move(state, h);
-    if (change <= 1e-12 * biggest(z1_.data(), nz_)) break;
-  }
+    return {change, biggest(z1_.data(), nz_)};
+  });
+  if (trouble == NewtonTrouble::singular) return false;
   return !both_.active() || both_.project(t1, y1_.data(), z1_.data(), state.psi.data());
 }
 
@@ -404,7 +391,7 @@ void MoreauJean::account(const State& state, double h) {
 StepResult MoreauJean::fail(const State& state, double h, const std::string& what) const {
   if (!contacts_.failure.empty())
     return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_.failure)};
-  return explain_failure(*system_, state, h, what.c_str(), Convergence(0));
+  return explain_failure(*system_, state, h, what.c_str());
 }
 
 }  // namespace hinge

@@ -63,7 +63,7 @@ class MoreauJean final : public Stepper {
   void middle_mass(const State& state, double h);
   bool factor(double h);
   void demand(const State& state, double h);
-  bool converged(double change, double last) const;
+  double take_new_velocity();
   bool solve_implicit(const State& state, double h);
   bool solve_explicit(const State& state, double h);
   void account(const State& state, double h);

@@ -16,7 +16,7 @@ MoreauJeanMatrix::MoreauJeanMatrix(std::shared_ptr<const System> system, bool fo
     : system_(std::move(system)), constant_mass_(system_->is_constant(Q::momentum_z)) {
   const Pattern &mass = system_->pattern(Q::momentum_z), &f_y = system_->pattern(Q::force_y),
                 &f_z = system_->pattern(Q::force_z);
-  const bool direct = system_->velocity_is_z();
+  const bool direct = system_->structure().velocity_is_z;
   forces = forces && !(f_y.empty() && f_z.empty());
   PatternBuilder builder(system_->nz(), system_->nz());
   const auto add = [&](const Pattern& p) {

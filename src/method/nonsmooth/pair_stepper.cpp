@@ -99,7 +99,7 @@ class PairStepper final : public Stepper {
 std::unique_ptr<Stepper> make_pair_stepper(std::shared_ptr<const System> system, double theta,
                                            const SolverOptions& options) {
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic || system->layout().kind != SystemKind::dae)
+  if (!symbolic || !system->structure().is_dae)
     throw UnsuitableMethod("implicit steps with complementarity pairs are for [dae] models");
   if (!(theta >= 0.5 && theta <= 1))
     throw InputError(fmt::format("theta = {:g}; implicit steps of a DAE take 0.5 <= theta <= 1", theta));

@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_band.hpp"
+#include "method/contact_band.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -19,11 +20,11 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
-  if (!system->velocity_is_z())
+  if (!system->structure().velocity_is_z)
     throw UnsuitableMethod(
         "paoli-schatzman is for coordinates that add up, with velocities as unknowns: write the system as [lagrangian] "
         "or [mechanical], or use moreau-jean");
-  if (system->ng() > 0 && !system->reaction_is_ideal())
+  if (system->ng() > 0 && !system->structure().reaction_is_ideal)
     throw UnsuitableMethod(
         "paoli-schatzman treats ideal joints only, whose reaction is -G^T psi; use symplectic-euler");
   return system;
@@ -92,33 +93,28 @@ bool PaoliSchatzman::solve(const State& state, double h) {
   std::fill(right_.begin(), right_.end(), 0.0);
   multiply_add(system_->pattern(Q::momentum_z), M_.data(), v0_.data(), 1.0, right_.data());
   axpy(h, b_.data(), n_, right_.data());
-  double last = INFINITY;
-  for (int iteration = 0; iteration < max_iterations_; ++iteration) {
-    move();
-    next_->at(state.t + h, y1_.data(), nullptr, nullptr);
-    ++counters_.evaluations;
-    // C v + c = 0 where c = g(y1)/h - C v1
-    for (int j = 0; j < m_; ++j) c_[at(j)] = (*next_)[Q::constraint][j] / h;
-    multiply_add(rate_z, C_.data(), v1_.data(), -1.0, c_.data());
-    demand(state, h);
-    ++counters_.iterations;
-    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), v_new_.data())) return false;
-    double change = 0;
-    for (int k = 0; k < n_; ++k) change = larger(change, std::abs(v_new_[at(k)] - v1_[at(k)]));
-    v1_.swap(v_new_);
-    if (!std::isfinite(change)) return false;
-    const double scale = std::max(biggest(v1_.data(), n_), biggest(state.y.data(), n_) / std::abs(h));
-    // contact problems with friction are solved to 1e-10 of their own scale: what is left then does not get less
-    const double noise = (iteration < 10 ? 1e-10 : 1e-8) * scale;
-    if ((m_ == 0 && contacts_.active.empty()) || change <= 4e-16 * scale || (change <= noise && change >= 0.5 * last)) {
-      move();
-      return true;
-    }
-    last = change;
-  }
-  contacts_.failure =
-      fmt::format("joints and contacts do not settle within {} iterations; shorten the step", max_iterations_);
-  return false;
+  const NewtonTrouble trouble =
+      newton(Settling(newton_policy::contacts_on_positions, max_iterations_), [&]() -> Increment {
+        move();
+        next_->at(state.t + h, y1_.data(), nullptr, nullptr);
+        ++counters_.evaluations;
+        // C v + c = 0 where c = g(y1)/h - C v1
+        for (int j = 0; j < m_; ++j) c_[at(j)] = (*next_)[Q::constraint][j] / h;
+        multiply_add(rate_z, C_.data(), v1_.data(), -1.0, c_.data());
+        demand(state, h);
+        ++counters_.iterations;
+        if (!contacts_.solve(right_.data(), c_.data(), w_.data(), v_new_.data())) return no_increment;
+        double change = 0;
+        for (int k = 0; k < n_; ++k) change = larger(change, std::abs(v_new_[at(k)] - v1_[at(k)]));
+        v1_.swap(v_new_);
+        if (std::isfinite(change) && m_ == 0 && contacts_.active.empty()) return already_solved;
+        return {change, std::max(biggest(v1_.data(), n_), biggest(state.y.data(), n_) / std::abs(h))};
+      });
+  if (trouble == NewtonTrouble::slow)
+    contacts_.failure =
+        fmt::format("joints and contacts do not settle within {} iterations; shorten the step", max_iterations_);
+  move();
+  return trouble == NewtonTrouble::none;
 }
 
 StepResult PaoliSchatzman::step(State& state, double h) {
@@ -167,21 +163,20 @@ StepResult PaoliSchatzman::step(State& state, double h) {
 StepResult PaoliSchatzman::fail(const State& state, double h) const {
   if (!contacts_.failure.empty())
     return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_.failure)};
-  return explain_failure(*system_, state, h, "the step", Convergence(0));
+  return explain_failure(*system_, state, h, "the step");
 }
 
 namespace {
 
 MethodInfo paoli_schatzman_info() {
-  MethodInfo info{"paoli-schatzman",
-                  "Paoli's and Schatzman's scheme for impacts, on positions alone; v = z",
-                  "2, 1 with impacts",
-                  "not stated",
-                  {.position_level = true, .symplectic = true, .momentum_maps = true},  // where nothing strikes
-                  {},
-                  "L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733"};
-  add_contact_options(info.options);
-  return info;
+  return {.name = "paoli-schatzman",
+          .summary = "Paoli's and Schatzman's scheme for impacts, on positions alone; v = z",
+          .order = "2, 1 with impacts",
+          .multiplier_order = "not stated",
+          .preserves = {.position_level = true, .symplectic = true, .momentum_maps = true},  // where nothing strikes
+          .options = contact_options(),
+          .reference = "L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733",
+          .can = {.contacts = true}};
 }
 
 }  // namespace
@@ -190,21 +185,15 @@ MethodChoice paoli_schatzman(const PaoliSchatzmanOptions& options) {
   options.solving.validate();
   MethodChoice choice{paoli_schatzman_info(), 2, "Paoli-Schatzman, order 2 between impacts", {}, 1};
   choice.description += describe(options.solving);
-  choice.takes_contacts = true;
   choice.warnings = energy_warnings;
-  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-    solver.validate();
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
     return std::make_unique<PaoliSchatzman>(std::move(system), options, solver);
   };
   return choice;
 }
 
 MethodEntry paoli_schatzman_entry() {
-  return {paoli_schatzman_info(), [](const Options& o) {
-            PaoliSchatzmanOptions options;
-            options.solving = contact_solving(o);
-            return paoli_schatzman(options);
-          }};
+  return {paoli_schatzman_info(), [](const GivenOptions& o) { return paoli_schatzman({contact_solving(o)}); }};
 }
 
 }  // namespace hinge

@@ -8,14 +8,13 @@
 
 #include "hinge/error.hpp"
 #include "method/vectors.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-// Contraction above which the small matrix is made anew.
-constexpr double renew_above = 0.1;
 
 }  // namespace
 
@@ -40,15 +39,14 @@ void require_regular_mass(const System& system, const char* method) {
 
 KickDrift::KickDrift(const System& system, const SolverOptions& options, Counters& counters)
     : system_(system),
-      max_iterations_(options.max_iterations),
       ny_(system.ny()),
       nz_(system.nz()),
       m_(system.npsi()),
       counters_(counters),
       small_(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi), system.pattern(Q::constraint_rate_z),
-             options.linear_algebra) {
-  const SystemKind kind = system_.layout().kind;
-  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+             options.linear_algebra),
+      newton_(options.max_iterations, newton_policy::position_level) {
+  velocity_is_z_ = system_.structure().velocity_is_z;
   start_ = system_.evaluation({Q::force, Q::reaction_psi, Q::velocity});
   velocity_ = system_.evaluation({Q::velocity});
   position_ = system_.evaluation({Q::constraint});
@@ -76,7 +74,10 @@ void KickDrift::take_forces(const Evaluation& at) {
 // As in the general SPARK step: increments are judged by what they do, y to eps |y| and v at the end to eps |v|.
 bool KickDrift::prepare(const From& from, double h, const double* psi) {
   constexpr double tiny = 1e-200;
-  if (!small_.factored() && !renew_small(from.t, from.y, from.z, psi)) return false;
+  if (!small_.factored()) {
+    newton_.begin();
+    if (!renew_small(from.t, from.y, from.z, psi)) return false;
+  }
   const double size_h = std::abs(h);
   small_.solve_mass(f_.data(), change_.data());
   const double a = velocity_size(change_.data());
@@ -157,15 +158,17 @@ double KickDrift::kick_by_increment(const double* reaction_psi, const double* dp
   return nan ? std::numeric_limits<double>::quiet_NaN() : size;
 }
 
-bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1,
-                      Convergence& convergence) {
-  convergence = Convergence(max_iterations_, noise_);
+bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1) {
   const double t1 = from.t + h;
   bool renewed = false;
-  auto verdict = Convergence::Verdict::go_on;
   drift(from, weight, h, psi, z, y1);
   if (m_ == 0) return std::isfinite(biggest(y1, ny_));
-  while (verdict == Convergence::Verdict::go_on) {
+  const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+    if (!renewed && newton_.renew()) {
+      renewed = true;
+      if (!renew_small(t1, y1, z, psi)) return no_increment;
+      newton_.matrix_renewed();
+    }
     ++counters_.iterations;
     ++counters_.evaluations;
     position_->at(t1, y1, z, psi);
@@ -176,17 +179,11 @@ bool KickDrift::solve(const From& from, double weight, double h, double* psi, do
     axpy(1.0, increment_.data(), m_, psi);
     // y1 moves by h v_z dZ; at the end the sums are made anew, so that rounding does not add up
     const double size = kick_by_increment(rpsi_.data(), increment_.data(), weight, h, z, y1);
-    verdict = convergence.judge(std::abs(h) * size / unit_y_);
-    if (!velocity_is_z_ || verdict != Convergence::Verdict::go_on) drift(from, weight, h, psi, z, y1);
-    if (verdict == Convergence::Verdict::go_on && convergence.slower_than(renew_above) && !renewed) {
-      renewed = true;
-      if (!renew_small(t1, y1, z, psi)) return false;
-      convergence.matrix_renewed();
-    }
-  }
-  if (verdict != Convergence::Verdict::converged) return false;
-  noise_ = convergence.next_noise();
-  return true;
+    if (!velocity_is_z_) drift(from, weight, h, psi, z, y1);
+    return std::abs(h) * size / unit_y_;
+  });
+  if (velocity_is_z_) drift(from, weight, h, psi, z, y1);
+  return solved;
 }
 
 }  // namespace hinge

@@ -33,7 +33,7 @@ class KickDrift {
   /// The matrix and what was learnt of rounding are of no use any more.
   void forget() {
     small_.forget();
-    noise_ = 1;
+    newton_.forget();
   }
   /// Evaluates f, r_psi and v at the beginning of a first step.
   void begin(const State& state);
@@ -43,7 +43,9 @@ class KickDrift {
   /// Sets what round-off is in a step of h from here. `psi` is a guess. False when there is no matrix to be had.
   bool prepare(const From& from, double h, const double* psi);
   /// psi: a guess in, the solution out.
-  bool solve(const From& from, double weight, double h, double* psi, double* z, double* y1, Convergence& convergence);
+  bool solve(const From& from, double weight, double h, double* psi, double* z, double* y1);
+  /// How the last solution went.
+  const Convergence& newton() const { return newton_; }
 
   // What the velocity level of RATTLE shares with this.
 
@@ -63,12 +65,13 @@ class KickDrift {
   void drift(const From& from, double weight, double h, const double* psi, double* z, double* y1);
 
   const System& system_;
-  int max_iterations_, ny_, nz_, m_;
+  int ny_, nz_, m_;
   Counters& counters_;
   std::unique_ptr<Evaluation> start_, velocity_, position_, reference_;
   SchurComplement small_;
   std::vector<double> f_, rpsi_, v_, increment_, kick_, change_, velocity_z_, velocity_change_;
-  double unit_y_ = 0, unit_v_ = 0, noise_ = 1;
+  double unit_y_ = 0, unit_v_ = 0;
+  Convergence newton_;
   bool velocity_is_z_;
 };
 

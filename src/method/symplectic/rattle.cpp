@@ -1,3 +1,16 @@
+// RATTLE: the two-stage Lobatto IIIA-IIIB pair for constrained systems. Order 2, symmetric, symplectic, both
+// constraint levels at round-off.
+//
+// For separable systems (v and p depend on z alone with p_z constant, f on y alone) the step is explicit but for the
+// multipliers:
+//   p(Z)    = p0 + (h/2) (f(y0) + r(y0, L0))
+//   y1      = y0 + h v(Z),                      0 = g(y1)                  for L0
+//   p(z1)   = p(Z) + (h/2) (f(y1) + r(y1, L1)), 0 = g_t + g_y v(y1, z1)    for L1
+// One evaluation of the force per step: f(y1) is the next step's f(y0). Other systems go through the general SPARK
+// step with the same coefficients.
+//
+// Not preserved: the energy (bounded error of second order, no drift). Reference: H. C. Andersen, J. Comput. Phys. 52
+// (1983); L. O. Jay, SIAM J. Numer. Anal. 33 (1996).
 #include "method/symplectic/rattle.hpp"
 
 #include <algorithm>
@@ -10,6 +23,7 @@
 #include "method/symplectic/spark.hpp"
 #include "method/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -17,13 +31,11 @@ bool is_separable(const System& system) {
   using Q = Quantity;
   return system.pattern(Q::velocity_y).empty() && system.pattern(Q::momentum_y).empty() &&
          system.pattern(Q::momentum_t).empty() && system.pattern(Q::force_z).empty() &&
-         system.is_constant(Q::momentum_z) && system.reaction_is_linear() && system.pattern(Q::reaction_z).empty();
+         system.is_constant(Q::momentum_z) && system.structure().reaction_is_linear &&
+         system.pattern(Q::reaction_z).empty();
 }
 
 namespace {
-
-// Contraction above which the matrix of the velocity level is made anew: one factorisation saves several iterations.
-constexpr double renew_above = 0.025;
 
 class SeparableRattle final : public Stepper {
  public:
@@ -35,12 +47,12 @@ class SeparableRattle final : public Stepper {
     end_small_.forget();
     guess0_.reset();
     guess1_.reset();
-    end_noise_ = 1;
+    end_newton_.forget();
   }
 
  private:
   using Q = Quantity;
-  bool solve_velocity(double t1, double h, Convergence& convergence);
+  bool solve_velocity(double t1, double h);
 
   std::shared_ptr<const System> system_;
   SolverOptions options_;
@@ -50,7 +62,8 @@ class SeparableRattle final : public Stepper {
   Extrapolation guess0_, guess1_;  // of L0, which carries more rounding, and of L1
   std::unique_ptr<Evaluation> end_, rate_;
   std::vector<double> half_z_, y1_, z1_, l0_, l1_, increment_;
-  double last_h_ = 0, end_time_ = 0, end_noise_ = 1;
+  Convergence end_newton_{options_.max_iterations, newton_policy::velocity_level};
+  double last_h_ = 0, end_time_ = 0;
   bool have_start_ = false;
 };
 
@@ -91,17 +104,15 @@ StepResult SeparableRattle::step(State& state, double h) {
   // not
   if (!have_start_ || state.y != y1_ || std::abs(state.t - end_time_) > 1e-9 * std::abs(h)) first_.begin(state);
   const KickDrift::From from{state.t, state.y.data(), state.z.data()};
-  Convergence convergence(0);
-  if (!first_.prepare(from, h, l0_.data()) ||
-      !first_.solve(from, h / 2, h, l0_.data(), half_z_.data(), y1_.data(), convergence)) {
+  const auto fail = [&](const char* what, const Convergence& newton) {
+    StepResult result = explain_failure(*system_, state, h, what, newton);
     reset();
-    return explain_failure(*system_, state, h, "the position level", convergence);
-  }
+    return result;
+  };
+  if (!first_.prepare(from, h, l0_.data()) || !first_.solve(from, h / 2, h, l0_.data(), half_z_.data(), y1_.data()))
+    return fail("the position level", first_.newton());
   const double t1 = state.t + h;
-  if (!solve_velocity(t1, h, convergence)) {
-    reset();
-    return explain_failure(*system_, state, h, "the velocity level at the end of the step", convergence);
-  }
+  if (!solve_velocity(t1, h)) return fail("the velocity level at the end of the step", end_newton_);
   guess0_.push(l0_.data());
   guess1_.push(l1_.data());
   first_.take_forces(*end_);
@@ -115,68 +126,58 @@ StepResult SeparableRattle::step(State& state, double h) {
   return {};
 }
 
-bool SeparableRattle::solve_velocity(double t1, double h, Convergence& convergence) {
-  convergence = Convergence(options_.max_iterations, end_noise_);
+bool SeparableRattle::solve_velocity(double t1, double h) {
   ++counters_.evaluations;
   end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
-  bool renew = !end_small_.factored();
-  auto verdict = Convergence::Verdict::go_on;
   first_.kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h / 2, half_z_.data(), z1_.data());
   if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
-  while (verdict == Convergence::Verdict::go_on) {
+  return solved_by_newton(end_newton_, [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
-    if (renew) {
-      if (convergence.count() > 0 && !first_.velocity_is_z()) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    if (!end_small_.factored() || end_newton_.renew()) {
+      if (end_newton_.count() > 0 && !first_.velocity_is_z()) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
       ++counters_.factorisations;
       if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]))
-        return false;
-      convergence.matrix_renewed();
+        return no_increment;
+      end_newton_.matrix_renewed();
     }
     // (S/2) dL1 = -(g_t + g_y v) / h
     for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
     end_small_.solve(increment_.data());
     axpy(1.0, increment_.data(), m_, l1_.data());
-    verdict = convergence.judge(
-        first_.kick_by_increment((*end_)[Q::reaction_psi], increment_.data(), h / 2, h, z1_.data(), nullptr) /
-        first_.unit_velocity());
-    renew = convergence.slower_than(renew_above);
-  }
-  end_noise_ = convergence.next_noise();
-  return verdict == Convergence::Verdict::converged;
+    return first_.kick_by_increment((*end_)[Q::reaction_psi], increment_.data(), h / 2, h, z1_.data(), nullptr) /
+           first_.unit_velocity();
+  });
 }
 
-}  // namespace
-
-std::unique_ptr<Stepper> make_rattle(std::shared_ptr<const System> system, const SolverOptions& options) {
-  options.validate();
+std::unique_ptr<Stepper> bind_rattle(std::shared_ptr<const System> system, const SolverOptions& solver,
+                                     const StepOptions&) {
   require_regular_mass(*system, "rattle");
   if (has_small_constant_mass(*system) && is_separable(*system))
-    return std::make_unique<SeparableRattle>(std::move(system), options);
+    return std::make_unique<SeparableRattle>(std::move(system), solver);
   SparkTableau tableau = lobatto_iiia_iiib_tableau(2);
   tableau.name = "rattle";  // as the user calls it
-  return make_spark(std::move(system), std::move(tableau), options);
+  return make_spark(std::move(system), std::move(tableau), solver);
 }
 
-namespace {
-
 MethodInfo rattle_info() {
-  return {"rattle",
-          "Lobatto IIIA-IIIB with two stages; for separable systems explicit but for the constraints",
-          "2",
-          "1",
-          everything,
-          {},
-          "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+  return {.name = "rattle",
+          .summary = "Lobatto IIIA-IIIB with two stages; for separable systems explicit but for the constraints",
+          .order = "2",
+          .multiplier_order = "1",
+          .preserves = everything,
+          .options = {},
+          .reference =
+              "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
 }  // namespace
 
-MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", make_rattle, 1}; }
+MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", bind_rattle, 1}; }
 
 MethodEntry rattle_entry() {
-  return {rattle_info(), [](const Options&) { return rattle(); }};
+  return {rattle_info(), [](const GivenOptions&) { return rattle(); }};
 }
 
 }  // namespace hinge

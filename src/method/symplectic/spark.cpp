@@ -36,8 +36,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
         fmt::format("{} needs a reaction r(t, y, psi) that does not depend on the velocity or momentum, and this "
                     "system's does; use symplectic-euler, or a composition of it",
                     c_.name));
-  const SystemKind kind = system_->layout().kind;
-  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+  velocity_is_z_ = system_->structure().velocity_is_z;
   n_inverse_ = Lu<double>((c_.abar * c_.atilde).block(1, 0, st_, st_)).inverse();
 
   start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
@@ -142,13 +141,10 @@ bool Spark::guess_is_on_branch(const State& state) {
 // Both blocks with exact derivatives from what the unknowns are now: true if solved, and no other solution is near.
 bool Spark::solve_safely(const State& state, double h) {
   set_units(state, h);
-  bool ok = false;
-  last_ = full_stages(state, h, ok);
-  if (!ok || last_.first_contraction() > BranchGuard::safe_contraction) return false;
+  if (!full_stages(state, h) || full_newton_.first_contraction() > BranchGuard::safe_contraction) return false;
   sum_end_position(state, h);
   sum_end_momentum(h);
-  last_ = full_end(state.t + h, h, ok);
-  return ok && last_.first_contraction() <= BranchGuard::safe_contraction;
+  return full_end(state.t + h, h) && full_newton_.first_contraction() <= BranchGuard::safe_contraction;
 }
 
 // The solution on the branch of the consistent multiplier: from the guess if that is certain, else grown from h = 0,
@@ -174,7 +170,8 @@ StepResult Spark::follow_branch(const State& state, double h) {
     for (auto& [from, to] : kept_unknowns()) *from = *to;
     piece /= 2;
     if (piece >= BranchGuard::shortest_piece) continue;
-    if (!std::isfinite(last_.last())) return explain_failure(*system_, state, h, "the stage equations", last_);
+    if (!std::isfinite(full_newton_.last()))
+      return explain_failure(*system_, state, h, "the stage equations", full_newton_);
     return left_the_branch(*system_, state, h, "a multiplier");
   }
   if (!same_side(state, h)) return left_the_branch(*system_, state, h, "the solution");

@@ -8,11 +8,6 @@
 
 namespace hinge {
 
-namespace {
-// Contraction above which the small matrix is made anew: one factorisation here saves several iterations.
-constexpr double renew_above = 0.025;
-}  // namespace
-
 // work2_ = p0 + h sum_j bh_j f_j + h sum_{k < st} bt_k r_k
 void Spark::sum_end_momentum(double h) {
   work2_ = p0_;
@@ -23,21 +18,15 @@ void Spark::sum_end_momentum(double h) {
 StepResult Spark::solve_end(const State& state, double h) {
   sum_end_momentum(h);
   std::copy_n(l_(st_), m_, psi1_.data());
-  bool ok = false;
-  Convergence last(0);
   if (end_small_.applicable() && options_.newton != SolverOptions::Newton::full) {
     std::copy_n(z1_.data(), nz_, increment_z_.data());
-    last = simplified_end(state.t + h, h, ok);
-    if (ok) end_noise_ = last.next_noise();
-    if (!ok) {
-      end_small_.forget();
-      std::copy_n(increment_z_.data(), nz_, z1_.data());
-      std::copy_n(l_(st_), m_, psi1_.data());
-    }
+    if (simplified_end(state.t + h, h)) return {};
+    end_small_.forget();
+    std::copy_n(increment_z_.data(), nz_, z1_.data());
+    std::copy_n(l_(st_), m_, psi1_.data());
   }
-  if (!ok) last = full_end(state.t + h, h, ok);
-  if (ok) return {};
-  return explain_failure(*system_, state, h, "the velocity level at the end of the step", last);
+  if (full_end(state.t + h, h)) return {};
+  return explain_failure(*system_, state, h, "the velocity level at the end of the step", full_newton_);
 }
 
 double Spark::measure_end(const double* dz, double multiplier_effect) {
@@ -46,23 +35,22 @@ double Spark::measure_end(const double* dz, double multiplier_effect) {
   return larger(size, multiplier_effect / (8 * unit_.end_v));
 }
 
-Convergence Spark::simplified_end(double t1, double h, bool& ok) {
-  Convergence convergence(options_.max_iterations, end_noise_);
+bool Spark::simplified_end(double t1, double h) {
   const double weight = h * c_.btilde[st_];
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& rate_z = system_->pattern(Q::constraint_rate_z);
-  auto verdict = Convergence::Verdict::go_on;
-  bool renew = !end_small_.factored();
-  while (verdict == Convergence::Verdict::go_on) {
+  return solved_by_newton(end_newton_, [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
-    const bool derivatives = renew || convergence.count() == 0;
+    const bool renew = !end_small_.factored() || end_newton_.renew();
+    const bool derivatives = renew || end_newton_.count() == 0;
     Evaluation& now = derivatives ? *end_ : *end_values_;
     now.at(t1, y1_.data(), z1_.data(), psi1_.data());
     if (renew) {
       ++counters_.factorisations;
-      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z])) break;
-      convergence.matrix_renewed();
+      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]))
+        return no_increment;
+      end_newton_.matrix_renewed();
     }
     // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
     double* r = residual_.data();
@@ -85,32 +73,28 @@ Convergence Spark::simplified_end(double t1, double h, bool& ok) {
       end_small_.solve_mass(r, mass_r);
     }
     axpy(-1.0, mass_r, nz_, z1_.data());
-    verdict = convergence.judge(measure_end(mass_r, effect));
-    renew = convergence.slower_than(renew_above);
-  }
-  ok = verdict == Convergence::Verdict::converged;
-  return convergence;
+    return measure_end(mass_r, effect);
+  });
 }
 
-Convergence Spark::full_end(double t1, double h, bool& ok) {
+bool Spark::full_end(double t1, double h) {
   if (!saddle_) {
     saddle_ = std::make_unique<SaddlePoint>(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
                                             system_->pattern(Q::constraint_rate_z), options_.linear_algebra);
   }
-  Convergence convergence(options_.max_iterations);
-  convergence.matrix_renewed();
+  full_newton_.forget();
   const double bt = c_.btilde[st_];
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
-  auto verdict = Convergence::Verdict::go_on;
   const Evaluation& e = *end_;
-  while (verdict == Convergence::Verdict::go_on) {
+  return solved_by_newton(full_newton_, [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     end_->at(t1, y1_.data(), z1_.data(), psi1_.data());
-    if (convergence.count() < 2 || convergence.theta() > 0.05) {
+    if (full_newton_.renew()) {
       ++counters_.factorisations;
       // unknowns (dz1, h dL): [[p_z, -bt r_psi], [g_y v_z, 0]]
-      if (!saddle_->factor(e[Q::momentum_z], e[Q::reaction_psi], bt, e[Q::constraint_rate_z])) break;
+      if (!saddle_->factor(e[Q::momentum_z], e[Q::reaction_psi], bt, e[Q::constraint_rate_z])) return no_increment;
+      if (full_newton_.count() == 0) full_newton_.matrix_renewed();
     }
     for (int a = 0; a < nz_; ++a)
       newton_[static_cast<std::size_t>(a)] =
@@ -120,10 +104,8 @@ Convergence Spark::full_end(double t1, double h, bool& ok) {
     for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] /= h;
     axpy(1.0, newton_.data(), nz_, z1_.data());
     axpy(1.0, newton_.data() + nz_, m_, psi1_.data());
-    verdict = convergence.judge(measure_end(newton_.data(), 0));
-  }
-  ok = verdict == Convergence::Verdict::converged;
-  return convergence;
+    return measure_end(newton_.data(), 0);
+  });
 }
 
 }  // namespace hinge

@@ -10,66 +10,67 @@ namespace hinge {
 
 namespace {
 
+OptionInfo stages_option(const char* usual, double least) {
+  OptionInfo row = integer_row("stages", usual, {least, 12}, "number of stages s");
+  row.unit = "stages";
+  return row;
+}
+
 MethodInfo gauss_lobatto_info() {
-  return {"gauss-lobatto",
-          "SPARK method with Gauss stages and Lobatto constraint nodes",
-          "2 s",
-          "s",
-          everything,
-          {{"stages", "number of stages s, 1 to 12", "2"}},
-          "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
+  return {.name = "gauss-lobatto",
+          .summary = "SPARK method with Gauss stages and Lobatto constraint nodes",
+          .order = "2 s",
+          .multiplier_order = "s",
+          .preserves = everything,
+          .options = {stages_option("2", 1)},
+          .reference = "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
 }
 
 MethodInfo lobatto_iiia_iiib_info() {
-  return {"lobatto-iiia-iiib",
-          "Lobatto IIIA for the positions, IIIB for the momenta; the constraints hold at the stages",
-          "2 s - 2",
-          "s - 1",
-          everything,
-          {{"stages", "number of stages s, 2 to 12", "3"}},
-          "L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+  return {.name = "lobatto-iiia-iiib",
+          .summary = "Lobatto IIIA for the positions, IIIB for the momenta; the constraints hold at the stages",
+          .order = "2 s - 2",
+          .multiplier_order = "s - 1",
+          .preserves = everything,
+          .options = {stages_option("3", 2)},
+          .reference = "L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
 }
 
 MethodInfo spark_info() {
-  return {"spark",
-          "SPARK method with coefficients of your own; every run says which properties they have",
-          "as stated in the tableau",
-          "not stated",
-          {.position_level = true, .velocity_level = true},
-          {{"tableau", "needed: a section [integrate.tableau] with a, b, abar, btilde and more", ""}},
-          "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
+  return {.name = "spark",
+          .summary = "SPARK method with coefficients of your own; every run says which properties they have",
+          .order = "as stated in the tableau",
+          .multiplier_order = "not stated",
+          .preserves = {.position_level = true, .velocity_level = true},
+          .options = {{.name = "tableau",
+                       .meaning = "needed: a section [integrate.tableau] with a, b, abar, btilde and more",
+                       .type = OptionType::table}},
+          .reference = "L. O. Jay, SIAM J. Numer. Anal. 45 (2007) 1814-1842"};
 }
 
-const SparkTableau& tableau_option(const Options& options) {
-  const auto at = options.find("tableau");
-  if (at == options.end())
-    throw InputError("method 'spark' needs coefficients: a section [integrate.tableau] with a, b, abar and btilde");
-  if (const auto* tableau = std::get_if<SparkTableau>(&at->second)) return *tableau;
-  throw InputError("'tableau' takes coefficients: a table with a, b, abar and btilde");
+// The coefficients carry the name that the user knows.
+std::function<MethodChoice::Make> make_with(SparkTableau tableau, const std::string& name) {
+  tableau.name = name;
+  return [tableau](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
+    return make_spark(std::move(system), tableau, solver);
+  };
 }
 
 }  // namespace
 
 MethodChoice gauss_lobatto(int stages) {
-  SparkTableau tableau = gauss_lobatto_tableau(stages);  // refuses what it cannot do
-  tableau.name = "gauss-lobatto";                        // as the user calls it
-  return {gauss_lobatto_info(), 2 * stages,
+  const MethodInfo info = gauss_lobatto_info();
+  check_options(info.options, {{"stages", static_cast<double>(stages)}});
+  return {info, 2 * stages,
           fmt::format("gauss-lobatto, {} stage{}, order {}", stages, stages == 1 ? "" : "s", 2 * stages),
-          [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
-            return make_spark(std::move(system), tableau, options);
-          },
-          stages};
+          make_with(gauss_lobatto_tableau(stages), info.name), stages};
 }
 
 MethodChoice lobatto_iiia_iiib(int stages) {
-  SparkTableau tableau = lobatto_iiia_iiib_tableau(stages);
-  tableau.name = "lobatto-iiia-iiib";
-  return {lobatto_iiia_iiib_info(), 2 * stages - 2,
-          fmt::format("lobatto-iiia-iiib, {} stages, order {}", stages, 2 * stages - 2),
-          [tableau](std::shared_ptr<const System> system, const SolverOptions& options) {
-            return make_spark(std::move(system), tableau, options);
-          },
-          stages - 1};
+  const MethodInfo info = lobatto_iiia_iiib_info();
+  check_options(info.options, {{"stages", static_cast<double>(stages)}});
+  return {info, 2 * stages - 2, fmt::format("lobatto-iiia-iiib, {} stages, order {}", stages, 2 * stages - 2),
+          make_with(lobatto_iiia_iiib_tableau(stages), info.name), stages - 1};
 }
 
 MethodChoice spark(const SparkTableau& given) {
@@ -92,26 +93,31 @@ MethodChoice spark(const SparkTableau& given) {
                                    report.symmetric() ? "" : "not ");
   choice.facts = report.facts();
   if (tableau.order == 0) choice.facts.emplace_back("order: not stated in the tableau; hinge convergence measures it");
-  choice.bind = [tableau, affine_only](std::shared_ptr<const System> system, const SolverOptions& options) {
-    if (affine_only && !system->reaction_is_affine())
+  choice.make = [tableau, affine_only](std::shared_ptr<const System> system, const SolverOptions& solver,
+                                       const StepOptions&) {
+    if (affine_only && !system->structure().reaction_is_affine)
       throw UnsuitableMethod(fmt::format(
           "{} violates (3.3c) and is for reactions known to be affine in psi; this system's is not, and the results "
           "would converge to those of another system; use coefficients that satisfy (3.3c), or gauss-lobatto",
           tableau.name));
-    return make_spark(std::move(system), tableau, options);
+    return make_spark(std::move(system), tableau, solver);
   };
   if (!report.symmetric()) choice.adjoint = [given] { return spark(adjoint_tableau(given)); };
   return choice;
 }
 
 MethodEntry gauss_lobatto_entry() {
-  return {gauss_lobatto_info(), [](const Options& o) { return gauss_lobatto(integer_option(o, "stages", 2)); }};
+  return {gauss_lobatto_info(), [](const GivenOptions& o) { return gauss_lobatto(o.integer("stages")); }};
 }
 MethodEntry lobatto_iiia_iiib_entry() {
-  return {lobatto_iiia_iiib_info(), [](const Options& o) { return lobatto_iiia_iiib(integer_option(o, "stages", 3)); }};
+  return {lobatto_iiia_iiib_info(), [](const GivenOptions& o) { return lobatto_iiia_iiib(o.integer("stages")); }};
 }
 MethodEntry spark_entry() {
-  return {spark_info(), [](const Options& o) { return spark(tableau_option(o)); }};
+  return {
+      spark_info(), [](const GivenOptions& o) {
+        if (const SparkTableau* tableau = o.tableau("tableau")) return spark(*tableau);
+        throw InputError("method 'spark' needs coefficients: a section [integrate.tableau] with a, b, abar and btilde");
+      }};
 }
 
 }  // namespace hinge

@@ -9,20 +9,17 @@
 namespace hinge {
 
 namespace {
-// Contraction above which the small matrix is made anew, once per step, and above which full Newton takes over.
-constexpr double renew_above = 0.15, full_above = 0.6;
+// Contraction above which full Newton takes over, where increments are still so large, in units of round-off.
+constexpr double full_above = 0.6, still_large = 1e6;
 }  // namespace
 
 StepResult Spark::solve_stages(const State& state, double h) {
   const bool may_simplify = options_.newton != SolverOptions::Newton::full && small_.applicable();
   const bool may_full = options_.newton != SolverOptions::Newton::simplified || !small_.applicable();
-  Convergence last(0);
-  bool ok = false;
   if (may_simplify && (full_steps_left_ == 0 || !may_full)) {
-    if (small_.factored()) last = simplified_stages(state, h, ok);
-    if (ok) {
+    if (!small_.factored()) stages_newton_.begin();  // nothing is known about this step
+    if (small_.factored() && simplified_stages(state, h)) {
       full_streak_ = 16;
-      noise_ = last.next_noise();
       return {};
     }
     small_.forget();
@@ -32,17 +29,15 @@ StepResult Spark::solve_stages(const State& state, double h) {
   if (may_full) {
     ++counters_.full_newton;
     full_steps_left_ = std::max(0, full_steps_left_ - 1);
-    for (int attempt = 0; attempt < 2 && !ok; ++attempt) {
-      if (attempt == 1) {
-        if (!guess_z_.ready()) break;
-        forget_guesses();  // a polynomial through a rough past is worse than standing still
-      }
+    first_guess(state);
+    if (full_stages(state, h)) return {};
+    if (guess_z_.ready()) {
+      forget_guesses();  // a polynomial through a rough past is worse than standing still
       first_guess(state);
-      last = full_stages(state, h, ok);
+      if (full_stages(state, h)) return {};
     }
-    if (ok) return {};
   }
-  return explain_failure(*system_, state, h, "the stage equations", last);
+  return explain_failure(*system_, state, h, "the stage equations", may_full ? full_newton_ : stages_newton_);
 }
 
 void Spark::sum_stage_positions(const State& state, double h) {
@@ -108,18 +103,25 @@ double Spark::measure_stages(double multiplier_effect) {
   return larger(size, multiplier_effect / (4 * unit_.v));
 }
 
-Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
-  Convergence convergence(options_.max_iterations, noise_);
+bool Spark::simplified_stages(const State& state, double h) {
   const Pattern& gy = system_->pattern(Q::constraint_y);
   const Pattern& rpsi = system_->pattern(Q::reaction_psi);
   const Pattern& vz = system_->pattern(Q::velocity_z);
-  auto verdict = Convergence::Verdict::go_on;
-  if (fresh_) convergence.matrix_renewed();
   sum_stage_positions(state, h);
-  while (verdict == Convergence::Verdict::go_on) {
+  const bool solved = solved_by_newton(stages_newton_, [&]() -> Increment {
+    if (stages_newton_.renew() && !fresh_) {  // once per step
+      refresh_small_matrix(state, h);
+      if (!small_.factored()) return no_increment;
+      stages_newton_.matrix_renewed();
+    } else if (stages_newton_.theta() > full_above && stages_newton_.last() > still_large &&
+               stages_newton_.count() > 4 && options_.newton == SolverOptions::Newton::automatic) {
+      return no_increment;
+    }
+    const bool first = stages_newton_.count() == 0;
+    if (first && fresh_) stages_newton_.matrix_renewed();
     ++counters_.iterations;
     evaluate_stages(state.t, h);
-    evaluate_nodes(state, h, convergence.count() == 0);  // G and r_psi of the first guess serve all iterations
+    evaluate_nodes(state, h, first);  // G and r_psi of the first guess serve all iterations
     stage_residuals(h);
     for (int i = 0; i < s_; ++i) small_.solve_mass(residual_.data() + i * nz_, mass_residual_.data() + i * nz_);
 
@@ -156,20 +158,10 @@ Convergence Spark::simplified_stages(const State& state, double h, bool& ok) {
     }
     sum_stage_positions(state, h);
     for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
-    verdict = convergence.judge(measure_stages(effect));
-    if (verdict != Convergence::Verdict::go_on) break;
-    if (convergence.slower_than(renew_above) && !fresh_) {
-      refresh_small_matrix(state, h);
-      if (!small_.factored()) break;
-      convergence.matrix_renewed();
-    } else if (convergence.theta() > full_above && convergence.last() > 1e6 && convergence.count() > 4 &&
-               options_.newton == SolverOptions::Newton::automatic) {
-      break;
-    }
-  }
-  ok = verdict == Convergence::Verdict::converged;
-  if (ok) evaluate_final_stages(state, h);
-  return convergence;
+    return measure_stages(effect);
+  });
+  if (solved) evaluate_final_stages(state, h);
+  return solved;
 }
 
 // Forces and reactions at the stages as accepted. Without this, what the last increment changed would be missing from
@@ -179,28 +171,23 @@ void Spark::evaluate_final_stages(const State& state, double h) {
   evaluate_nodes(state, h, false);
 }
 
-Convergence Spark::full_stages(const State& state, double h, bool& ok) {
+bool Spark::full_stages(const State& state, double h) {
   if (!jacobian_) jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
-  Convergence convergence(options_.max_iterations);
-  convergence.matrix_renewed();
+  full_newton_.forget();
   std::vector<double>& x = newton_;
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
-  auto verdict = Convergence::Verdict::go_on;
-  bool factor_now = true;
   sum_stage_positions(state, h);
-  while (verdict == Convergence::Verdict::go_on) {
+  const bool solved = solved_by_newton(full_newton_, [&]() -> Increment {
     ++counters_.iterations;
     evaluate_stages(state.t, h);
     evaluate_nodes(state, h, false);
     stage_residuals(h);
-    if (factor_now) {
+    if (full_newton_.renew()) {
       ++counters_.factorisations;
       counters_.evaluations += s_ + st_ + 1;
-      if (!jacobian_->factor(state.t, h, stage_y_.data(), stage_z_.data(), node_positions_.data(),
-                             multiplier_.data())) {
-        verdict = Convergence::Verdict::failed;
-        break;
-      }
+      if (!jacobian_->factor(state.t, h, stage_y_.data(), stage_z_.data(), node_positions_.data(), multiplier_.data()))
+        return no_increment;
+      if (full_newton_.count() == 0) full_newton_.matrix_renewed();
     }
     // right-hand side: -R_Y = y0 + h A V - Y,  -R_Z,  -g / h^2
     for (int i = 0; i < s_; ++i) {
@@ -220,12 +207,10 @@ Convergence Spark::full_stages(const State& state, double h, bool& ok) {
     axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
     axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
     axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
-    verdict = convergence.judge(measure_stages(0));  // exact Newton: multipliers converge with the rest
-    factor_now = convergence.count() < 2 || convergence.theta() > 0.05;
-  }
-  ok = verdict == Convergence::Verdict::converged;
-  if (ok) evaluate_final_stages(state, h);
-  return convergence;
+    return measure_stages(0);  // exact Newton: multipliers converge with the rest
+  });
+  if (solved) evaluate_final_stages(state, h);
+  return solved;
 }
 
 }  // namespace hinge

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "method/branch_guard.hpp"
 #include "method/symplectic/round_off.hpp"
 #include "method/symplectic/spark.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
 #include "method/vectors.hpp"
-#include "method/wrap/branch_guard.hpp"
 #include "solve/linear/saddle_point.hpp"
-#include "solve/newton/convergence.hpp"
 #include "solve/newton/extrapolation.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -28,7 +28,8 @@ class Spark final : public Stepper {
     small_.forget();
     end_small_.forget();
     acceleration_ = 0;
-    noise_ = end_noise_ = 1;
+    stages_newton_.forget();
+    end_newton_.forget();
     full_steps_left_ = 0;
     full_streak_ = 16;
   }
@@ -50,12 +51,12 @@ class Spark final : public Stepper {
   void sum_end_position(const State& state, double h);
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
-  Convergence simplified_stages(const State& state, double h, bool& ok);
-  Convergence full_stages(const State& state, double h, bool& ok);
+  bool simplified_stages(const State& state, double h);
+  bool full_stages(const State& state, double h);
   StepResult solve_end(const State& state, double h);
   double measure_end(const double* dz, double multiplier_effect);
-  Convergence simplified_end(double t1, double h, bool& ok);
-  Convergence full_end(double t1, double h, bool& ok);
+  bool simplified_end(double t1, double h);
+  bool full_end(double t1, double h);
 
   void evaluate_stages(double t, double h);
   void evaluate_nodes(const State& state, double h, bool derivatives);
@@ -110,11 +111,12 @@ class Spark final : public Stepper {
              {&psi1_, &kept_psi1_}}};
   }
   std::vector<double> kept_v_, kept_z_, kept_multiplier_, kept_z1_, kept_psi1_;
-  Convergence last_{0};
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
   RoundOff unit_;
-  double noise_ = 1, end_noise_ = 1;
+  Convergence stages_newton_{options_.max_iterations, newton_policy::stages},
+      end_newton_{options_.max_iterations, newton_policy::velocity_level},
+      full_newton_{options_.max_iterations, newton_policy::full};  // of the block that was solved last
   bool velocity_is_z_ = false, force_is_constant_ = false;
 };
 

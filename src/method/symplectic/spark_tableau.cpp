@@ -17,6 +17,7 @@
 
 #include "hinge/error.hpp"
 #include "solve/linear/spectrum.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 namespace {
@@ -50,18 +51,6 @@ LegendreValue legendre(int n, Real x) {
     d = d_next;
   }
   return {p, d};
-}
-
-/// Newton's method for a simple root; `correction(x)` is f(x) / f'(x). The guesses below are so close that it takes
-/// three or four iterations; the bound only ends a dither in the last bit.
-template <typename Correction>
-Real newton_root(Real x, Correction correction) {
-  for (int iteration = 0; iteration < 20; ++iteration) {
-    const Real dx = correction(x);
-    x -= dx;
-    if (std::abs(dx) <= 2 * std::numeric_limits<Real>::epsilon()) break;
-  }
-  return x;
 }
 
 /// Stores the point at distance x >= 0 right of the centre of [-1, 1] and its mirror image, in [0, 1].

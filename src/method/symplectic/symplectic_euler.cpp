@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/method_entry.hpp"
-#include "method/nonsmooth/one_sided_euler.hpp"
 #include "method/step_failure.hpp"
 #include "method/symplectic/symplectic_euler_step.hpp"
 #include "method/vectors.hpp"
@@ -16,8 +14,6 @@ namespace hinge {
 
 namespace {
 
-// Contraction above which a kept matrix is made anew.
-constexpr double renew_above = 0.1;
 // Steps along the Newton direction shorter than this mean that a singular matrix is in the way.
 constexpr double shortest_length = 1e-4;
 // The share of a step that is done first where it is grown in pieces: short, but not so short that rounding, eps
@@ -49,15 +45,15 @@ SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Eul
       guess_(static_cast<std::size_t>(2 * nz_)),
       guess_psi_(static_cast<std::size_t>(2 * m_)) {
   options_.validate();
-  const SystemKind kind = system_->layout().kind;
-  velocity_is_z_ = kind == SystemKind::lagrangian || kind == SystemKind::mechanical;
+  velocity_is_z_ = system_->structure().velocity_is_z;
   const int all = offset_[unknowns], half = offset_[at_z];
+  const Convergence newton(options_.max_iterations,
+                           guard_.needed() ? newton_policy::full_on_branch : newton_policy::position_level);
   if (w_.coupled()) {
-    parts_.push_back({true, true, 0, BlockMatrix(all), false, 1, "the equations of the step"});
+    parts_.push_back({true, true, 0, BlockMatrix(all), "the equations of the step", newton});
   } else {
-    parts_.push_back({true, false, 0, BlockMatrix(half), false, 1, "the position level"});
-    parts_.push_back(
-        {false, true, half, BlockMatrix(all - half), false, 1, "the velocity level at the end of the step"});
+    parts_.push_back({true, false, 0, BlockMatrix(half), "the position level", newton});
+    parts_.push_back({false, true, half, BlockMatrix(all - half), "the velocity level at the end of the step", newton});
   }
   for (Part& part : parts_) {
     lay_out(part);
@@ -203,48 +199,44 @@ void SymplecticEuler::move(const Part& part, double length) {
 // Newton's method with a matrix that is kept while it serves. Where r is nonlinear in psi, it is made anew in the first
 // iterations; with `shorten`, increments are shortened so that multipliers cannot jump to another branch: the iterates
 // then follow the path  F(x) = (1 - s) F(x0)  from the first guess, which meets no singular matrix.
-bool SymplecticEuler::solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence) {
-  convergence = Convergence(options_.max_iterations, part.noise);
-  auto verdict = Convergence::Verdict::go_on;
+bool SymplecticEuler::solve(Part& part, const State& state, double h, bool shorten) {
   const bool anew = !part.kept || guard_.needed() || (part.ages_fast && counters_.steps % 32 != 0);
   bool renew = anew;
-  int shortened = 0, renewals = 0;
-  while (verdict == Convergence::Verdict::go_on) {
+  int judged = 0, shortenings = 0, renewals = 0;
+  const bool solved = solved_by_newton(part.newton, [&]() -> Increment {
     ++counters_.iterations;
     if (part.has_first) evaluate_first(state, h), residual_first(state, h);
     if (part.has_second) evaluate_second(end_time(state, h)), residual_second(h);
+    if (part.newton.count() > judged) renew = part.newton.renew();
+    judged = part.newton.count();
     if (renew) {
       ++counters_.factorisations;
       ++renewals;
       assemble(part, state, h);
       part.kept = part.matrix.factor();
-      if (!part.kept) return false;
+      if (!part.kept) return no_increment;
       if (part.has_first) set_units(state, h);
-      convergence.matrix_renewed();
+      part.newton.matrix_renewed();
     }
     part.matrix.solve(d_.data() + part.offset);
     const double length = shorten ? safe_length(part, state, h) : 1;
     move(part, length);
     if (length < 1) {
-      if (length == 0 || ++shortened > options_.max_iterations) return false;
-      continue;
+      if (length == 0 || ++shortenings > options_.max_iterations) return no_increment;
+      return shortened;
     }
-    verdict = convergence.judge(measure(part));
-    renew =
-        guard_.needed() ? convergence.count() < 2 || convergence.theta() > 0.01 : convergence.slower_than(renew_above);
-  }
-  if (verdict != Convergence::Verdict::converged) return false;
-  part.noise = convergence.next_noise();
+    return measure(part);
+  });
+  if (!solved) return false;
   if (!anew) part.ages_fast = renewals > 0;
   if (part.has_first) evaluate_first(state, h);  // of the values as accepted
   return true;
 }
 
 // All parts, from what the unknowns are now: true if solved, and no other solution is near.
-bool SymplecticEuler::solve_safely(const State& state, double h, Convergence& convergence) {
+bool SymplecticEuler::solve_safely(const State& state, double h) {
   for (Part& part : parts_)
-    if (!solve(part, state, h, false, convergence) || convergence.first_contraction() > BranchGuard::safe_contraction)
-      return false;
+    if (!solve(part, state, h, false) || part.newton.first_contraction() > BranchGuard::safe_contraction) return false;
   return true;
 }
 
@@ -262,14 +254,13 @@ bool SymplecticEuler::guess_is_on_branch(const State& state) {
 // step, in pieces. In that short step the multipliers, which tend to other values than the consistent one as h -> 0,
 // are found from it along a path without singular points.
 StepResult SymplecticEuler::follow_branch(const State& state, double h) {
-  Convergence convergence(0);
-  if (guess_is_on_branch(state) && solve_safely(state, h, convergence) && same_side(state, h)) return {};
+  if (guess_is_on_branch(state) && solve_safely(state, h) && same_side(state, h)) return {};
   reset();
   double done = 0, piece = first_piece;
   first_guess(state, piece * h);
   for (Part& part : parts_)
-    if (!solve(part, state, piece * h, true, convergence)) {
-      if (!std::isfinite(convergence.last())) return explain_failure(*system_, state, h, part.what, convergence);
+    if (!solve(part, state, piece * h, true)) {
+      if (!std::isfinite(part.newton.last())) return explain_failure(*system_, state, h, part.what, part.newton);
       return left_the_branch(*system_, state, h, "a multiplier");
     }
   done = piece;
@@ -282,7 +273,7 @@ StepResult SymplecticEuler::follow_branch(const State& state, double h) {
         const double y0 = state.y[static_cast<std::size_t>(i)];
         x(at_y)[i] = y0 + next / done * (x(at_y)[i] - y0);
       }
-    if (solve_safely(state, next * h, convergence)) {
+    if (solve_safely(state, next * h)) {
       done = next;
       piece *= 2;
       continue;
@@ -329,10 +320,8 @@ StepResult SymplecticEuler::step(State& state, double h) {
   if (guard_.needed()) {
     result = follow_branch(state, h);
   } else {
-    Convergence convergence(0);
     for (Part& part : parts_)
-      if (result && !solve(part, state, h, false, convergence))
-        result = explain_failure(*system_, state, h, part.what, convergence);
+      if (result && !solve(part, state, h, false)) result = explain_failure(*system_, state, h, part.what, part.newton);
   }
   if (!result) {
     reset();
@@ -353,69 +342,8 @@ StepResult SymplecticEuler::step(State& state, double h) {
 
 std::unique_ptr<Stepper> make_symplectic_euler(std::shared_ptr<const System> system,
                                                const SymplecticEulerOptions& which, const SolverOptions& options) {
-  const EulerWeights weights = weights_of(which, system->reaction_is_affine());
+  const EulerWeights weights = weights_of(which, system->structure().reaction_is_affine);
   return std::make_unique<SymplecticEuler>(std::move(system), weights, options);
 }
-
-namespace {
-
-MethodInfo symplectic_euler_info() {
-  Preserves preserves = everything;
-  preserves.symmetric = false;
-  return {"symplectic-euler",
-          "symplectic Euler methods; the reaction may depend on z and be nonlinear in the multipliers",
-          "1 (variant \"natural\": only where the reaction is affine in psi)",
-          "1",
-          preserves,
-          {{"variant", "\"true\", or \"natural\" where the reaction is affine in psi", "\"true\""},
-           {"conjugate", "true: velocity and force are taken at the end of the step, not at its start", "false"},
-           {"adjoint", "true: the adjoint of the method that the other options give", "false"},
-           {"alpha", "weight of the reaction at the start of the step; not 0, and not 1 with \"natural\"", "0.5"}},
-          "L. O. Jay, Consistent extensions of the symplectic Euler method for a class of overdetermined DAEs"};
-}
-
-MethodChoice symplectic_euler_from(const Options& o) {
-  // true without quotes is a truth value in TOML, and means the same here
-  const auto given = o.find("variant");
-  const bool unquoted = given != o.end() && std::get_if<bool>(&given->second) && std::get<bool>(given->second);
-  const std::string variant = unquoted ? "true" : text_option(o, "variant", "true");
-  if (variant != "true" && variant != "natural")
-    throw InputError(fmt::format("'variant' is \"{}\"; choose \"true\" or \"natural\"", variant));
-  return symplectic_euler({.natural = variant == "natural",
-                           .conjugate = bool_option(o, "conjugate", false),
-                           .adjoint = bool_option(o, "adjoint", false),
-                           .alpha = number_option(o, "alpha", 0.5)});
-}
-
-}  // namespace
-
-MethodChoice symplectic_euler(const SymplecticEulerOptions& which) {
-  if (!std::isfinite(which.alpha) || which.alpha == 0 || (which.natural && which.alpha == 1))
-    throw InputError(fmt::format("'alpha' is {}; it must not be 0{}, 0.5 is usual", which.alpha,
-                                 which.natural ? " or 1 for the natural variant" : ""));
-  MethodChoice choice{symplectic_euler_info(), 1,
-                      fmt::format("symplectic-euler, {}{}{}, alpha {:g}, order 1", which.natural ? "natural" : "true",
-                                  which.conjugate ? " conjugate" : "", which.adjoint ? ", adjoint" : "", which.alpha),
-                      [which](std::shared_ptr<const System> system, const SolverOptions& options) {
-                        return system->contact_finder() ? make_one_sided_euler(std::move(system), which, options)
-                                                        : make_symplectic_euler(std::move(system), which, options);
-                      },
-                      1};
-  choice.takes_contacts = true;
-  SymplecticEulerOptions other = which;
-  other.adjoint = !other.adjoint;
-  choice.adjoint = [other] { return symplectic_euler(other); };
-  if (which.natural)
-    choice.warnings = [](const System& system) -> std::vector<std::string> {
-      if (system.reaction_is_affine()) return {};
-      return {
-          "the natural symplectic Euler method is inconsistent here: the reaction is nonlinear in the multipliers, "
-          "and the method converges to the solution of a different ODE as the step goes to zero; use method = "
-          "\"symplectic-euler\" with variant = \"true\""};
-    };
-  return choice;
-}
-
-MethodEntry symplectic_euler_entry() { return {symplectic_euler_info(), symplectic_euler_from}; }
 
 }  // namespace hinge

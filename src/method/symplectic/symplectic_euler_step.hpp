@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "hinge/method.hpp"
+#include "method/branch_guard.hpp"
 #include "method/symplectic/round_off.hpp"
-#include "method/wrap/branch_guard.hpp"
 #include "solve/linear/block_matrix.hpp"
-#include "solve/newton/convergence.hpp"
 #include "solve/newton/extrapolation.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -29,7 +29,7 @@ class SymplecticEuler final : public Stepper {
   void reset() override {
     guess_.reset();
     guess_psi_.reset();
-    for (Part& part : parts_) part.kept = false, part.noise = 1;
+    for (Part& part : parts_) part.kept = false, part.newton.forget();
   }
 
  private:
@@ -41,9 +41,9 @@ class SymplecticEuler final : public Stepper {
     bool has_first, has_second;
     int offset;  // of its first unknown
     BlockMatrix matrix;
-    bool kept = false;
-    double noise = 1;
     const char* what;
+    Convergence newton;
+    bool kept = false;
     bool ages_fast = false;  // a matrix of an earlier step was of no use
   };
 
@@ -60,8 +60,8 @@ class SymplecticEuler final : public Stepper {
   double velocity_size(const double* dz);
   double safe_length(const Part& part, const State& state, double h);
   void move(const Part& part, double length);
-  bool solve(Part& part, const State& state, double h, bool shorten, Convergence& convergence);
-  bool solve_safely(const State& state, double h, Convergence& convergence);
+  bool solve(Part& part, const State& state, double h, bool shorten);
+  bool solve_safely(const State& state, double h);
   bool guess_is_on_branch(const State& state);
   StepResult follow_branch(const State& state, double h);
   void first_guess(const State& state, double h);

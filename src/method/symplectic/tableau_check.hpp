@@ -12,14 +12,15 @@
 // not symplectic: these may be violated by whoever says so. Equation numbers are those of Jay (2007).
 #pragma once
 
-#include "hinge/error.hpp"
+#include "hinge/option.hpp"
 #include "hinge/tableau.hpp"
 
 namespace hinge {
 
 /// Something is wrong with a tableau; `field` is the part to blame ("abar"), empty where it is all of them.
-struct TableauError : InputError {
-  TableauError(const std::string& message, std::string part) : InputError(message), field(std::move(part)) {}
+struct TableauError : OptionError {
+  TableauError(const std::string& message, std::string part)
+      : OptionError("tableau", message), field(std::move(part)) {}
   std::string field;
 };
 

@@ -4,6 +4,7 @@
 // stays at the border of the stability domain (DOP853's test), or the explicit method fails or rejects most of its
 // steps. F(t, x, x') = 0 goes to radau at once. A system made of functions, which radau does not take, stays with the
 // explicit method, and the run says so.
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,17 +17,16 @@ namespace hinge {
 
 namespace {
 
-class Automatic final : public AdaptiveStepper {
+class Automatic final : public Stepper {
  public:
-  Automatic(std::shared_ptr<const System> system, Options options, const SolverOptions& solver,
-            const AdaptiveOptions& adaptive)
-      : system_(std::move(system)), given_(std::move(options)), solver_(solver), adaptive_(adaptive) {
-    if (system_->layout().kind == SystemKind::dae)
-      implicit_ = make_implicit(adaptive_);
+  Automatic(std::shared_ptr<const System> system, std::optional<Projection> projection, const SolverOptions& solver,
+            const StepOptions& steps)
+      : Stepper(true), system_(std::move(system)), projection_(projection), solver_(solver), steps_(steps) {
+    if (system_->structure().is_dae)
+      implicit_ = make_implicit(steps_);
     else
-      explicit_ = std::make_unique<ExplicitAdaptive>(
-          system_, ExplicitOptions{.projection = parse_projection(text_option(given_, "projection", "both"))}, solver_,
-          adaptive_);
+      explicit_ = std::make_unique<ExplicitStepper>(
+          system_, ExplicitOptions{.projection = projection_.value_or(Projection::both)}, solver_, steps_);
     last_ = implicit_ ? implicit_.get() : explicit_.get();
   }
 
@@ -74,17 +74,18 @@ class Automatic final : public AdaptiveStepper {
   }
 
  private:
-  std::unique_ptr<AdaptiveStepper> make_implicit(const AdaptiveOptions& adaptive) const {
-    return make_method("radau", given_).bind_adaptive(system_, solver_, adaptive);
+  std::unique_ptr<Stepper> make_implicit(const StepOptions& steps) const {
+    return radau({.formulation = {Formulation::projected_invariants}, .projection = projection_})
+        .bind(system_, solver_, steps);
   }
 
   // Makes the implicit method and starts it; false where that is not possible.
   bool prepare(const State& state, const char* why) {
     may_switch_ = false;
     try {
-      AdaptiveOptions adaptive = adaptive_;
-      adaptive.first_step = explicit_->step();
-      implicit_ = make_implicit(adaptive);
+      StepOptions steps = steps_;
+      steps.first_step = explicit_->next_step();
+      implicit_ = make_implicit(steps);
     } catch (const Error& e) {
       implicit_.reset();
       remarks_.push_back(fmt::format("{} from t = {:g} on, but radau cannot take it over ({}): explicit goes on", why,
@@ -112,27 +113,18 @@ class Automatic final : public AdaptiveStepper {
   }
   void count() {
     counters_ = Counters{};
-    for (const AdaptiveStepper* part : {static_cast<AdaptiveStepper*>(explicit_.get()), implicit_.get()}) {
-      if (!part) continue;
-      const Counters& c = part->counters();
-      counters_.steps += c.steps;
-      counters_.iterations += c.iterations;
-      counters_.evaluations += c.evaluations;
-      counters_.factorisations += c.factorisations;
-      counters_.full_newton += c.full_newton;
-      counters_.rejected += c.rejected;
-      counters_.failed += c.failed;
-    }
+    if (explicit_) counters_ += explicit_->counters();
+    if (implicit_) counters_ += implicit_->counters();
   }
 
   std::shared_ptr<const System> system_;
-  Options given_;
+  std::optional<Projection> projection_;  // where one is asked for
   SolverOptions solver_;
-  AdaptiveOptions adaptive_;
-  std::unique_ptr<ExplicitAdaptive> explicit_;
-  std::unique_ptr<AdaptiveStepper> implicit_;
-  AdaptiveStepper* last_ = nullptr;  // who makes the steps
-  AdaptiveStepper* next_ = nullptr;  // who makes those to come, where that has changed
+  StepOptions steps_;
+  std::unique_ptr<ExplicitStepper> explicit_;
+  std::unique_ptr<Stepper> implicit_;
+  Stepper* last_ = nullptr;  // who makes the steps
+  Stepper* next_ = nullptr;  // who makes those to come, where that has changed
   const char* wants_switch_ = nullptr;
   bool may_switch_ = true;
   long recent_rejected_ = 0;
@@ -141,31 +133,22 @@ class Automatic final : public AdaptiveStepper {
 };
 
 MethodInfo automatic_info() {
-  return {"auto",
-          "explicit, order 8, and radau from where on the system is stiff; for a tolerance",
-          "8, then that of radau",
-          "the same",
-          {.position_level = true, .velocity_level = true},
-          {{"projection", "\"none\", \"position\", \"velocity\" or \"both\"", "\"both\", and that of radau"}},
-          "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I and II, Springer"};
+  return {
+      .name = "auto",
+      .summary = "explicit, order 8, and radau from where on the system is stiff; for a tolerance",
+      .order = "8, then that of radau",
+      .multiplier_order = "the same",
+      .preserves = {.position_level = true, .velocity_level = true},
+      .options = {projection_option("", "\"both\", and that of radau")},
+      .reference = "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I and II, Springer",
+      .can = {.given_steps = false, .chosen_steps = true, .dae = true}};
 }
 
-}  // namespace
-
-namespace {
-
-MethodChoice automatic_with(const Options& options) {
-  parse_projection(text_option(options, "projection", "both"));  // refuses other words
+MethodChoice automatic_with(std::optional<Projection> projection) {
   MethodChoice choice{automatic_info(), 0, "auto: explicit Dormand-Prince, order 8, radau where stiff", {}, 0};
-  choice.takes_dae = true;
-  choice.bind = [](std::shared_ptr<const System>, const SolverOptions&) -> std::unique_ptr<Stepper> {
-    throw UnsuitableMethod("auto chooses its steps; give tolerance = 1e-6 instead of a step, or choose explicit");
-  };
-  choice.bind_adaptive = [options](std::shared_ptr<const System> system, const SolverOptions& solver,
-                                   const AdaptiveOptions& adaptive) {
-    solver.validate();
-    adaptive.tolerance.validate();
-    return std::make_unique<Automatic>(std::move(system), options, solver, adaptive);
+  choice.make = [projection](std::shared_ptr<const System> system, const SolverOptions& solver,
+                             const StepOptions& steps) {
+    return std::make_unique<Automatic>(std::move(system), projection, solver, steps);
   };
   return choice;
 }
@@ -174,6 +157,11 @@ MethodChoice automatic_with(const Options& options) {
 
 MethodChoice automatic() { return automatic_with({}); }
 
-MethodEntry automatic_entry() { return {automatic_info(), automatic_with}; }
+MethodEntry automatic_entry() {
+  return {
+      automatic_info(), [](const GivenOptions& o) {
+        return automatic_with(o.has("projection") ? std::optional(o.choice<Projection>("projection")) : std::nullopt);
+      }};
+}
 
 }  // namespace hinge

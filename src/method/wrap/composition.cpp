@@ -1,7 +1,25 @@
+// Symmetric compositions: higher order from one method by substeps of different lengths, some of them negative.
+//
+// A symmetric method S_h of order 2 is the base itself where it is symmetric, and else base_{h/2} o adjoint_{h/2}.
+// S_{g1 h} o ... o S_{gn h} with g_i = g_{n+1-i} is symmetric again, so its order is even. It is 4 when
+//
+//   sum g_i = 1,  sum g_i^3 = 0
+//
+// and from order 2 k to 2 k + 2 in the same way with exponent 2 k + 1.
+//
+//   triple-jump   order 4: 3 substeps, order 6: 9 (H. Yoshida, Phys. Lett. A 150 (1990))
+//   suzuki        order 4: 5, order 6: 25; shorter substeps (M. Suzuki, Phys. Lett. A 146 (1990))
+//   optimised     order 4: 5 (R. I. McLachlan, SIAM J. Sci. Comput. 16 (1995)),
+//                 order 6: 9 (W. Kahan, R.-C. Li, Math. Comp. 66 (1997))
+//
+// Preserved: what the base preserves, and time symmetry. If the partner is not the adjoint of the base, the pair is not
+// symmetric and every composition falls back to order 1: for reactions nonlinear in psi, true conjugate symplectic
+// Euler is not the adjoint of true symplectic Euler.
 #include "method/wrap/composition.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -72,13 +90,7 @@ class Composition final : public Stepper {
  private:
   void count() {
     Counters sum;
-    for (const auto& s : substeps_) {
-      const Counters& c = s->counters();
-      sum.iterations += c.iterations;
-      sum.evaluations += c.evaluations;
-      sum.factorisations += c.factorisations;
-      sum.full_newton += c.full_newton;
-    }
+    for (const auto& s : substeps_) sum += s->counters();
     sum.steps = counters_.steps + 1;
     counters_ = sum;
   }
@@ -89,17 +101,36 @@ class Composition final : public Stepper {
   State before_;
 };
 
+MethodInfo composition_info() {
+  return {
+      .name = "composition",
+      .summary = "substeps of a method and its adjoint, or of a symmetric method; keeps what the base keeps",
+      .order = "2, 4 or 6",
+      .multiplier_order = "that of the base",
+      .preserves = everything,
+      .options = {word_row("base", {"symplectic-euler"}, "the method to compose; its own options stand beside these"),
+                  {.name = "order",
+                   .meaning = "of the composition",
+                   .default_value = "4",
+                   .type = OptionType::integer,
+                   .values = {2, 4, 6}},
+                  word_row("scheme", {"suzuki", "triple-jump", "optimised"}, "lengths of the substeps"),
+                  flag_row("base_first", "true: each pair begins with the base, not with its adjoint")},
+      .reference =
+          "H. Yoshida, Phys. Lett. A 150 (1990) 262-268; M. Suzuki, Phys. Lett. A 146 (1990) 319-323; R. "
+          "I. McLachlan, SIAM J. Sci. Comput. 16 (1995) 151-168; W. Kahan, R.-C. Li, Math. Comp. 66 "
+          "(1997) 1089-1099"};
+}
+
 }  // namespace
 
 std::vector<double> composition_lengths(const std::string& scheme, int from, int to) {
-  if (to != 2 && to != 4 && to != 6)
-    throw InputError(fmt::format("'order' is {}; compositions have order 2, 4 or 6", to));
-  if (scheme != "triple-jump" && scheme != "suzuki" && scheme != "optimised")
-    throw InputError(fmt::format("'scheme' is \"{}\"; choose \"triple-jump\", \"suzuki\" or \"optimised\"", scheme));
+  check_options(composition_info().options, {{"order", static_cast<double>(to)}, {"scheme", scheme}});
   if (to <= from) return {1.0};
   if (scheme == "optimised") {
     if (from != 2)
-      throw InputError(
+      throw OptionError(
+          "scheme",
           fmt::format("'scheme' is \"optimised\", which starts from order 2, and the base gives order {}; choose "
                       "\"suzuki\" or \"triple-jump\"",
                       from));
@@ -113,6 +144,9 @@ std::vector<double> composition_lengths(const std::string& scheme, int from, int
   return lengths;
 }
 
+namespace {
+
+// `partner` empty: the base is symmetric and alone.
 std::unique_ptr<Stepper> make_composition(std::shared_ptr<const System> system, const MethodChoice& base,
                                           const std::optional<MethodChoice>& partner,
                                           const std::vector<double>& lengths, bool base_first,
@@ -132,53 +166,38 @@ std::unique_ptr<Stepper> make_composition(std::shared_ptr<const System> system, 
   return std::make_unique<Composition>(std::move(substeps), std::move(sublengths));
 }
 
-namespace {
-
-MethodInfo composition_info() {
-  return {"composition",
-          "substeps of a method and its adjoint, or of a symmetric method; keeps what the base keeps",
-          "2, 4 or 6",
-          "that of the base",
-          everything,
-          {{"base", "the method to compose; its own options stand beside these", "\"symplectic-euler\""},
-           {"order", "of the composition: 2, 4 or 6", "4"},
-           {"scheme", "lengths of the substeps: \"suzuki\", \"triple-jump\" or \"optimised\"", "\"suzuki\""},
-           {"base_first", "true: each pair begins with the base, not with its adjoint", "false"}},
-          "H. Yoshida, Phys. Lett. A 150 (1990) 262-268; M. Suzuki, Phys. Lett. A 146 (1990) 319-323; R. I. McLachlan, "
-          "SIAM J. Sci. Comput. 16 (1995) 151-168; W. Kahan, R.-C. Li, Math. Comp. 66 (1997) 1089-1099"};
-}
-
-bool is_own_option(const MethodInfo& info, const std::string& name) {
-  return std::any_of(info.options.begin(), info.options.end(), [&](const OptionInfo& o) { return o.name == name; });
-}
-
-MethodChoice composition_from(const Options& o) {
-  const std::string base = composition_base(o);
-  if (base == "composition") throw InputError("'base' is \"composition\"; compose a method that is not composed yet");
-  Options rest = o;
-  std::erase_if(rest, [](const auto& option) { return is_own_option(composition_info(), option.first); });
+MethodChoice composition_from(const GivenOptions& o) {
+  const std::string base = o.word("base");
+  if (base == composition_info().name)
+    throw OptionError("base", "'base' is \"composition\"; compose a method that is not composed yet");
+  Options rest = o.given();
+  const std::vector<OptionInfo> own = composition_info().options;
+  std::erase_if(rest,
+                [&](const auto& option) { return option.first == "projection" || find_option(own, option.first); });
   const MethodChoice made = [&] {
     try {
       return make_method(base, rest);
+    } catch (const OptionError& e) {
+      throw OptionError(e.option, fmt::format("'base': {}", e.what()));
     } catch (const InputError& e) {
-      throw InputError(fmt::format("'base': {}", e.what()));
+      throw OptionError("base", fmt::format("'base': {}", e.what()));
     }
   }();
-  return composition(made, {.order = integer_option(o, "order", 4),
-                            .scheme = text_option(o, "scheme", "suzuki"),
-                            .base_first = bool_option(o, "base_first", false)});
+  return composition(made, {o.integer("order"), o.word("scheme"), o.flag("base_first")});
 }
 
 MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>& partner, bool symmetric,
                      const CompositionOptions& which) {
   if (base.order < 1)
-    throw InputError(fmt::format(
-        "'base' is \"{}\" and its order is not stated; state it, as in order = 2 in the tableau", base.info.name));
+    throw OptionError(
+        "base", fmt::format("'base' is \"{}\" and its order is not stated; state it, as in order = 2 in the tableau",
+                            base.info.name));
   const int from = base.order + base.order % 2;  // symmetric methods have even order
   const std::vector<double> lengths = composition_lengths(which.scheme, from, which.order);
   if (which.order < from)
-    throw InputError(fmt::format("'order' is {}, but the base gives order {} already; choose a higher one, or use '{}'",
-                                 which.order, from, base.info.name));
+    throw OptionError(
+        "order", fmt::format("'order' is {}, but the base gives order {} already; choose a higher one, or use '{}'",
+                             which.order, from, base.info.name));
   MethodChoice choice{composition_info(), symmetric ? std::max(from, which.order) : 1, "", {}, base.multiplier_order};
   const Preserves& kept = base.info.preserves;
   choice.info.preserves = kept;
@@ -187,9 +206,9 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
   choice.description =
       fmt::format("composition of {}: {}{} substep{}, order {}", base.description,
                   lengths.size() > 1 ? which.scheme + ", " : "", substeps, substeps == 1 ? "" : "s", choice.order);
-  choice.bind = [base, partner, lengths, first = which.base_first](std::shared_ptr<const System> system,
-                                                                   const SolverOptions& options) {
-    return make_composition(std::move(system), base, partner, lengths, first, options);
+  choice.make = [base, partner, lengths, first = which.base_first](std::shared_ptr<const System> system,
+                                                                   const SolverOptions& solver, const StepOptions&) {
+    return make_composition(std::move(system), base, partner, lengths, first, solver);
   };
   choice.warnings = base.warnings;
   choice.system_facts = base.system_facts;
@@ -201,10 +220,10 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
 MethodChoice composition(const MethodChoice& base, const CompositionOptions& which) {
   if (base.info.preserves.symmetric) return compose(base, std::nullopt, true, which);
   if (!base.adjoint)
-    throw InputError(
-        fmt::format("'base' is \"{}\", which is not symmetric and whose adjoint is not known; choose a "
-                    "symmetric method or symplectic-euler",
-                    base.info.name));
+    throw OptionError("base",
+                      fmt::format("'base' is \"{}\", which is not symmetric and whose adjoint is not known; choose a "
+                                  "symmetric method or symplectic-euler",
+                                  base.info.name));
   return compose(base, base.adjoint(), true, which);
 }
 
@@ -212,8 +231,6 @@ MethodChoice composition(const MethodChoice& base, const MethodChoice& partner, 
   return compose(base, partner, false, which);
 }
 
-std::string composition_base(const Options& options) { return text_option(options, "base", "symplectic-euler"); }
-
-MethodEntry composition_entry() { return {composition_info(), composition_from}; }
+MethodEntry composition_entry() { return {composition_info(), composition_from, "base"}; }
 
 }  // namespace hinge

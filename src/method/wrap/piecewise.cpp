@@ -29,27 +29,29 @@ constexpr int most_short_pieces = 30;  // in a row,
 constexpr double crowded = 1e-6;       // in this part of the time left
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-class PiecewiseStepper final : public AdaptiveStepper {
+class PiecewiseStepper final : public Stepper {
  public:
   PiecewiseStepper(const MethodChoice& method, std::shared_ptr<const SymbolicSystem> system,
-                   const SolverOptions& solver, const AdaptiveOptions& adaptive)
-      : system_(std::move(system)),
+                   const SolverOptions& solver, const StepOptions& adaptive)
+      : Stepper(true),
+        system_(std::move(system)),
         solver_(solver),
         adaptive_(adaptive),
-        bind_(method.bind_adaptive),
-        again_(method.info.name != "bdf"),
-        is_dae_(system_->layout().kind == SystemKind::dae),
+        method_(method),
+        again_(!method.info.can.full_interpolation),
+        is_dae_(system_->structure().is_dae),
         branches_(*system_->equations().graph, functions_of(system_->equations())),
-        roots_(system_->tape(branches_.roots())),
+        roots_(system_->equations().tape(branches_.graph(), branches_.roots())),
         root_scratch_(roots_->make_scratch()),
         sides_(branches_.size(), 1) {
     values_.resize(branches_.size());
     const Equations& eq = system_->equations();
-    bind_(system_, solver, adaptive);  // says what does not fit
+    method_.bind(system_, solver, adaptive);  // says what does not fit
     if (is_dae_) {
       euler_ = implicit_euler(system_);
       differential_.assign(eq.y.size(), 0);
-      for (const int j : jacobian(*eq.graph, eq.residual, eq.z).column) differential_[static_cast<std::size_t>(j)] = 1;
+      Graph graph = *eq.graph;
+      for (const int j : jacobian(graph, eq.residual, eq.z).column) differential_[static_cast<std::size_t>(j)] = 1;
     }
   }
 
@@ -125,12 +127,12 @@ class PiecewiseStepper final : public AdaptiveStepper {
  private:
   struct Piece {
     SmoothPiece smooth;
-    std::unique_ptr<AdaptiveStepper> stepper;
+    std::unique_ptr<Stepper> stepper;
     std::unique_ptr<Stepper> euler;
   };
 
   int most_stuck() const { return 2 * static_cast<int>(branches_.size()) + 4; }
-  AdaptiveStepper& stepper() const { return *piece_->stepper; }
+  Stepper& stepper() const { return *piece_->stepper; }
 
   StepResult refuse(State& state, StepResult result) {
     state = given_;
@@ -140,14 +142,8 @@ class PiecewiseStepper final : public AdaptiveStepper {
   // All work so far, of all pieces.
   StepResult finish(StepResult result) {
     counters_ = discarded_;
-    for (const auto& [sides, piece] : pieces_) add(counters_, piece.stepper->counters());
+    for (const auto& [sides, piece] : pieces_) counters_ += piece.stepper->counters();
     return result;
-  }
-  static void add(Counters& sum, const Counters& c) {
-    for (long Counters::*part :
-         {&Counters::steps, &Counters::iterations, &Counters::evaluations, &Counters::factorisations,
-          &Counters::full_newton, &Counters::augmentations, &Counters::rejected, &Counters::failed})
-      sum.*part += c.*part;
   }
 
   void find_sides(const State& s) {
@@ -163,9 +159,9 @@ class PiecewiseStepper final : public AdaptiveStepper {
     return make_fixed_bdf(std::move(system), options, solver_);
   }
 
-  Piece make_piece() const {
+  Piece make_piece() {
     Piece piece{SmoothPiece(*system_, branches_, sides_), {}, {}};
-    piece.stepper = bind_(piece.smooth.system(), solver_, adaptive_);
+    piece.stepper = method_.bind(piece.smooth.system(), solver_, adaptive_);
     if (is_dae_) piece.euler = implicit_euler(piece.smooth.system());
     return piece;
   }
@@ -174,7 +170,7 @@ class PiecewiseStepper final : public AdaptiveStepper {
     auto at = pieces_.find(sides_);
     if (at == pieces_.end()) {
       if (pieces_.size() >= most_pieces) {
-        for (const auto& [sides, piece] : pieces_) add(discarded_, piece.stepper->counters());
+        for (const auto& [sides, piece] : pieces_) discarded_ += piece.stepper->counters();
         pieces_.clear();
       }
       at = pieces_.emplace(sides_, make_piece()).first;
@@ -336,8 +332,8 @@ class PiecewiseStepper final : public AdaptiveStepper {
 
   std::shared_ptr<const SymbolicSystem> system_;
   SolverOptions solver_;
-  AdaptiveOptions adaptive_;
-  decltype(MethodChoice::bind_adaptive) bind_;
+  StepOptions adaptive_;
+  MethodChoice method_;
   bool again_;  // is the interpolation less accurate than the ends of steps?
   bool is_dae_;
   Branches branches_;
@@ -362,14 +358,14 @@ class PiecewiseStepper final : public AdaptiveStepper {
 
 }  // namespace
 
-std::unique_ptr<AdaptiveStepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
-                                                const SolverOptions& solver, const AdaptiveOptions& adaptive) {
-  if (auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system)) {
+std::unique_ptr<Stepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
+                                        const SolverOptions& solver, const StepOptions& adaptive) {
+  if (auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system); symbolic && adaptive.chosen()) {
     const Branches branches(*symbolic->equations().graph, functions_of(symbolic->equations()));
     if (branches.size() > 0 && branches.size() <= most_branches)
       return std::make_unique<PiecewiseStepper>(method, std::move(symbolic), solver, adaptive);
   }
-  return method.bind_adaptive(std::move(system), solver, adaptive);
+  return method.bind(std::move(system), solver, adaptive);
 }
 
 }  // namespace hinge

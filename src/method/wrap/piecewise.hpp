@@ -16,8 +16,9 @@
 
 namespace hinge {
 
-/// The method bound to the system; through its pieces, where the system is made of expressions that have such.
-std::unique_ptr<AdaptiveStepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
-                                                const SolverOptions& solver, const AdaptiveOptions& adaptive);
+/// The method bound to the system; through its pieces, where it chooses its steps and the system is made of
+/// expressions that have such.
+std::unique_ptr<Stepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
+                                        const SolverOptions& solver, const StepOptions& adaptive);
 
 }  // namespace hinge

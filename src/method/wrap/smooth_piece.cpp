@@ -20,7 +20,7 @@ std::vector<Node> functions_of(const Equations& equations) {
   return all;
 }
 
-SmoothPiece::SmoothPiece(const SymbolicSystem& whole, const Branches& branches, const Branches::Sides& sides) {
+SmoothPiece::SmoothPiece(const SymbolicSystem& whole, Branches& branches, const Branches::Sides& sides) {
   Equations eq = whole.equations();
   const Branches::Frozen frozen = branches.freeze(functions_of(eq), sides);
   auto at = frozen.functions.begin();
@@ -31,15 +31,18 @@ SmoothPiece::SmoothPiece(const SymbolicSystem& whole, const Branches& branches, 
   for (const std::size_t k : active_) upper_.push_back(sides[k]);
   std::vector<Node> motion = eq.y;
   motion.insert(motion.end(), eq.z.begin(), eq.z.end());
-  const SparseExpressions slopes = jacobian(*eq.graph, frozen.roots, motion);
+  Graph graph = branches.graph();
+  eq.graph = std::make_shared<const Graph>(graph);
+  eq.source = nullptr;
+  const SparseExpressions slopes = jacobian(graph, frozen.roots, motion);
   pattern_ = {slopes.rows, slopes.columns, slopes.row_start, slopes.column};
-  system_ = std::make_shared<SymbolicSystem>(whole.layout(), std::move(eq));
-  roots_ = system_->tape(frozen.roots);
+  roots_ = eq.tape(graph, frozen.roots);
   scratch_ = roots_->make_scratch();
   values_.resize(frozen.roots.size());
-  slopes_ = system_->tape(slopes.entries);
+  slopes_ = eq.tape(graph, slopes.entries);
   slope_scratch_ = slopes_->make_scratch();
   slope_values_.resize(slopes.entries.size());
+  system_ = std::make_shared<SymbolicSystem>(whole.layout(), std::move(eq));
 }
 
 void SmoothPiece::evaluate(const State& s) {

@@ -15,7 +15,7 @@ std::vector<Node> functions_of(const Equations& equations);
 
 class SmoothPiece {
  public:
-  SmoothPiece(const SymbolicSystem& whole, const Branches& branches, const Branches::Sides& sides);
+  SmoothPiece(const SymbolicSystem& whole, Branches& branches, const Branches::Sides& sides);
 
   const std::shared_ptr<const SymbolicSystem>& system() const { return system_; }
   /// Root functions that bound this piece, by their number among all. The others count as k = 0, 1, ... here.

@@ -143,11 +143,10 @@ const std::vector<SolverEntry>& registered_contact_solvers() {
 }
 
 const SolverEntry& contact_solver(std::string_view name) {
-  std::string names;
-  for (const SolverEntry& s : registered_contact_solvers()) {
+  for (const SolverEntry& s : registered_contact_solvers())
     if (s.info.name == name) return s;
-    names += (names.empty() ? "" : ", ") + s.info.name;
-  }
+  std::string names;
+  for (const SolverEntry& s : registered_contact_solvers()) names += (names.empty() ? "" : ", ") + s.info.name;
   throw InputError(fmt::format("there is no contact solver '{}'; there are {}", name, names));
 }
 

@@ -12,22 +12,39 @@
 #include <limits>
 #include <utility>
 
+#include "solve/newton/settling.hpp"
+
 namespace hinge {
+
+/// How long an iteration matrix is kept.
+struct MatrixPolicy {
+  double renew_above = 0;  ///< the contraction above which it is made anew
+  bool full = false;       ///< in every iteration, until the contraction is below that
+  bool quadratic = false;  ///< it is exact, always: then a small increment that does not shrink fast is rounding
+  double noise = 1;        ///< units of round-off that the equations themselves are uncertain by
+};
 
 class Convergence {
  public:
-  enum class Verdict { go_on, converged, failed };
+  explicit Convergence(int limit, const MatrixPolicy& policy = {})
+      : limit_(limit), policy_(policy), noise_(policy.noise) {}
 
-  /// `noise`: how many units of round-off increments of earlier steps could not get below; see next_noise().
-  explicit Convergence(int limit, double noise = 1) : limit_(limit), noise_(noise) {}
+  /// A new solution. What was learnt about rounding is kept.
+  void begin() {
+    const double noise = next_noise();
+    forget();
+    noise_ = noise;
+  }
+  void use(const MatrixPolicy& policy) { policy_ = policy; }
+  void forget() { *this = Convergence(limit_, policy_); }
 
   /// `size` is the increment in units of round-off.
-  Verdict judge(double size) {
+  NewtonVerdict judge(double size, double = 1) {
     ++count_;
     size /= noise_;
-    if (!std::isfinite(size)) return Verdict::failed;
+    if (!std::isfinite(size)) return NewtonVerdict::failed;
     const double previous = std::exchange(last_, size);
-    if (size <= 1) return Verdict::converged;
+    if (size <= 1) return NewtonVerdict::converged;
     double left = std::numeric_limits<double>::infinity();  // error after this increment
     if (count_ == 1) {
       first_ = size;
@@ -37,7 +54,7 @@ class Convergence {
       const double before = std::exchange(theta_, size / previous);
       const double theta = std::max(theta_, before);
       if (before > 0 && theta < 1) left = theta / (1 - theta) * size;
-      if (safety * left <= 1) return Verdict::converged;
+      if (safety * left <= 1) return NewtonVerdict::converged;
     }
     // Stagnation: increments that go up and down within a narrow band are rounding, not error. A steady decrease has no
     // rises, a steady growth leaves the band. With an old matrix slow convergence looks the same, so that does not
@@ -51,8 +68,10 @@ class Convergence {
     const bool at_rounding = size < rounding_level && ((fresh_ && rises > 0) || left <= 1);
     stagnated_ =
         fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
-    if (at_rounding || stagnated_) return Verdict::converged;
-    return size > diverging * first_ || count_ >= limit_ ? Verdict::failed : Verdict::go_on;
+    if (at_rounding || stagnated_) return NewtonVerdict::converged;
+    if (size > diverging * first_ || count_ >= limit_) return NewtonVerdict::failed;
+    at_quadratic_rounding_ = policy_.quadratic && count_ > 4 && theta_ > 0.25 && size * noise_ < stagnation_level;
+    return at_quadratic_rounding_ ? NewtonVerdict::converged : NewtonVerdict::go_on;
   }
 
   /// The iteration matrix was renewed: contractions seen so far say nothing about the next.
@@ -60,36 +79,47 @@ class Convergence {
     theta_ = 0;
     fresh_ = true;
   }
-  bool fresh() const { return fresh_; }
-
-  /// The noise for the next step: learnt where increments stagnated, slowly forgotten where they did not.
-  double next_noise() const {
-    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, 0.1 * stagnation_level);
-    return std::max(1.0, 0.95 * noise_);
+  /// Should the matrix be renewed?
+  bool renew() const {
+    if (policy_.full) return count_ < 2 || theta_ > policy_.renew_above;
+    return theta_ > policy_.renew_above && (!fresh_ || last_ > far_from_rounding);
   }
 
   int count() const { return count_; }
+  bool exhausted() const { return count_ >= limit_; }
   /// Of the second increment against the first; 0 if the first was enough. With exact derivatives at both, up to 1/4
   /// means that the solution found is the only one near the first guess (Newton and Kantorovich).
   double first_contraction() const { return first_contraction_; }
   /// Last observed contraction, 0 before the second increment.
   double theta() const { return theta_; }
+  /// The last increment, in units of what increments of earlier solutions could not get below.
   double last() const { return last_; }
-  /// Should an old matrix be renewed? `limit` is the contraction that is good enough.
-  bool slower_than(double limit) const { return theta_ > limit && (!fresh_ || last_ > 1e4); }
+  /// Units of round-off that increments could not get below.
+  double noise() const { return noise_; }
 
  private:
+  // Learnt where increments stagnated, slowly forgotten where they did not.
+  double next_noise() const {
+    if (count_ == 0) return noise_;
+    if (at_quadratic_rounding_) return std::max(noise_, 2 * last_ * noise_);
+    if (stagnated_) return std::clamp(2 * last_ * noise_, 1.0, 0.1 * stagnation_level);
+    return std::max(policy_.noise, 0.95 * noise_);
+  }
+
   // In units of round-off: increments this small that do not shrink are rounding for certain.
   static constexpr double rounding_level = 4;
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
   static constexpr double stagnation_level = 1e5;
   static constexpr double diverging = 1e3;
+  // A matrix that is new already is made once more only where this much is left to be gained.
+  static constexpr double far_from_rounding = 1e4;
   // A contraction seen once is an estimate, and often a flattering one.
   static constexpr double safety = 30;
 
   int limit_;
+  MatrixPolicy policy_;
   double noise_;
-  bool stagnated_ = false, fresh_ = false;
+  bool stagnated_ = false, at_quadratic_rounding_ = false, fresh_ = false;
   int count_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0, first_contraction_ = 0;
   std::array<double, 5> recent_{};

@@ -15,18 +15,19 @@ class Extrapolation {
  public:
   static constexpr int most = 8;
 
-  explicit Extrapolation(std::size_t size) {
-    for (auto& x : past_) x.assign(size, 0.0);
-    size_ = size;
-  }
+  explicit Extrapolation(std::size_t size) : size_(size) { past_.fill(std::vector<double>(size)); }
 
   void reset() { count_ = 0, order_ = 1; }
   bool ready() const { return count_ > 0; }
 
   /// x <- continuation of the past values.
   void predict(double* x) const {
+    const auto c = coefficients(order_);
     std::fill_n(x, size_, 0.0);
-    add(order_, 1.0, x);
+    for (std::size_t k = 0; k < at(order_); ++k) {
+      const double* from = past(k).data();
+      for (std::size_t i = 0; i < size_; ++i) x[i] += c[k] * from[i];
+    }
   }
 
   /// Takes the values of an accepted step and settles the order for the next.
@@ -38,31 +39,27 @@ class Extrapolation {
   }
 
  private:
-  const std::vector<double>& past(int k) const { return past_[(newest_ + most - static_cast<std::size_t>(k)) % most]; }
+  static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  const std::vector<double>& past(std::size_t k) const { return past_[(newest_ + most - k) % most]; }
 
-  void add(int order, double factor, double* x) const {
-    double coefficient = factor;
-    for (int k = 0; k < order; ++k) {
-      coefficient *= static_cast<double>(order - k) / (k + 1);  // C(order, k + 1)
-      const double* from = past(k).data();
-      const double c = k % 2 == 0 ? coefficient : -coefficient;
-      for (std::size_t i = 0; i < size_; ++i) x[i] += c * from[i];
-    }
-  }
-
-  double error(int order, const double* x) const {
+  static std::array<double, most> coefficients(int order) {
     std::array<double, most> c{};
     double coefficient = 1;
     for (int k = 0; k < order; ++k) {
-      coefficient *= static_cast<double>(order - k) / (k + 1);
-      c[static_cast<std::size_t>(k)] = k % 2 == 0 ? coefficient : -coefficient;
+      coefficient *= static_cast<double>(order - k) / (k + 1);  // C(order, k + 1)
+      c[at(k)] = k % 2 == 0 ? coefficient : -coefficient;
     }
+    return c;
+  }
+
+  double error(int order, const double* x) const {
+    const auto c = coefficients(order);
     // a sample is enough to choose an order by
     const std::size_t stride = std::max<std::size_t>(1, size_ / 64);
     double sum = 0;
     for (std::size_t i = 0; i < size_; i += stride) {
       double guess = 0;
-      for (int k = 0; k < order; ++k) guess += c[static_cast<std::size_t>(k)] * past(k)[i];
+      for (std::size_t k = 0; k < at(order); ++k) guess += c[k] * past(k)[i];
       sum += (guess - x[i]) * (guess - x[i]);
     }
     return sum;

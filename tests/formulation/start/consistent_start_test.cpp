@@ -1,6 +1,7 @@
 // Claims about the start: the nearest consistent values in the mass metric, initial multipliers from the acceleration
 // level, and the names of constraints that depend on each other.
 #include "formulation/start/consistent_start.hpp"
+#include "formulation/start/start_refusals.hpp"
 
 #include <chrono>
 #include <cmath>

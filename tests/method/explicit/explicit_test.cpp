@@ -102,8 +102,8 @@ TEST(Explicit, InterpolatesBetweenSteps) {
   const Problem problem = hoop();
   for (const int order : {5, 8}) {
     const auto worst = [&](double h) {
-      const auto method = choose(order).bind_adaptive(problem.system, {}, {{0.9, 0.9}, h, h});
-      const auto exact = choose(8).bind_adaptive(problem.system, {}, {{1e-13, 1e-13}});
+      const auto method = choose(order).bind(problem.system, {}, {{0.9, 0.9}, h, h});
+      const auto exact = choose(8).bind(problem.system, {}, {{1e-13, 1e-13}});
       State s = consistent_start(*problem.system, 0, problem.start), e = s, i = s;
       EXPECT_TRUE(method->start(s));
       EXPECT_TRUE(method->advance(s, 1.0));
@@ -125,7 +125,7 @@ TEST(Explicit, InterpolatesBetweenSteps) {
 
 TEST(Explicit, InterpolatedStatesSatisfyTheConstraints) {
   const Problem problem = hoop();
-  const auto method = choose(8).bind_adaptive(problem.system, {}, {{1e-4, 1e-4}});
+  const auto method = choose(8).bind(problem.system, {}, {{1e-4, 1e-4}});
   State s = consistent_start(*problem.system, 0, problem.start), i = s;
   ASSERT_TRUE(method->start(s));
   ASSERT_TRUE(method->advance(s, 1.0));

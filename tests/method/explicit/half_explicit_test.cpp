@@ -96,7 +96,7 @@ TEST(HalfExplicit, InterpolatesToItsAccuracy) {
   const Problem problem = hoop();
   Simulation run(problem.system, half_explicit({.order = 4}), {.tolerance = {1e-6, 1e-6}});
   run.start(problem.start);
-  const auto method = half_explicit({.order = 4}).bind_adaptive(problem.system, {}, {{1e-6, 1e-6}});
+  const auto method = half_explicit({.order = 4}).bind(problem.system, {}, {{1e-6, 1e-6}});
   State s = run.state(), i = s;
   ASSERT_TRUE(method->start(s));
   while (s.t < 0.5) ASSERT_TRUE(method->advance(s, 3.0));

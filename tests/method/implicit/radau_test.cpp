@@ -163,7 +163,7 @@ TEST(Radau, ErrorsFollowTheTolerance) {
 TEST(Radau, DenseOutput) {
   const Problem p = pendulum();
   const auto method = radau(in(Formulation::projected_invariants, 5));
-  const auto stepper = method.bind_adaptive(p.system, {}, {.tolerance = {1e-8, 1e-8}});
+  const auto stepper = method.bind(p.system, {}, {.tolerance = {1e-8, 1e-8}});
   State state{0, {1, 0}, {0, 0}, {0}}, between = state;
   ASSERT_TRUE(stepper->start(state));
   while (state.t < 0.5) ASSERT_TRUE(stepper->advance(state, 0.75));

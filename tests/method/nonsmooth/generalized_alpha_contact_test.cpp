@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "method/implicit/generalized_alpha.hpp"
 #include "method/nonsmooth/contact_problems.hpp"
+#include "method/nonsmooth/generalized_alpha.hpp"
 
 namespace hinge {
 namespace {

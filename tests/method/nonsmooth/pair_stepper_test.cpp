@@ -17,8 +17,8 @@ MethodChoice implicit_steps(double theta) {
   MethodChoice choice;
   choice.info.name = "implicit";
   choice.order = 1;
-  choice.takes_dae = choice.takes_contacts = true;
-  choice.bind = [theta](std::shared_ptr<const System> system, const SolverOptions& options) {
+  choice.info.can.dae = choice.info.can.contacts = true;
+  choice.make = [theta](std::shared_ptr<const System> system, const SolverOptions& options, const StepOptions&) {
     return make_pair_stepper(std::move(system), theta, options);
   };
   return choice;

@@ -226,7 +226,7 @@ TEST(Shake, RemembersNothingThatChangesANumber) {
     EXPECT_LT(remembering->counters().evaluations, forgetful->counters().evaluations);
 
     State other{a.t, problem.start.position, z, std::vector<double>(m, 0.0)}, same = other;  // changed from outside
-    if (problem.system->depends_on_time()) continue;
+    if (problem.system->structure().depends_on_time) continue;
     ASSERT_TRUE(remembering->step(other, -0.01));
     ASSERT_TRUE(shake().bind(problem.system, {})->step(same, -0.01));
     EXPECT_LT(distance(other.y, same.y), 1e-14);  // measured 2.5e-16

@@ -39,7 +39,7 @@ TEST(Piecewise, AJumpIsHitAndCostsNoStepsToFind) {
   }
   // a control: the same method on the same equations without knowing of the jump
   const Model m = model(jump, "radau", "1e-6", 2);
-  const auto plain = radau({}).bind_adaptive(m.system, {}, {{1e-6, 1e-6}, 0, 0});
+  const auto plain = radau({}).bind(m.system, {}, {{1e-6, 1e-6}, 0, 0});
   State s{0, {0}, {1}, {}};
   ASSERT_TRUE(plain->start(s));
   while (s.t < 2) ASSERT_TRUE(plain->advance(s, 2));

@@ -126,8 +126,7 @@ TEST(Trajectory, RowsCostNoEvaluationOfTheirOwn) {
   static long calls = 0;
   class Counted final : public System {
    public:
-    Counted() : System(make_layout()) {}
-    bool has_energy() const override { return true; }
+    Counted() : System(make_layout(), {.has_energy = true}) {}
 
    protected:
     double energy(double, const double*, const double* z) const override {

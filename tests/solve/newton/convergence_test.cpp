@@ -10,7 +10,7 @@
 namespace hinge {
 namespace {
 
-using Verdict = Convergence::Verdict;
+using Verdict = NewtonVerdict;
 
 /// Judges increments until there is a verdict; `size(k)` is increment k = 0, 1, ...
 template <class Size>
@@ -80,22 +80,60 @@ TEST(Convergence, StagnationAtRoundOffIsConvergence) {
 
 TEST(Convergence, StagnationIsRememberedAsNoiseAndSlowlyForgotten) {
   const auto noisy = [](int k) { return 1e12 * std::pow(0.01, k) + (k % 2 ? 900 : 700); };
-  Convergence first(50);
-  first.matrix_renewed();
-  EXPECT_EQ(run(first, noisy), Verdict::converged);
-  const double noise = first.next_noise();
+  Convergence c(50);
+  c.matrix_renewed();
+  EXPECT_EQ(c.noise(), 1);
+  EXPECT_EQ(run(c, noisy), Verdict::converged);
+  const int first = c.count();
+  c.begin();
+  const double noise = c.noise();
   EXPECT_GT(noise, 900);
-  Convergence second(50, noise);
-  EXPECT_EQ(run(second, noisy), Verdict::converged);
-  EXPECT_LT(second.count(), first.count());
-  EXPECT_LT(second.next_noise(), noise);
-  EXPECT_EQ(Convergence(50).next_noise(), 1);
+  EXPECT_EQ(run(c, noisy), Verdict::converged);
+  EXPECT_LT(c.count(), first);
+  c.begin();
+  EXPECT_LT(c.noise(), noise);
+  EXPECT_GT(c.noise(), 0.9 * noise);
+  const double after = c.noise();
+  c.begin();
+  EXPECT_EQ(c.noise(), after) << "nothing was learnt in between";
+  c.forget();
+  EXPECT_EQ(c.noise(), 1);
 }
 
 TEST(Convergence, StagnationWithAnOldMatrixIsNotBelieved) {  // it may be slow divergence
   Convergence c(50);
   EXPECT_EQ(run(c, [](int k) { return 300 + 200 * std::sin(k); }), Verdict::failed);
-  EXPECT_TRUE(Convergence(50).slower_than(-1)) << "and asks for a new one";
+  EXPECT_TRUE(Convergence(50, {.renew_above = -1}).renew()) << "and asks for a new one";
+}
+
+TEST(Convergence, WithAnExactMatrixSmallIncrementsThatDoNotShrinkAreRounding) {
+  const auto growing = [](int k) { return 100 + 30.0 * k; };  // no stagnation: it leaves the band, slowly
+  Convergence exact(20, {.full = true, .quadratic = true}), kept(20);
+  EXPECT_EQ(run(exact, growing), Verdict::converged);
+  EXPECT_EQ(exact.count(), 5);
+  EXPECT_EQ(run(kept, growing), Verdict::failed);
+  const double last = exact.last();
+  exact.begin();
+  EXPECT_EQ(exact.noise(), 2 * last);
+}
+
+TEST(Convergence, MatrixIsRenewedAsThePolicySays) {
+  Convergence kept(50, {.renew_above = 0.1}), full(50, {.renew_above = 0.1, .full = true});
+  EXPECT_FALSE(kept.renew());
+  EXPECT_TRUE(full.renew());
+  for (Convergence* c : {&kept, &full}) {
+    c->judge(1e12);
+    c->judge(0.5e12);
+    EXPECT_TRUE(c->renew()) << "contraction 0.5";
+    c->judge(1e10);
+    EXPECT_FALSE(c->renew()) << "contraction 0.02";
+  }
+  kept.matrix_renewed();
+  kept.judge(3e9);
+  EXPECT_TRUE(kept.renew()) << "slow and far from round-off, although it is new";
+  kept.judge(5e3);
+  kept.judge(4e3);
+  EXPECT_FALSE(kept.renew()) << "slow, but near round-off, and it is new";
 }
 
 TEST(Convergence, LargeStagnationIsFailure) {

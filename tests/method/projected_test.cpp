@@ -1,6 +1,6 @@
 // Projection after the steps of any method: the exact nearest point, orders kept, levels at round-off, and the same
 // without it as a control.
-#include "method/wrap/projected.hpp"
+#include "method/projected.hpp"
 
 #include <gtest/gtest.h>
 

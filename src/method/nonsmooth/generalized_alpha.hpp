@@ -52,7 +52,7 @@ class GeneralizedAlpha final : public Stepper {
  private:
   bool begin(const State& state, double h);
   bool move_by_runge_kutta(const State& state, double h, std::vector<double>& acceleration);
-  bool solve(double t1, double h, Convergence& convergence);
+  bool solve(double t1, double h);
   void rates(double h);
   bool factor(double h);
   void respond(double h, const double* dy, const double* dz, double* dx);
@@ -60,7 +60,7 @@ class GeneralizedAlpha final : public Stepper {
   void hold_gaps(const Eigen::MatrixXd& normal_response);
   void count_displacement(double h, const double* mass, const std::vector<double>& y_free,
                           const std::vector<double>& z_free);
-  bool resolve_contacts(const State& state, double h, Convergence& convergence);
+  bool resolve_contacts(const State& state, double h);
 
   std::shared_ptr<const System> system_;
   SolverOptions options_;
@@ -75,6 +75,7 @@ class GeneralizedAlpha final : public Stepper {
   std::vector<double> row_scale_, column_scale_;
   double last_h_ = 0, end_time_ = 0;
   bool begun_ = false;
+  Convergence newton_{0};
   // where there are contacts:
   std::unique_ptr<ContactStep> contacts_;
   bool two_levels_ = true;

@@ -1,4 +1,4 @@
-#include "method/nonsmooth/one_sided_euler.hpp"
+#include "method/symplectic/one_sided_euler.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,10 @@
 
 #include "formulation/contact_mode.hpp"
 #include "hinge/error.hpp"
-#include "method/nonsmooth/contact_band.hpp"
+#include "method/contact_band.hpp"
 #include "method/symplectic/symplectic_euler.hpp"
 #include "solve/linear/lu.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -203,30 +204,31 @@ class OneSidedEuler final : public Stepper {
       for (int k = 0; k < m; ++k)
         if (!open[at(k)]) closed.push_back(k);
       const auto nc = static_cast<Eigen::Index>(closed.size());
-      for (int iteration = 0; iteration < options_.max_iterations; ++iteration) {
-        Eigen::MatrixXd J = Eigen::MatrixXd::Zero(nz + nc, nz + nc);
-        Eigen::VectorXd residual = Eigen::VectorXd::Zero(nz + nc);
-        e.at(t, y, z.data(), p0.data());
-        residual.head(nz) = vector(Q::momentum) + h * which_.alpha * vector(Q::reaction) - right;
-        J.topLeftCorner(nz, nz) = matrix(Q::momentum_z, nz, nz) + h * which_.alpha * matrix(Q::reaction_z, nz, nz);
-        e.at(t, y, z.data(), p1.data());
-        residual.head(nz) -= h * vector(Q::reaction);
-        J.topLeftCorner(nz, nz) -= h * matrix(Q::reaction_z, nz, nz);
-        const Eigen::MatrixXd by_psi = matrix(Q::reaction_psi, nz, m), rate = matrix(Q::constraint_rate_z, m, nz);
-        for (Eigen::Index c = 0; c < nc; ++c) {
-          const int k = closed[static_cast<std::size_t>(c)];
-          J.col(nz + c).head(nz) = -h * by_psi.col(k);
-          J.row(nz + c).head(nz) = rate.row(k);
-          residual[nz + c] = e[Q::constraint_rate][k];
-        }
-        const Eigen::VectorXd change = Lu<double>(J).solve(-residual);
-        if (!change.allFinite()) return false;
-        z += change.head(nz);
-        for (Eigen::Index c = 0; c < nc; ++c) p1[at(closed[static_cast<std::size_t>(c)])] += change[nz + c];
-        ++counters_.iterations;
-        if (change.head(nz).lpNorm<Eigen::Infinity>() <= 1e-15 * (1e-300 + z.lpNorm<Eigen::Infinity>())) break;
-        if (iteration + 1 == options_.max_iterations) return false;
-      }
+      const bool solved =
+          solved_by_newton(Settling(newton_policy::opened_contacts, options_.max_iterations), [&]() -> Increment {
+            Eigen::MatrixXd J = Eigen::MatrixXd::Zero(nz + nc, nz + nc);
+            Eigen::VectorXd residual = Eigen::VectorXd::Zero(nz + nc);
+            e.at(t, y, z.data(), p0.data());
+            residual.head(nz) = vector(Q::momentum) + h * which_.alpha * vector(Q::reaction) - right;
+            J.topLeftCorner(nz, nz) = matrix(Q::momentum_z, nz, nz) + h * which_.alpha * matrix(Q::reaction_z, nz, nz);
+            e.at(t, y, z.data(), p1.data());
+            residual.head(nz) -= h * vector(Q::reaction);
+            J.topLeftCorner(nz, nz) -= h * matrix(Q::reaction_z, nz, nz);
+            const Eigen::MatrixXd by_psi = matrix(Q::reaction_psi, nz, m), rate = matrix(Q::constraint_rate_z, m, nz);
+            for (Eigen::Index c = 0; c < nc; ++c) {
+              const int k = closed[static_cast<std::size_t>(c)];
+              J.col(nz + c).head(nz) = -h * by_psi.col(k);
+              J.row(nz + c).head(nz) = rate.row(k);
+              residual[nz + c] = e[Q::constraint_rate][k];
+            }
+            const Eigen::VectorXd change = Lu<double>(J).solve(-residual);
+            if (!change.allFinite()) return no_increment;
+            z += change.head(nz);
+            for (Eigen::Index c = 0; c < nc; ++c) p1[at(closed[static_cast<std::size_t>(c)])] += change[nz + c];
+            ++counters_.iterations;
+            return {change.head(nz).lpNorm<Eigen::Infinity>(), 1e-300 + z.lpNorm<Eigen::Infinity>()};
+          });
+      if (!solved) return false;
     }
     std::copy_n(z.data(), nz, end.z.begin());
     std::copy_n(p1.begin(), joints, end.psi.begin());
@@ -253,7 +255,7 @@ class OneSidedEuler final : public Stepper {
     }
     for (std::size_t k = 0; k < modes.size(); ++k)
       open_steps_[k] = modes[k] == ContactMode::open ? std::min(open_steps_[k] + 1, few_steps) : 0;
-    if (struck && system_->has_energy()) statistics_.impact_loss += energy_at(state) - energy_at(end);
+    if (struck && system_->structure().has_energy) statistics_.impact_loss += energy_at(state) - energy_at(end);
     for (const auto& value : motion_.at(end)) statistics_.penetration = std::max(statistics_.penetration, -value.gap);
     for (std::size_t k = 0; k < modes.size(); ++k)
       if (modes[k] != ContactMode::open)

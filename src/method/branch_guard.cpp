@@ -1,4 +1,4 @@
-#include "method/wrap/branch_guard.hpp"
+#include "method/branch_guard.hpp"
 
 #include <limits>
 
@@ -17,7 +17,8 @@ constexpr int samples = 8;
 
 BranchGuard::BranchGuard(const System& system, LinearAlgebra choice)
     : system_(system),
-      needed_(system.npsi() > 0 && (!system.reaction_is_affine() || !system.pattern(Quantity::reaction_z).empty())) {
+      needed_(system.npsi() > 0 &&
+              (!system.structure().reaction_is_affine || !system.pattern(Quantity::reaction_z).empty())) {
   using Q = Quantity;
   if (!needed_) return;
   at_from_ = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});

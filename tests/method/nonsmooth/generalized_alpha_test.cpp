@@ -1,5 +1,5 @@
 // Generalized-alpha: order 2 in all parts, also with a mass that is not constant; what rho does to the energy.
-#include "method/implicit/generalized_alpha.hpp"
+#include "method/nonsmooth/generalized_alpha.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,7 @@ MethodChoice projected(MethodChoice method, Projection which);
 
 /// The same for a method that is bound already. After every step the method goes on from the projected state by
 /// continue_from().
-std::unique_ptr<AdaptiveStepper> projected(std::unique_ptr<AdaptiveStepper> method,
-                                           std::shared_ptr<const System> system, Projection which,
-                                           LinearAlgebra choice = LinearAlgebra::automatic);
+std::unique_ptr<Stepper> projected(std::unique_ptr<Stepper> method, std::shared_ptr<const System> system,
+                                   Projection which, LinearAlgebra choice = LinearAlgebra::automatic);
 
 }  // namespace hinge

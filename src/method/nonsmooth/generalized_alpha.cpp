@@ -1,15 +1,17 @@
-#include "method/implicit/generalized_alpha.hpp"
+#include "method/nonsmooth/generalized_alpha.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
+#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -18,7 +20,12 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
-  if (!system->velocity_is_z())
+  const BodyTable* bodies = bodies_of(*system);
+  if (bodies && bodies->dimension == 3 && bodies->can_collide())
+    throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
+  if (bodies && !system->structure().is_symbolic)
+    throw UnsuitableMethod("generalized-alpha knows no particles, which are no expressions; use moreau-jean");
+  if (!system->structure().velocity_is_z)
     throw UnsuitableMethod(
         "generalized-alpha is for second-order systems whose velocities are the unknowns: write the system as "
         "[lagrangian] or [mechanical], or use radau, bdf or explicit, or with contacts moreau-jean");
@@ -50,7 +57,7 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->resize(p.entries());
   for (auto* v : {&y_star_, &z_star_, &a_, &w_, &forward_, &backward_}) v->resize(at(n_));
   two_levels_ = options.formulation == Formulation::ggl;
-  if (system_->contact_finder())
+  if (system_->structure().has_contacts)
     contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
                                               solver.linear_algebra);
   if (contacts_) {
@@ -122,32 +129,30 @@ bool GeneralizedAlpha::factor(double h) {
   return solver_->factor(matrix_.data());
 }
 
-bool GeneralizedAlpha::solve(double t1, double h, Convergence& convergence) {
+bool GeneralizedAlpha::solve(double t1, double h) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  convergence = Convergence(options_.max_iterations);
-  auto verdict = Convergence::Verdict::go_on;
-  while (verdict == Convergence::Verdict::go_on) {
+  newton_ = Convergence(options_.max_iterations);
+  return solved_by_newton(newton_, [&]() -> Increment {
     ++counters_.iterations;
     counters_.evaluations += 2;
     ++counters_.factorisations;
     rates(h);
     problem_->residual(t1, x_.data(), rate_.data(), residual_.data());
     problem_->jacobian(t1, x_.data(), rate_.data(), f_x_.data(), f_rate_.data());
-    if (!factor(h)) return false;
+    if (!factor(h)) return no_increment;
     for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] *= -row_scale_[i];
     solver_->solve(residual_.data());
     for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += column_scale_[i] * residual_[i];
-    convergence.matrix_renewed();
+    newton_.matrix_renewed();
     // what the accelerations of the step contribute is rounded too, also where everything rests at the origin
     const double a = std::abs(h) * (biggest(a_.data(), n_) + biggest(w_.data(), n_));
     const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, n_) + a));
     const double z = biggest(x_.data() + n_, n_) + a + y / std::abs(h);
     for (int k = n_; k < 2 * n_; ++k) residual_[at(k)] *= column_scale_[at(k)];
     const double growth = rounding_growth(m_);
-    verdict = convergence.judge(larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
-                                       biggest(residual_.data() + n_, n_) / (growth * epsilon * std::max(z, 1e-200))));
-  }
-  return verdict == Convergence::Verdict::converged;
+    return larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
+                  biggest(residual_.data() + n_, n_) / (growth * epsilon * std::max(z, 1e-200)));
+  });
 }
 
 StepResult GeneralizedAlpha::step(State& state, double h) {
@@ -155,7 +160,7 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   const bool continued =
       begun_ && std::abs(h - last_h_) <= 1e-9 * std::abs(h) && std::abs(state.t - end_time_) <= 1e-9 * std::abs(h);
   begun_ = false;
-  if (!continued && !begin(state, h)) return explain_failure(*system_, state, h, "the accelerations", Convergence(0));
+  if (!continued && !begin(state, h)) return explain_failure(*system_, state, h, "the accelerations");
   // a1 = weight w1 + rest
   for (int k = 0; k < n_; ++k) {
     const auto i = at(k);
@@ -166,13 +171,12 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
     x_[at(n_) + i] = z_star_[i] + h * gamma_ * weight_ * w_[i];
     a_[i] = rest;  // completed below
   }
-  Convergence convergence(0);
   const double t1 = state.t + h;
-  if (!solve(t1, h, convergence)) return explain_failure(*system_, state, h, "the step", convergence);
+  if (!solve(t1, h)) return explain_failure(*system_, state, h, "the step", newton_);
   if (contacts_) {
     contacts_->failure.clear();
-    if (!resolve_contacts(state, h, convergence))
-      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", convergence)
+    if (!resolve_contacts(state, h))
+      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", newton_)
                                         : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}",
                                                                         state.t, h, contacts_->failure)};
     contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
@@ -195,44 +199,38 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
 namespace {
 
 MethodInfo generalized_alpha_info() {
-  return {"generalized-alpha",
-          "Chung and Hulbert's method with adjustable damping of high frequencies, on index-3 or ggl; v = z",
-          "2",
-          "2",
-          {.position_level = true, .velocity_level = true},
-          {{"rho", "spectral radius at infinite frequency, 0 (strongest damping) to 1 (none)", "0.8"},
-           {"formulation", "\"ggl\" or \"index-3\"", "\"ggl\""}},
-          "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. Dyn. 18 "
-          "(2007) 185-202"};
+  return {.name = "generalized-alpha",
+          .summary = "Chung and Hulbert's method with adjustable damping of high frequencies, on index-3 or ggl; v = z",
+          .order = "2",
+          .multiplier_order = "2",
+          .preserves = {.position_level = true, .velocity_level = true},
+          .options = {number_row("rho", "0.8", {0, 1},
+                                 "spectral radius at infinite frequency, from strongest damping to none"),
+                      formulation_options("ggl", {"ggl", "index-3"})[0]},
+          .reference =
+              "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. "
+              "Dyn. 18 (2007) 185-202",
+          .can = {.contacts = true}};
 }
 
 }  // namespace
 
 MethodChoice generalized_alpha(const GeneralizedAlphaOptions& options) {
-  if (!(options.rho >= 0 && options.rho <= 1))
-    throw InputError(fmt::format("'rho' is {}; a spectral radius lies between 0 and 1, 0.8 is usual", options.rho));
-  if (options.formulation != Formulation::ggl && options.formulation != Formulation::index_3)
-    throw InputError(fmt::format("'formulation' is \"{}\"; generalized-alpha takes \"ggl\" or \"index-3\"",
-                                 formulation_name(options.formulation)));
   MethodChoice choice{generalized_alpha_info(), 2, "", {}, 2};
+  check_options(choice.info.options, {{"rho", options.rho}, {"formulation", formulation_name(options.formulation)}});
   choice.description =
       fmt::format("generalized-alpha, rho {:g}, {}, order 2", options.rho, formulation_name(options.formulation));
-  choice.takes_contacts = true;
   choice.warnings = energy_warnings;
   choice.info.preserves.velocity_level = options.formulation == Formulation::ggl;
-  choice.bind = [options](std::shared_ptr<const System> system, const SolverOptions& solver) {
-    solver.validate();
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
     return std::make_unique<GeneralizedAlpha>(std::move(system), options, solver);
   };
   return choice;
 }
 
 MethodEntry generalized_alpha_entry() {
-  return {generalized_alpha_info(), [](const Options& o) {
-            GeneralizedAlphaOptions options;
-            options.rho = number_option(o, "rho", options.rho);
-            options.formulation = parse_formulation(text_option(o, "formulation", "ggl"));
-            return generalized_alpha(options);
+  return {generalized_alpha_info(), [](const GivenOptions& o) {
+            return generalized_alpha({o.number("rho"), parse_formulation(o.word("formulation"))});
           }};
 }
 

@@ -1,4 +1,4 @@
-#include "formulation/system_jacobian.hpp"
+#include "formulation/implicit/system_jacobian.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,34 @@
+// What is wrong with initial values, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formulation/start/consistent_start.hpp"
+
+namespace hinge {
+
+/// Violations beyond rounding of typed values, position level first, largest first.
+std::vector<StartCheck::Violation> violations(const System& system, double t, const std::vector<double>& y,
+                                              const std::vector<double>& z);
+
+/// Equations that are no numbers at the start: a root of a negative number, a division by zero.
+void refuse_undefined(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
+                      const std::vector<double>& psi);
+/// Throws RedundantConstraints when the constraints are dependent (or contradictory) at y.
+void refuse_redundant(const System& system, double t, const std::vector<double>& y);
+/// Throws SingularMass where nothing resists a motion that the constraints leave free.
+void refuse_singular_mass(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
+                          const std::vector<double>& psi);
+/// Throws InconsistentStart, with the violations and the nearest values.
+[[noreturn]] void refuse_inconsistent(const System& system, const Start& start, const StartCheck& check);
+
+/// As a model file has it, so that it can be copied there: { q1 = [1, 0], q2 = [[1, 0], [2, 0]] }; the first `longest`
+/// characters.
+std::string list_values(const std::vector<Block>& blocks, const std::vector<double>& x, std::size_t longest = 600);
+
+/// max |x_i|; not a number where one of them is none.
+double biggest(const double* x, std::size_t n);
+inline double biggest(const std::vector<double>& x) { return biggest(x.data(), x.size()); }
+
+}  // namespace hinge

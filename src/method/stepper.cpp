@@ -1,0 +1,88 @@
+// What every stepper has, and how a method is bound to a system.
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "hinge/method.hpp"
+
+namespace hinge {
+
+void SolverOptions::validate() const {
+  if (max_iterations < 1)
+    throw InputError(fmt::format("max_iterations is {}; at least 1 iteration is needed, 50 is usual", max_iterations));
+}
+
+void Tolerance::validate() const {
+  const auto wrong = [](double x) { return !(x >= 0) || x >= 1; };
+  if (wrong(relative) || !(absolute >= 0) || !std::isfinite(absolute))
+    throw InputError(
+        fmt::format("a tolerance of {:g} (relative), {:g} (absolute) cannot be met; give numbers such as 1e-6",
+                    relative, absolute));
+  if (relative > 0 && relative < 1e-15)
+    throw InputError(fmt::format(
+        "a relative tolerance of {:g} is below what rounding allows; the smallest useful one is about 1e-13",
+        relative));
+}
+
+Counters& Counters::operator+=(const Counters& more) {
+  for (long Counters::*part :
+       {&Counters::steps, &Counters::iterations, &Counters::evaluations, &Counters::factorisations,
+        &Counters::full_newton, &Counters::augmentations, &Counters::rejected, &Counters::failed})
+    this->*part += more.*part;
+  return *this;
+}
+
+StepResult Stepper::start(const State& /*state*/) {
+  reset();
+  return {};
+}
+
+StepResult Stepper::step(State& state, double h) {
+  if (!chooses_steps_) throw std::logic_error("a method with steps of given length implements step()");
+  const State before = state;
+  for (const double end = state.t + h; state.t < end;)
+    if (StepResult result = advance(state, end); !result) {
+      state = before;
+      return result;
+    }
+  return {};
+}
+
+StepResult Stepper::advance(State& state, double limit) {
+  if (chooses_steps_) throw std::logic_error("a method that chooses its steps implements advance()");
+  StepResult result = step(state, limit - state.t);
+  if (result) state.t = limit;
+  return result;
+}
+
+bool Stepper::look_within(const State& before, double t, State& state) {
+  bool ok = true;
+  if (chooses_steps_) {
+    interpolate(t, state);
+  } else {
+    state = before;
+    reset();
+    ok = static_cast<bool>(step(state, t - before.t));
+  }
+  state.t = t;
+  return ok;
+}
+
+std::unique_ptr<Stepper> MethodChoice::bind(std::shared_ptr<const System> system, const SolverOptions& solver,
+                                            const StepOptions& steps) const {
+  solver.validate();
+  steps.tolerance.validate();
+  if (steps.chosen() && !info.can.chosen_steps)
+    throw UnsuitableMethod(fmt::format(
+        "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
+        "chooses its steps: {}",
+        info.name, system->structure().is_dae ? "auto, radau or bdf" : "auto, explicit, radau, bdf or half-explicit"));
+  if (!steps.chosen() && !info.can.given_steps)
+    throw UnsuitableMethod(
+        fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step, or choose explicit", info.name));
+  return make(std::move(system), solver, steps);
+}
+
+}  // namespace hinge
