@@ -18,6 +18,7 @@
 #include "hinge/contact.hpp"
 #include "hinge/multibody.hpp"
 #include "hinge/nonsmooth.hpp"
+#include "hinge/simulate.hpp"
 #include "measure.hpp"
 
 namespace {

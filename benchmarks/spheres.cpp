@@ -10,6 +10,7 @@
 
 #include "hinge/multibody.hpp"
 #include "hinge/nonsmooth.hpp"
+#include "hinge/simulate.hpp"
 #include "measure.hpp"
 
 namespace {
