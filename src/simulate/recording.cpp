@@ -33,6 +33,7 @@ std::vector<Report::Observed> ObservedQuantities::at(const State& state) {
 
 void Schedule::begin(const SimulationOptions& options) {
   options_ = options;
+  count_ = 0;
   next_multiple_ = options.start;
   next_of_list_ = 0;
 }
@@ -42,12 +43,19 @@ double Schedule::next_time() const {
   return next_of_list_ < options_.times.size() ? options_.times[next_of_list_] : INFINITY;
 }
 
+// The first multiple behind t; where the interval is shorter than the resolution of t, the next time there is.
 void Schedule::recorded(double t) {
-  const double begin = options_.start, interval = options_.interval;
-  if (interval > 0)
-    next_multiple_ = begin + interval * (std::floor((t - begin) / interval + 1e-9) + 1);
-  else
+  if (options_.interval > 0) {
+    constexpr double countable = 9e15;
+    const double slack = 1e-9 * options_.interval;
+    if (due_time() <= t) ++count_;
+    const double passed = std::floor((t - options_.start) / options_.interval);
+    count_ = std::max(count_, static_cast<long>(std::clamp(passed, 0.0, countable)));
+    for (int k = 0; k < 2 && multiple(count_) <= t + slack; ++k) ++count_;  // the quotient is rounded
+    next_multiple_ = std::max(multiple(count_), std::nextafter(t, INFINITY));
+  } else {
     while (next_time() <= t) ++next_of_list_;
+  }
 }
 
 std::vector<std::string> Recording::columns_of(const System& system, const Watch& watch) const {

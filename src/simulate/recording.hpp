@@ -23,7 +23,8 @@ struct ObservedQuantities {
   std::vector<Report::Observed> at(const State& state);
 };
 
-/// When rows are due: after every n-th step, at multiples of a time, or at times of a list.
+/// When rows are due: after every n-th step, at multiples of a time, or at times of a list. Multiples are counted: a
+/// quotient of times that are rounded may fall short of the multiple that has just been recorded.
 class Schedule {
  public:
   void begin(const SimulationOptions& options);
@@ -37,8 +38,11 @@ class Schedule {
   void recorded(double t);
 
  private:
+  double multiple(long n) const { return options_.start + static_cast<double>(n) * options_.interval; }
+
   SimulationOptions options_;
-  double next_multiple_ = 0;
+  long count_ = 0;            // of multiples that have been recorded or passed
+  double next_multiple_ = 0;  // later than the last row
   std::size_t next_of_list_ = 0;
 };
 

@@ -134,7 +134,7 @@ void Run::until(double end) {
     bool ended = false;
     while (!ended && !arrived()) {
       ended = go_on(end);
-      if (!ended && told_to_stop()) break;
+      if (!ended && (status_ == RunStatus::stopped || told_to_stop(state_.t))) break;
     }
     if (ended)
       message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
@@ -156,11 +156,11 @@ bool Run::go_on(double limit) {
   return ended;
 }
 
-bool Run::told_to_stop() {
+bool Run::told_to_stop(double t) {
   if (!progress || now_in_seconds() - last_told_ <= 0.1) return false;
   last_told_ = now_in_seconds();
-  if (progress(state_.t)) return false;
-  set_status(RunStatus::stopped, fmt::format("stopped at t = {:g}", state_.t));
+  if (progress(t)) return false;
+  set_status(RunStatus::stopped, fmt::format("stopped at t = {:g}", t));
   return true;
 }
 
@@ -265,7 +265,7 @@ bool Run::take_event(const EventWatch::Found& found) {
     State again = before_;
     probe(found.state.t, again);
   }
-  record_between();
+  if (!record_between()) return false;
   if (event.action == Event::Action::stop) {
     stepper_->reset();
     const char* trouble = watch.see(state_, stepper_.get());
@@ -283,16 +283,21 @@ bool Run::take_event(const EventWatch::Found& found) {
 
 // ---- Rows ---------------------------------------------------------------------------------------------------------
 
-// Rows at times within the last step.
-void Run::record_between() {
-  if (!stepper_->chooses_steps() || recording.empty()) return;
+// Rows at times within the last step. There may be millions: false where the run is told to stop among them, and it
+// then stops at the last of them.
+bool Run::record_between() {
+  if (!stepper_->chooses_steps() || recording.empty()) return true;
   while (recording.schedule.next_time() < state_.t) {
     const double t = recording.schedule.next_time();
     stepper_->interpolate(t, shown_);
     shown_.t = t;
     record_other(shown_);
     recording.schedule.recorded(t);
+    if (!told_to_stop(t)) continue;
+    state_ = shown_;
+    return false;
   }
+  return true;
 }
 
 // A row of a state that is not the one seen last.
@@ -303,7 +308,7 @@ void Run::record_other(const State& state, std::string_view event) {
 // After a step: rows at the times that it has passed, or every n-th step.
 void Run::record_if_due() {
   Schedule& schedule = recording.schedule;
-  record_between();
+  if (!record_between()) return;
   if (schedule.at_times() ? schedule.due_time() > state_.t : !schedule.after_step(steps_)) return;
   record_now();
   schedule.recorded(state_.t);

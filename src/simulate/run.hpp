@@ -61,7 +61,7 @@ class Run {
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
   bool probe(double t, State& out);
-  bool told_to_stop();
+  bool told_to_stop(double t);
   void report_method(Report& report);
   void report_error(Report& report) const;
 
@@ -69,7 +69,7 @@ class Run {
     recording.record({state_, watch.seen(), stepper_->contact_impulses(), event});
   }
   void record_other(const State& state, std::string_view event = {});
-  void record_between();
+  bool record_between();
   void record_if_due();
 
   std::unique_ptr<Stepper> stepper_;
