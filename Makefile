@@ -2,7 +2,7 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test check clang asan tsan bench docs docs-tables format tidy coverage install-deps clean help
+.PHONY: all demo test check asan tsan fuzz bench docs docs-tables format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 SOURCES = $(shell find src include tests examples benchmarks -name '*.[ch]pp' 2>/dev/null)
@@ -37,24 +37,30 @@ bench: ## build and run every benchmark
 	@cmake --build --preset release --target benchmarks
 	@for b in build/bench_*; do if [ -x "$$b" ]; then echo "== $$b"; "$$b" || exit 1; fi; done
 
-check: test clang asan tsan ## every gate: the tests, a build by clang, the sanitizers
+check: test asan tsan ## every gate: the tests, clang's warnings, the sanitizers
 
-clang: ## build everything with clang, warnings are errors
+asan: ## build everything with clang, warnings are errors; run every test under the address and undefined-behaviour sanitizers
 	$(call deps,build test clang)
-	@cmake --preset clang
-	@cmake --build --preset clang
-
-asan: ## run every test under the address and undefined-behaviour sanitizers
-	$(call deps,build test)
 	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan -j $(JOBS)
 
 tsan: ## run the tests with threads under the thread sanitizer
-	$(call deps,build test)
+	$(call deps,build test clang)
 	@cmake --preset tsan
-	@cmake --build --preset tsan
+	@cmake --build --preset tsan --target hinge_tests
 	@ctest --preset tsan -j $(JOBS)
+
+# RUNS executions of each target, or as many as SECONDS allow (0: no limit). New inputs stay in build/fuzz/; those that are
+# worth keeping go to tests/fuzz/corpus/ (see tests/fuzz/README.md). A finding is written to build/fuzz/found-*.
+RUNS ?= 1000000
+SECONDS ?= 0
+FUZZ ?= expression model contact record
+fuzz: ## fuzz what reads expressions, models, contact problems and records (RUNS=1000000 SECONDS=0 FUZZ="model ...")
+	$(call deps,build test clang)
+	@cmake --preset asan
+	@cmake --build --preset asan --target $(addprefix fuzz_,$(FUZZ))
+	@for t in $(FUZZ); do scripts/fuzz "$$t" $(RUNS) $(SECONDS) || exit 1; done
 
 docs: ## the reference of the C++ interface: build/docs/html/index.html
 	$(call deps,docs)

@@ -1,0 +1,44 @@
+// Model files: any text is checked as `hinge check` does it, and makes its first steps; or it is refused, or its
+// numerics fail, with one of Hinge's own errors and in bounded time and memory. Nothing is written.
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "fuzz/scratch_file.hpp"
+#include "hinge/error.hpp"
+#include "hinge/model.hpp"
+
+using namespace hinge;
+
+namespace {
+
+constexpr int steps = 3;
+
+void take_steps(Model model) {
+  model.picture_file.clear();
+  Simulation run = model.simulation_for("");
+  run.keep_rows();
+  run.start(model.start);
+  for (int k = 0; k < steps; ++k) run.step();
+  run.finish();
+  if (!std::isfinite(run.state().t)) throw std::logic_error("time is no number");
+  run.report();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const test::ScratchFile file(".toml");
+  std::cout.setstate(std::ios::failbit);  // `check` prints, and nobody reads it
+  std::cerr.setstate(std::ios::failbit);
+  file.write(data, size);
+  try {
+    cli::check(file.path(), {});
+    take_steps(load_model(file.path()));
+  } catch (const Error&) {
+  }
+  return 0;
+}
