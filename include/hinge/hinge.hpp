@@ -5,6 +5,7 @@
 #include "hinge/comparison.hpp"
 #include "hinge/contact.hpp"
 #include "hinge/convergence.hpp"
+#include "hinge/doubt.hpp"
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"
 #include "hinge/formulation.hpp"

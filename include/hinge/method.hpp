@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "hinge/doubt.hpp"
 #include "hinge/formulation.hpp"
 #include "hinge/option.hpp"
 #include "hinge/solve.hpp"
@@ -135,6 +136,8 @@ class Stepper {
   virtual const ContactImpulses* contact_impulses() const { return nullptr; }
   /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
+  /// What makes the steps so far doubtful. A method around another one passes on what that one says.
+  virtual std::vector<Doubt> doubts() const { return {}; }
 
  protected:
   explicit Stepper(bool chooses_steps = false) : chooses_steps_(chooses_steps) {}

@@ -94,6 +94,7 @@ struct Report {
   std::vector<std::string> method_facts;  ///< of the method, beyond its name: a sentence each
   RunStatus status = RunStatus::finished;
   std::string message;                ///< why it failed or stopped
+  std::vector<Doubt> doubts;          ///< what makes the result doubtful, where it has not failed
   std::vector<std::string> warnings;  ///< of the method about this system
   double start = 0, end = 0, step = 0;
   Tolerance tolerance;               ///< where steps were chosen
@@ -128,7 +129,12 @@ struct Report {
   Layout layout;
   std::string output;  ///< file written, if any
   long recorded = 0;
+
+  /// The verdict: nothing failed, and nothing is doubtful.
+  bool sound() const { return status != RunStatus::failed && doubts.empty(); }
 };
+/// The verdict in words: `sound`, or a line for each doubt with its number and its remedy.
+std::string verdict_text(const Report& report);
 std::ostream& operator<<(std::ostream& out, const Report& report);
 
 class Run;

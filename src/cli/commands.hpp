@@ -14,7 +14,7 @@ enum ExitStatus { done = 0, numerics_failed = 1, input_wrong = 2, interrupted = 
 struct RunArguments {
   std::string model, out;
   std::vector<Override> overrides;
-  bool json = false, quiet = false, condition = false;
+  bool json = false, quiet = false, condition = false, strict = false;
 };
 
 /// Of convergence and compare.

@@ -154,6 +154,12 @@ Json contacts_json(const ContactStatistics& c) {
   return j;
 }
 
+Json verdict_json(const Report& r) {
+  Json doubts = Json::array();
+  for (const Doubt& d : r.doubts) doubts.push_back({{"cause", d.cause}, {"value", d.value}, {"remedy", d.remedy}});
+  return {{"sound", r.sound()}, {"doubts", doubts}};
+}
+
 template <class Study>
 Json study_json(const Study& study, const std::string& title) {
   return {{"title", title},
@@ -174,6 +180,7 @@ std::string json_text(const Report& r, const std::string& method_name) {
   if (!r.method_facts.empty()) j["method"]["facts"] = r.method_facts;
   j["status"] = r.status == RunStatus::finished ? "finished" : r.status == RunStatus::stopped ? "stopped" : "failed";
   if (!r.message.empty()) j["message"] = r.message;
+  j["verdict"] = verdict_json(r);
   if (!r.warnings.empty()) j["warnings"] = r.warnings;
   j["time"] = {{"start", r.start}, {"end", r.end}, {"step", r.step}, {"steps", r.steps}, {"rejected", r.rejected}};
   if (r.tolerance.given()) {

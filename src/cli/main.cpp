@@ -20,7 +20,9 @@ const char* const run_help =
     "  hinge run examples/pendulum.toml --method rattle --step 0.001 --out pendulum.csv\n"
     "  hinge run examples/pendulum.toml --set parameters.length=2 --set integrate.stages=3 --json\n"
     "\n"
-    "Exit status: 0 done, 1 the numerics failed (finished steps are kept), 2 the input is wrong,\n"
+    "The first line printed is the verdict: sound, or what is doubtful, each with its number and remedy.\n"
+    "Exit status: 0 done, 1 the numerics failed (finished steps are kept) or, with --strict, the result is\n"
+    "doubtful, 2 the input is wrong,\n"
     "130 stopped by Ctrl-C (finished steps are kept).\n";
 
 const char* const convergence_help =
@@ -199,6 +201,7 @@ int dispatch(int argc, char** argv) {
   run->add_option("--out", arguments.out,
                   "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
+  run->add_flag("--strict", arguments.strict, "exit status 1 where the verdict is not sound");
   run->add_flag("--json", arguments.json, json_text);
   run->add_flag("--quiet", arguments.quiet, quiet_text);
 

@@ -17,6 +17,9 @@ void print(const Report& report, const RunArguments& arguments, const std::strin
     std::cout << json_text(report, method) << '\n';
   else if (!arguments.quiet)
     std::cout << report;
+  else
+    for (const Doubt& d : report.doubts)
+      std::cerr << fmt::format("hinge: doubtful: {}: {:.3g}; {}\n", d.cause, d.value, d.remedy);
 }
 
 const char* section_name(SystemKind kind) {
@@ -93,7 +96,11 @@ int run(const RunArguments& arguments) {
   status.show("");
   const Report report = simulation.report();
   print(report, arguments, model.method);
-  return report.status == RunStatus::stopped ? interrupted : done;
+  if (report.status == RunStatus::stopped) return interrupted;
+  if (report.sound() || !arguments.strict) return done;
+  std::cerr << fmt::format("hinge: the result is doubtful, for {} reason{}; --strict makes this status 1\n",
+                           report.doubts.size(), report.doubts.size() == 1 ? "" : "s");
+  return numerics_failed;
 }
 
 }  // namespace hinge::cli

@@ -31,6 +31,7 @@ class ProjectedStepper final : public Stepper {
   void interpolate(double t, State& state) const override { method_->interpolate(t, state); }
   void reset() override { method_->reset(); }
   std::vector<std::string> remarks() const override { return method_->remarks(); }
+  std::vector<Doubt> doubts() const override { return method_->doubts(); }
 
  private:
   StepResult project(StepResult result, State& state) {

@@ -73,7 +73,16 @@ void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
 
 }  // namespace
 
+std::string verdict_text(const Report& r) {
+  if (r.sound()) return "sound\n";
+  std::string text;
+  if (r.status == RunStatus::failed) text = fmt::format("failed: what follows is the motion until t = {:g}\n", r.end);
+  for (const Doubt& d : r.doubts) text += fmt::format("doubtful: {}: {:.3g}; {}\n", d.cause, d.value, d.remedy);
+  return text;
+}
+
 std::ostream& operator<<(std::ostream& out, const Report& r) {
+  out << verdict_text(r);
   if (!r.title.empty()) out << r.title << '\n';
   if (r.tolerance.given())
     out << fmt::format("{}, tolerance {:g} (relative), {:g} (absolute), t = {:g} to {:g}\n", r.method,

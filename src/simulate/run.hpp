@@ -64,6 +64,7 @@ class Run {
   bool told_to_stop(double t);
   void report_method(Report& report);
   void report_error(Report& report) const;
+  void report_doubts(Report& report) const;
 
   void record_now(std::string_view event = {}) {
     recording.record({state_, watch.seen(), stepper_->contact_impulses(), event});

@@ -4,6 +4,7 @@
 
 #include "simulate/reference.hpp"
 #include "simulate/run.hpp"
+#include "simulate/verdict.hpp"
 
 namespace hinge {
 
@@ -31,6 +32,7 @@ Report Run::report() {
   r.recorded = recording.rows();
   report_method(r);
   report_error(r);
+  report_doubts(r);
   return r;
 }
 
@@ -55,6 +57,12 @@ void Run::report_method(Report& r) {
   r.tolerance = options.tolerance;
   r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;
   r.longest = longest_;
+}
+
+// One list, whoever finds a reason.
+void Run::report_doubts(Report& r) const {
+  if (r.contacts) doubt_contacts(*system, *r.contacts, r.doubts);
+  for (Doubt& doubt : stepper_->doubts()) r.doubts.push_back(std::move(doubt));
 }
 
 void Run::report_error(Report& r) const {

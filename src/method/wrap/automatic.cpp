@@ -72,6 +72,13 @@ class Automatic final : public Stepper {
       for (std::string& r : implicit_->remarks()) all.push_back(std::move(r));
     return all;
   }
+  std::vector<Doubt> doubts() const override {
+    std::vector<Doubt> all;
+    for (Stepper* used : {static_cast<Stepper*>(explicit_.get()), implicit_.get()})
+      if (used)
+        for (Doubt& doubt : used->doubts()) all.push_back(std::move(doubt));
+    return all;
+  }
 
  private:
   std::unique_ptr<Stepper> make_implicit(const StepOptions& steps) const {

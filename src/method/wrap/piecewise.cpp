@@ -124,6 +124,13 @@ class PiecewiseStepper final : public Stepper {
     return list;
   }
 
+  std::vector<Doubt> doubts() const override {
+    std::vector<Doubt> all;
+    for (const auto& [sides, piece] : pieces_)
+      for (Doubt& doubt : piece.stepper->doubts()) all.push_back(std::move(doubt));
+    return all;
+  }
+
  private:
   struct Piece {
     SmoothPiece smooth;

@@ -1,0 +1,16 @@
+// What makes the result of a run doubtful. Methods say what they know by Stepper::doubts(); what every run is judged by
+// is found here.
+#pragma once
+
+#include <vector>
+
+#include "hinge/simulate.hpp"
+
+namespace hinge {
+
+/// Contacts: problems not solved, momentum out of balance, bodies inside of each other.
+void doubt_contacts(const System& system, const ContactStatistics& contacts, std::vector<Doubt>& doubts);
+/// The smallest thickness of all shapes on bodies that move; infinity where there are none.
+double smallest_body(const System& system);
+
+}  // namespace hinge
