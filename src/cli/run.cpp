@@ -82,7 +82,7 @@ int run(const RunArguments& arguments) {
   for (const std::string& warning : simulation.report().warnings)
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   try {
-    simulation.until(model.end);
+    located(model, [&] { simulation.until(model.end); });
   } catch (const StepFailure& failure) {
     status.show("");
     if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);

@@ -9,6 +9,7 @@
 
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
+#include "method/wrap/piecewise.hpp"
 
 namespace hinge {
 
@@ -94,7 +95,7 @@ void Run::start(const Start& initial) {
     shortest_ = INFINITY;
     longest_ = 0;
     set_status(RunStatus::finished);
-    watch.begin(*system);
+    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{});
     if (const char* trouble = watch.see(state_, stepper_.get()))
       throw InputError(
           fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
@@ -118,6 +119,18 @@ void Run::step() {
   });
 }
 
+// Steps and rows need times to end at.
+void Run::refuse_coarse_time(double end) const {
+  const double largest = std::max(std::abs(state_.t), std::abs(end)),
+               resolution = std::nextafter(largest, INFINITY) - largest;
+  const double h = stepper_->chooses_steps() ? end - state_.t : options.step;
+  if (end == state_.t || h > 100 * resolution) return;
+  throw InputError(fmt::format(
+      "integrate: times near {:g} lie {:g} apart, so that {} of {:g} has no meaning there; count the time from "
+      "a start near 0, or take longer steps",
+      largest, resolution, stepper_->chooses_steps() ? "a run" : "a step", h));
+}
+
 void Run::until(double end) {
   if (!started_) throw InputError("start() comes before until()");
   if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
@@ -125,6 +138,7 @@ void Run::until(double end) {
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
   const double count = stepper_->chooses_steps() ? 0 : Grid::steps_between(start, end, h);
   if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
+  refuse_coarse_time(end);
   guarded([&] {
     grid_ = {start, h, end, static_cast<long>(count)};
     const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
@@ -201,7 +215,7 @@ void Run::chosen_step(double limit) {
 }
 
 void Run::accept(double h) {
-  if (const char* trouble = watch.see(state_, stepper_.get())) {
+  if (const char* trouble = watch.see(state_, stepper_.get(), h)) {
     state_ = before_;
     stepper_->reset();
     throw StepFailure(
@@ -211,7 +225,38 @@ void Run::accept(double h) {
                     before_.t, h, trouble),
         before_.t);
   }
+  if (const std::string& reason = watch.step().impossible(); !reason.empty()) {
+    state_ = before_;
+    stepper_->reset();
+    throw StepFailure(reason, before_.t);
+  }
+  if (watch.step().suspect()) look_closer();
   ++steps_;
+}
+
+// A suspect step once more, in halves, and in halves of these where they still go against their velocities. One that a
+// method of high order takes over more than half a period is right: its halves lead to the same place.
+void Run::look_closer() {
+  const bool chosen = stepper_->chooses_steps();
+  if (!chosen && !closer_)  // another one, so that nothing of this is remembered
+    closer_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
+  Stepper& stepper = chosen ? *stepper_ : *closer_;
+  State from = before_, to = state_, middle = state_, end = state_;
+  const auto reach = [&](const State& begin, double t, State& out) {
+    if (!chosen && !stepper.start(begin)) return false;
+    const bool found = stepper.look_within(begin, t, out);
+    out.t = t;
+    return found;
+  };
+  const auto halve = [&] { return reach(from, from.t + (to.t - from.t) / 2, middle); };
+  bool found = halve() && (chosen || reach(middle, to.t, end));
+  for (int n = 0; found && n < 3; ++n) {
+    const bool first = watch.step().against(from, middle);
+    if (!first && !watch.step().against(middle, to)) break;
+    (first ? to : from) = middle;
+    found = n < 2 && halve();
+  }
+  watch.step().compare(found ? &end : nullptr);
 }
 
 // ---- Events of a step ---------------------------------------------------------------------------------------------

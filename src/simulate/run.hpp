@@ -58,6 +58,8 @@ class Run {
   void fixed_step();
   void chosen_step(double limit);
   void accept(double h);
+  void look_closer();
+  void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
   bool probe(double t, State& out);
@@ -74,6 +76,7 @@ class Run {
   void record_if_due();
 
   std::unique_ptr<Stepper> stepper_;
+  std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
   bool started_ = false;
   bool depends_on_time_ = true;
   State state_, before_;    // before: where the present step began

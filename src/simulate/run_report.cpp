@@ -61,7 +61,8 @@ void Run::report_method(Report& r) {
 
 // One list, whoever finds a reason.
 void Run::report_doubts(Report& r) const {
-  if (r.contacts) doubt_contacts(*system, *r.contacts, r.doubts);
+  watch.doubts(steps_, r.doubts);
+  if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
   for (Doubt& doubt : stepper_->doubts()) r.doubts.push_back(std::move(doubt));
 }
 

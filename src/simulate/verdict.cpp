@@ -40,7 +40,7 @@ double smallest_body(const System& system) {
   return smallest;
 }
 
-void doubt_contacts(const System& system, const ContactStatistics& c, std::vector<Doubt>& doubts) {
+void doubt_contacts(const System& system, const ContactStatistics& c, double gap, std::vector<Doubt>& doubts) {
   if (c.unconverged > 0)
     doubts.push_back({fmt::format("contact problems not solved to their tolerance ({} of {})", c.unconverged, c.solves),
                       static_cast<double>(c.unconverged), "take a shorter step, or another solver"});
@@ -48,10 +48,14 @@ void doubt_contacts(const System& system, const ContactStatistics& c, std::vecto
     doubts.push_back(
         {"momentum out of balance, relative", c.momentum_balance, "take a shorter step, or another solver"});
   const double body = smallest_body(system);
+  const char* const remedy = "take a shorter step, or gap = \"linearised\", which undoes penetration";
   if (c.penetration > penetration_limit * body)
     doubts.push_back(
-        {fmt::format("bodies inside of each other by more than a hundredth of the smallest one ({:.3g})", body),
-         c.penetration, "take a shorter step, or gap = \"linearised\", which undoes penetration"});
+        {fmt::format("bodies are inside of each other by more than a hundredth of the smallest one ({:.3g})", body),
+         c.penetration, remedy});
+  if (!std::isfinite(body) && system.structure().pairs == 0 && c.penetration > penetration_limit * gap)
+    doubts.push_back({fmt::format("gaps are negative by more than a hundredth of the size of things ({:.3g})", gap),
+                      c.penetration, remedy});
 }
 
 }  // namespace hinge

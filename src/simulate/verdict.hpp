@@ -9,7 +9,8 @@
 namespace hinge {
 
 /// Contacts: problems not solved, momentum out of balance, bodies inside of each other.
-void doubt_contacts(const System& system, const ContactStatistics& contacts, std::vector<Doubt>& doubts);
+/// `gap`: what gaps that are expressions compare with.
+void doubt_contacts(const System& system, const ContactStatistics& contacts, double gap, std::vector<Doubt>& doubts);
 /// The smallest thickness of all shapes on bodies that move; infinity where there are none.
 double smallest_body(const System& system);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace hinge {
 
 namespace {
@@ -23,6 +25,7 @@ double biggest(const double* x, int n) {
 }  // namespace
 
 void Watch::Gaps::begin(const System& system) {
+  widest = 0;
   finder.reset();
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
   if (!symbolic || symbolic->equations().gaps.empty()) return;
@@ -37,14 +40,18 @@ int Watch::Gaps::undefined(const State& s) {
   if (!finder) return -1;
   finder->gaps(s.t, s.y.data(), list, values.data());
   const auto bad = std::find_if(values.begin(), values.end(), [](double gap) { return !std::isfinite(gap); });
+  for (const double gap : values) widest = std::max(widest, gap);
   return bad == values.end() ? -1 : static_cast<int>(bad - values.begin());
 }
 
-void Watch::begin(const System& system) {
+void Watch::begin(const System& system, const Tolerance& tolerance) {
   system_ = &system;
+  tolerance_ = tolerance;
   Quantities wanted{Q::constraint, Q::constraint_rate};
   if (system.structure().has_energy) wanted.insert(Q::energy);
   if (!momenta_.empty()) wanted.insert(Q::momentum);
+  step_.begin(system, tolerance.given(), wanted);
+  begin_judging(wanted);
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
@@ -52,6 +59,81 @@ void Watch::begin(const System& system) {
   for (Values* values : {&looked_, &seen_, &shown_}) values->momenta.resize(momenta_.size());
   constraint_ = hidden_ = energy_error_ = discrete_energy_error_ = 0;
   first_ = true;
+}
+
+// ---- What the motion is judged by -----------------------------------------------------------------------------------
+
+void Watch::begin_judging(Quantities& wanted) {
+  const Structure& has = system_->structure();
+  const bool closed = has.has_energy && !has.depends_on_time && !has.has_applied_force;
+  conserves_ = closed && !has.has_contacts;
+  dissipates_ = closed && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
+  if (conserves_ || dissipates_) {
+    wanted.insert(Q::velocity);
+    wanted.insert(Q::momentum);
+  }
+  judges_constraints_ = system_->ng() > 0 && !has.is_dae;
+  if (judges_constraints_) wanted.insert(Q::constraint_y);
+  sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
+  size_ = off_ = kinetic_ = energy_size_ = energy_created_ = 0;
+}
+
+// How far a constraint is off, in the units of what it constrains.
+void Watch::measure_constraints(const State& s) {
+  for (std::size_t j = 0; j < sizes_.size(); ++j) {
+    sizes_[j] = std::max(sizes_[j], std::abs(s.y[j]));
+    size_ = std::max(size_, sizes_[j]);
+  }
+  if (!judges_constraints_) return;
+  const double floor = 1e-8 * size_;  // coordinates that stay at zero are not measured by their rounding
+  const Pattern& pattern = system_->pattern(Q::constraint_y);
+  const double *G = (*evaluation_)[Q::constraint_y], *g = (*evaluation_)[Q::constraint];
+  for (int i = 0; i < pattern.rows; ++i) {
+    double size = 0;
+    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
+         ++k)
+      size += std::abs(G[k]) *
+              std::max(floor, sizes_[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
+    if (size > 0) off_ = std::max(off_, std::abs(g[i]) / size);
+  }
+}
+
+// Energy created: above its first value where it is conserved, above its lowest so far where it may be lost. Compared
+// with p . v/2, the kinetic energy where that is quadratic.
+void Watch::measure_energy(const State& s) {
+  if (!conserves_ && !dissipates_) return;
+  const double* p = (*evaluation_)[Q::momentum];
+  const double* v = system_->ny() == system_->nz() ? (*evaluation_)[Q::velocity] : s.z.data();
+  double product = 0;
+  for (int i = 0; i < system_->nz(); ++i) product += p[i] * v[i];
+  kinetic_ = std::max(kinetic_, std::abs(product) / 2);
+  energy_size_ = std::max(energy_size_, std::abs(seen_.energy));
+  if (first_) lowest_energy_ = seen_.energy;
+  lowest_energy_ = std::min(lowest_energy_, seen_.energy);
+  const double from = conserves_ ? energy0_ : lowest_energy_;
+  energy_created_ = std::max(energy_created_, seen_.energy - from);
+}
+
+void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
+  step_.doubts(doubts);
+  const double rounding = 1e-9;  // of the energy itself, whose zero is anywhere
+  const bool chosen = tolerance_.given();
+  const double tolerance = std::max(tolerance_.relative, tolerance_.absolute);
+  // errors add up over the steps, and stiff forces magnify them
+  const double allowed = chosen ? std::min(1e-2, tolerance * std::max(1e5, 10 * static_cast<double>(steps))) : 0.1;
+  const double scale = std::max(kinetic_, rounding * energy_size_);
+  const char* const remedy = chosen ? "take a smaller tolerance" : "take a shorter step";
+  if ((conserves_ || dissipates_) && energy_created_ > allowed * scale)
+    doubts.push_back({fmt::format("energy was created, as a part of the largest kinetic energy ({:.3g})", kinetic_),
+                      energy_created_ / scale, remedy});
+  if (conserves_ && energy_error_ > std::max(allowed * scale, energy_created_))
+    doubts.push_back(
+        {fmt::format("energy was lost that nothing takes, as a part of the largest kinetic energy ({:.3g})", kinetic_),
+         energy_error_ / scale, remedy});
+  const double allowed_off = chosen ? std::min(1e-3, 1e5 * tolerance) : 1e-3;
+  if (off_ > allowed_off)
+    doubts.push_back({"constraints are off, as a part of the size of what they constrain", off_,
+                      chosen ? "take a smaller tolerance, or project both levels" : "take a shorter step, or project"});
 }
 
 void Watch::evaluate(const State& s, Values& values) {
@@ -66,7 +148,7 @@ const Watch::Values& Watch::at(const State& state) {
   return shown_;
 }
 
-const char* Watch::see(const State& state, const Stepper* stepper) {
+const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi)) return "state";
   evaluate(state, looked_);
   if (levels_) levels_->at(state);
@@ -81,6 +163,8 @@ const char* Watch::see(const State& state, const Stepper* stepper) {
   }
   if (!all_finite(looked_.momenta)) return "momentum";
   std::swap(looked_, seen_);
+  step_.see(state, *evaluation_, h);
+  measure_constraints(state);
   constraint_ = std::max(constraint_, residual);
   hidden_ = std::max(hidden_, rate);
   if (system_->structure().has_energy) {
@@ -88,6 +172,7 @@ const char* Watch::see(const State& state, const Stepper* stepper) {
     if (first_) energy0_ = seen_.energy, discrete_energy0_ = discrete;
     energy_error_ = std::max(energy_error_, std::abs(seen_.energy - energy0_));
     discrete_energy_error_ = std::max(discrete_energy_error_, std::abs(discrete - discrete_energy0_));
+    measure_energy(state);
   }
   for (std::size_t k = 0; k < momenta_.size(); ++k) momenta_[k].see(seen_.momenta[k], first_);
   first_ = false;

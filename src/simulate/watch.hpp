@@ -7,6 +7,7 @@
 
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
+#include "simulate/step_watch.hpp"
 
 namespace hinge {
 
@@ -20,16 +21,22 @@ class Watch {
 
   void add(WatchedMomentum momentum) { momenta_.push_back(std::move(momentum)); }
   /// Forgets what an earlier run has shown.
-  void begin(const System& system);
-  /// Takes a state of the motion into account. Names what is not a number there; then nothing has changed. The stepper,
-  /// where there is one, knows what the scheme conserves in the place of the energy.
-  const char* see(const State& state, const Stepper* stepper);
+  void begin(const System& system, const Tolerance& tolerance);
+  /// Takes a state of the motion into account, after a step of h, or of none. Names what is not a number there; then
+  /// nothing has changed. The stepper, where there is one, knows what the scheme conserves in the place of the energy.
+  const char* see(const State& state, const Stepper* stepper, double h = 0);
+  /// What single steps have shown.
+  StepWatch& step() { return step_; }
   /// At the state that was seen last.
   const Values& seen() const { return seen_; }
   /// At a state that is shown but not judged.
   const Values& at(const State& state);
   const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
   void report(Report& report, const Stepper* stepper) const;
+  /// What gaps that are expressions compare with: the widest, or positions where all have been closed.
+  double gap_size(double penetration) const { return gaps_.widest > penetration ? gaps_.widest : size_; }
+  /// What makes the motion so far doubtful, after so many steps.
+  void doubts(long steps, std::vector<Doubt>& doubts) const;
 
  private:
   // Gaps that are expressions; a method that does not list a contact would not notice that its gap is undefined.
@@ -39,8 +46,12 @@ class Watch {
     std::vector<double> values;
     void begin(const System& system);
     int undefined(const State& state);  // the first that is no number; -1: none
+    double widest = 0;                  // so far
   };
   void evaluate(const State& state, Values& values);
+  void begin_judging(Quantities& wanted);
+  void measure_energy(const State& state);
+  void measure_constraints(const State& state);
 
   const System* system_ = nullptr;
   std::unique_ptr<Evaluation> evaluation_;
@@ -49,8 +60,17 @@ class Watch {
   std::string undefined_gap_;
   std::vector<WatchedMomentum> momenta_;
   Values looked_, seen_, shown_;  // looked: perhaps not numbers
+  StepWatch step_;
+  Tolerance tolerance_;
   bool first_ = true;
   double constraint_ = 0, hidden_ = 0;
+  double off_ = 0;             // largest |g_i| / sum_j |G_ij| |y_j|: how far off, as a part of the size of things
+  double size_ = 0;            // |y|, the largest so far
+  std::vector<double> sizes_;  // |y_j|, the largest so far
+  bool judges_constraints_ = false;
+  bool conserves_ = false, dissipates_ = false;  // the energy should: be kept; or not rise
+  double kinetic_ = 0, energy_size_ = 0;         // the largest so far
+  double lowest_energy_ = 0, energy_created_ = 0;
   double energy0_ = 0, energy_error_ = 0, discrete_energy0_ = 0, discrete_energy_error_ = 0;
 };
 

@@ -100,6 +100,7 @@ class RadauStepper final : public Stepper {
         newton_.matrix_renewed();
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
+      raise_noise();
       double size = 0;
       for (std::size_t i = 0; i < s; ++i)
         for (std::size_t k = 0; k < n; ++k) size = larger(size, std::abs(dz_[i * n + k]) / noise_[k]);
@@ -149,6 +150,22 @@ class RadauStepper final : public Stepper {
         own = std::max({own, y * up, z * up});
       noise_[k] = epsilon * std::max(own, tiny);
     }
+  }
+
+  // Where the motion begins at zero, at rest, sizes are those of the stages.
+  void raise_noise() {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    const std::size_t n = x0_.size(), ny = static_cast<std::size_t>(system_->ny()),
+                      nz = static_cast<std::size_t>(system_->nz());
+    const auto raise = [&](std::size_t from, std::size_t to) {
+      double moved = 0;
+      for (std::size_t at = 0; at < static_cast<std::size_t>(tableau_.stages) * n; at += n)
+        for (std::size_t k = from; k < to; ++k) moved = std::max(moved, std::abs(z_[at + k]));
+      for (std::size_t k = from; k < to; ++k) noise_[k] = std::max(noise_[k], epsilon * moved);
+    };
+    if (system_->structure().is_dae) return;
+    raise(0, std::min(ny, n));
+    raise(std::min(ny, n), std::min(ny + nz, n));
   }
 
   std::shared_ptr<const System> system_;

@@ -1,0 +1,330 @@
+#include "simulate/step_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "solve/linear/dense_lu.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+constexpr int most_constraints = 32, most_masses = 64;  // whose determinants are watched: a cube of operations each
+constexpr double large_part = 0.3;  // of all that was passed before: a change in one step that is looked at
+constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
+constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
+constexpr int many_steps = 10;      // one after the other that are not resolved
+constexpr double much_growth = 10;  // of |y'| in these
+constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
+
+void assign(std::vector<double>& to, const double* from, int n) { to.assign(from, from + n); }
+
+// Rows of a matrix times rows of another one with the same pattern.
+void multiply_transposed(const Pattern& pattern, const std::vector<double>& a, const std::vector<double>& b,
+                         std::vector<double>& out) {
+  auto at = out.begin();
+  for (int i = 0; i < pattern.rows; ++i)
+    for (int j = 0; j < pattern.rows; ++j) {
+      double sum = 0;
+      auto k = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(i)]);
+      auto l = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(j)]);
+      const auto k_end = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(i) + 1]);
+      const auto l_end = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(j) + 1]);
+      while (k < k_end && l < l_end) {
+        const int ck = pattern.column[k], cl = pattern.column[l];
+        if (ck == cl) sum += a[k] * b[l];
+        k += ck <= cl;
+        l += cl <= ck;
+      }
+      *at++ = sum;
+    }
+}
+
+}  // namespace
+
+void StepWatch::begin(const System& system, bool resolved, Quantities& wanted) {
+  *this = StepWatch();
+  system_ = &system;
+  resolved_ = resolved;
+  const Structure& has = system.structure();
+  active_ = !has.has_contacts && has.gaps == 0 && has.pairs == 0 && !has.has_noise && !has.is_dae;
+  if (!active_) return;
+  wanted.insert(Q::velocity);
+  wanted.insert(Q::momentum);
+  const int m = system.ng(), n = system.nz();
+  if (m > 0 && m <= most_constraints) {
+    wanted.insert(Q::constraint_y);
+    product_.resize(static_cast<std::size_t>(m * m));
+    exchange_.resize(static_cast<std::size_t>(m));
+  }
+  if (!has.mass_is_constant && !system.is_constant(Q::momentum_z)) {
+    wanted.insert(Q::momentum_z);
+    watches_mass_ = true;
+    const Pattern& pattern = system.pattern(Q::momentum_z);
+    for (int i = 0; i < n; ++i)
+      for (int k = pattern.row_start[static_cast<std::size_t>(i)];
+           k < pattern.row_start[static_cast<std::size_t>(i) + 1]; ++k)
+        if (pattern.column[static_cast<std::size_t>(k)] == i) diagonal_.push_back(k);
+    masses_.resize(diagonal_.size());
+    if (n <= most_masses) mass_solver_ = make_linear_solver(pattern, LinearAlgebra::automatic);
+  }
+  ends_ = system.evaluation({Q::velocity, Q::momentum});
+  rate_ = system.evaluation({Q::force, Q::reaction});
+  y_range_.resize(static_cast<std::size_t>(system.ny()));
+  growth_.resize(y_range_.size());
+  elsewhere_.resize(y_range_.size());
+  p_range_.resize(static_cast<std::size_t>(n));
+}
+
+void StepWatch::take(const State& s, const Evaluation& at, Point& out) const {
+  out.state = s;
+  assign(out.v, at[Q::velocity], system_->ny());
+  assign(out.p, at[Q::momentum], system_->nz());
+  out.rate.clear();
+}
+
+// p' = f + r
+void StepWatch::find_rate(Point& at) {
+  if (!at.rate.empty()) return;
+  const State& s = at.state;
+  rate_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  assign(at.rate, (*rate_)[Q::force], system_->nz());
+  const double* reaction = (*rate_)[Q::reaction];
+  for (std::size_t i = 0; i < at.rate.size(); ++i) at.rate[i] += reaction[i];
+}
+
+void StepWatch::see(const State& state, const Evaluation& at, double h) {
+  if (!active_) return;
+  std::swap(before_, now_);
+  take(state, at, now_);
+  if (!product_.empty())
+    assign(now_.G, at[Q::constraint_y], static_cast<int>(system_->pattern(Q::constraint_y).entries()));
+  for (const double y : state.y) size_ = std::max(size_, std::abs(y));
+  suspect_ = turned_ = false;
+  if (watches_mass_) watch_mass(at[Q::momentum_z]);
+  if (!product_.empty()) now_.volume = volume(now_.G, now_.G);
+  if (!first_ && h > 0) {
+    ++steps_;
+    if (!product_.empty()) watch_branch();
+    if (!resolved_) watch_growth(h);
+    turn_ = turned_ ? HUGE_VAL : 0;
+    turned_ = velocity_turns() || turned_;
+    const bool blow = struck();
+    suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
+  }
+  first_ = false;
+  for (std::size_t i = 0; i < y_range_.size(); ++i) y_range_[i].take(state.y[i]);
+  for (std::size_t i = 0; i < p_range_.size(); ++i) p_range_[i].take(now_.p[i]);
+}
+
+// ---- Against its own velocity -------------------------------------------------------------------------------------
+
+bool StepWatch::points_against(Point& a, Point& b) {
+  const auto contradicts = [](double change, double rate0, double rate1) {
+    return rate0 * rate1 > 0 && change * rate0 < 0;
+  };
+  for (std::size_t i = 0; i < y_range_.size(); ++i) {
+    const double change = b.state.y[i] - a.state.y[i];
+    if (std::abs(change) > std::max(large_part * y_range_[i].width(), rounding * size_) &&
+        contradicts(change, a.v[i], b.v[i]))
+      return true;
+  }
+  if (system_->npsi() > 0) return false;  // multipliers of low order do not tell p' well
+  double largest = 0;
+  for (std::size_t i = 0; i < p_range_.size(); ++i) largest = std::max({largest, std::abs(a.p[i]), std::abs(b.p[i])});
+  for (std::size_t i = 0; i < p_range_.size(); ++i) {
+    const double change = b.p[i] - a.p[i];
+    if (!(std::abs(change) > std::max(large_part * p_range_[i].width(), rounding * largest))) continue;
+    find_rate(a);
+    find_rate(b);
+    if (contradicts(change, a.rate[i], b.rate[i])) return true;
+  }
+  return false;
+}
+
+bool StepWatch::against(const State& from, const State& to) {
+  for (auto [state, point] : {std::pair(&from, &from_), std::pair(&to, &to_)}) {
+    ends_->at(state->t, state->y.data(), state->z.data(), state->psi.data());
+    take(*state, *ends_, *point);
+  }
+  return points_against(from_, to_);
+}
+
+// More than all that was passed before, and not what the velocities say.
+bool StepWatch::leaps(double h) const {
+  for (std::size_t i = 0; i < y_range_.size(); ++i) {
+    const double change = std::abs(now_.state.y[i] - before_.state.y[i]), width = y_range_[i].width();
+    if (!(change > std::max(width, rounding * size_))) continue;
+    if (defect(i, h) > unresolved || (steps_ > 3 && change > 2 * width)) return true;
+  }
+  return false;
+}
+
+// The angle between the velocities before and after, in the metric of the masses, where both are large.
+bool StepWatch::velocity_turns() {
+  if (now_.v.size() != now_.p.size()) return false;
+  double before = 0, now = 0, both = 0;
+  for (std::size_t i = 0; i < now_.v.size(); ++i) {
+    before += before_.p[i] * before_.v[i];
+    now += now_.p[i] * now_.v[i];
+    both += (before_.p[i] * now_.v[i] + now_.p[i] * before_.v[i]) / 2;
+  }
+  largest_ = std::max({largest_, before, now});
+  turn_ = std::max(turn_, std::min(before, now));
+  return std::min(before, now) > slow_part * largest_ && both < 0.5 * std::sqrt(before * now);
+}
+
+bool StepWatch::struck() {
+  double largest = 0;
+  for (std::size_t i = 0; i < now_.p.size(); ++i) largest = std::max(largest, std::abs(now_.p[i] - before_.p[i]));
+  const bool blow = steps_ > 3 && largest > 2 * hardest_;
+  hardest_ = std::max(hardest_, largest);
+  return blow;
+}
+
+void StepWatch::compare(const State* halves) {
+  double off = 0, moved = 0;
+  for (std::size_t i = 0; i < elsewhere_.size(); ++i) {
+    const double change = std::abs(now_.state.y[i] - before_.state.y[i]);
+    const double part = halves ? std::abs(halves->y[i] - now_.state.y[i]) : change;
+    if (part > elsewhere_[i]) elsewhere_[i] = part;
+    off = std::max(off, part);
+    moved = std::max(moved, change);
+  }
+  if (!turned_ || !(off > 0.2 * moved) || (unresolved_ && !(turn_ > unresolved_turn_))) return;
+  unresolved_ = now_.state.t;
+  unresolved_turn_ = turn_;
+}
+
+// ---- Growth -------------------------------------------------------------------------------------------------------
+
+// |y1 - y0 - h (y0' + y1')/2|, as a part of the way.
+double StepWatch::defect(std::size_t i, double h) const {
+  const double change = now_.state.y[i] - before_.state.y[i], v0 = before_.v[i], v1 = now_.v[i];
+  const double way = std::max({h * std::abs(v0), h * std::abs(v1), std::abs(change)});
+  return way > 0 ? std::abs(change - h * (v0 + v1) / 2) / way : 0;
+}
+
+void StepWatch::watch_growth(double h) {
+  for (std::size_t i = 0; i < growth_.size(); ++i) {
+    const double change = now_.state.y[i] - before_.state.y[i];
+    const double v0 = before_.v[i], v1 = now_.v[i], size = std::max(std::abs(v0), std::abs(v1));
+    Growth& g = growth_[i];
+    if (!(std::max(h * size, std::abs(change)) > rounding * size_ && (v0 * v1 < 0 || defect(i, h) > unresolved))) {
+      g.streak = std::max(0, g.streak - 2);
+      if (g.streak == 0) g.at_first = 0;
+      continue;
+    }
+    if (g.streak++ == 0) g.at_first = size;
+    if (g.streak < many_steps || !(size > much_growth * g.at_first)) continue;
+    if (!unstable_) unstable_ = now_.state.t;
+    grown_ = std::max(grown_, size / g.at_first);
+  }
+}
+
+// ---- Branches of the constraints ----------------------------------------------------------------------------------
+
+// det(A B^T); 0 where a pivot vanishes.
+double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b) {
+  const Pattern& pattern = system_->pattern(Q::constraint_y);
+  multiply_transposed(pattern, a, b, product_);
+  const int m = pattern.rows;
+  if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
+  double determinant = 1;
+  for (int k = 0; k < m; ++k)
+    determinant *=
+        (exchange_[static_cast<std::size_t>(k)] == k ? 1 : -1) * product_[static_cast<std::size_t>(k * (m + 1))];
+  return determinant;
+}
+
+// The cosine of the angle between the rows of G before and after: a product of cosines where there are several.
+void StepWatch::watch_branch() {
+  const double both = volume(now_.G, before_.G), size = std::sqrt(now_.volume * before_.volume);
+  if (!(now_.volume > 0 && before_.volume > 0) || !std::isfinite(size) || !(std::abs(both) > 1e-10 * size)) return;
+  turned_ = both < 0.5 * size;
+  if (both > 0) return;
+  ++branches_;
+  if (!branch_) branch_ = now_.state.t;
+}
+
+// ---- Masses -------------------------------------------------------------------------------------------------------
+
+void StepWatch::watch_mass(const double* values) {
+  const bool begun = mass_sign_ != 0;
+  bool changed = false;
+  for (std::size_t k = 0; k < diagonal_.size(); ++k) {
+    const double mass = values[diagonal_[k]];
+    changed = changed || (begun && mass * masses_[k] < 0);
+    masses_[k] = mass;
+  }
+  const int sign = mass_solver_ ? (mass_solver_->factor(values) ? mass_solver_->determinant_sign() : 0) : 1;
+  changed = changed || sign * mass_sign_ < 0;
+  if (changed && saddle_sign(now_.state) * saddle_sign(before_.state) <= 0)
+    impossible_ = fmt::format(
+        "between t = {:.9g} and t = {:.9g} a mass passes through zero (the matrix of the kinetic energy, dp/dz, "
+        "changes "
+        "its sign), where the equations say nothing of the motion; end the run before, or keep the mass away from zero",
+        mass_time_, now_.state.t);
+  if (sign != 0) mass_sign_ = sign;
+  mass_time_ = now_.state.t;
+}
+
+// The sign of det [p_z H^T; H 0]: where it stays, constraints determine what the masses do not.
+int StepWatch::saddle_sign(const State& s) const {
+  const int n = system_->nz(), m = system_->ng();
+  if (m == 0 || n + m > most_masses) return 0;
+  const auto parts = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
+  parts->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  std::vector<double> matrix(static_cast<std::size_t>((n + m) * (n + m)));
+  const auto entry = [&](int i, int j) -> double& { return matrix[static_cast<std::size_t>(i * (n + m) + j)]; };
+  const auto fill = [&](Q q, int first, bool mirrored) {
+    const Pattern& pattern = system_->pattern(q);
+    for (int i = 0; i < pattern.rows; ++i)
+      for (int k = pattern.row_start[static_cast<std::size_t>(i)];
+           k < pattern.row_start[static_cast<std::size_t>(i) + 1]; ++k) {
+        const int j = pattern.column[static_cast<std::size_t>(k)];
+        entry(first + i, j) = (*parts)[q][k];
+        if (mirrored) entry(j, first + i) = (*parts)[q][k];
+      }
+  };
+  fill(Q::momentum_z, 0, false);
+  fill(Q::constraint_rate_z, n, true);
+  const auto solver = make_linear_solver(Pattern::dense(n + m, n + m), LinearAlgebra::dense);
+  return solver->factor(matrix.data()) ? solver->determinant_sign() : 0;
+}
+
+// ---- What is said ---------------------------------------------------------------------------------------------------
+
+void StepWatch::doubts(std::vector<Doubt>& doubts) const {
+  double worst = 0;  // what is lost in the size of the whole motion is no matter
+  for (std::size_t i = 0; i < elsewhere_.size(); ++i)
+    if (elsewhere_[i] > rounding * size_) worst = std::max(worst, elsewhere_[i] / y_range_[i].width());
+  if (worst > 0.1)
+    doubts.push_back(
+        {"single steps do not follow the motion (a pole was jumped over, or the step is far too long): halves "
+         "of one lead elsewhere, by this part of the whole way",
+         worst, "end the run before, or give a tolerance in the place of the step"});
+  else if (unresolved_ && unresolved_turn_ > slow_part * largest_)
+    doubts.push_back(
+        {"the velocity or the constraints turn by more than 60 degrees in a step, and halves of it lead "
+         "elsewhere, at t",
+         *unresolved_, "take a shorter step, or give a tolerance"});
+  if (branch_)
+    doubts.push_back(
+        {fmt::format("the constraints were dependent within {} step{}, and the motion went on along one of "
+                     "several branches, first at t",
+                     branches_, branches_ == 1 ? "" : "s"),
+         *branch_, "take a much shorter step, or keep away from the singular position"});
+  if (unstable_)
+    doubts.push_back({fmt::format("the step is beyond the stability of the method: the motion grows while it turns in "
+                                  "every step, from t = {:g} on; velocities by a factor of",
+                                  *unstable_),
+                      grown_, "take a shorter step, or give a tolerance"});
+}
+
+}  // namespace hinge

@@ -1,0 +1,103 @@
+// What no single step may do, whatever the method.
+//
+// - A mass passes through zero: det p_z changes its sign; with constraints, that of [p_z H^T; H 0] as well, where
+//   H = g_y v_z. There the motion ends.
+// - Another branch: det(G1 G0^T) < 0. Between the two positions the constraints were dependent; a curve that crosses
+//   itself there goes on in more than one way.
+// - Beyond stability: y' turns in step after step, or y1 - y0 is far from h (y0' + y1')/2, while |y'| grows.
+//
+// Steps that are suspect are made once more in halves, and are doubtful where these lead elsewhere:
+//
+// - against: y1 - y0 points against y'(t0) and y'(t1), or p1 - p0 against p'(t0) and p'(t1); a pole was jumped over?
+// - a leap: y1 - y0 is more than all before, and far from h (y0' + y1')/2
+// - a turn: the velocity, or the constraints, turn by more than 60 degrees
+// - a blow: p1 - p0 is twice as large as ever before
+//
+// For motion without contacts, whose velocities jump.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hinge/simulate.hpp"
+#include "solve/linear/linear.hpp"
+
+namespace hinge {
+
+class StepWatch {
+ public:
+  /// `resolved`: steps are chosen for a tolerance. Adds what it needs to `wanted`.
+  void begin(const System& system, bool resolved, Quantities& wanted);
+  /// The state after a step of h, with the wanted quantities there; or one that no step has led to (h = 0). All of it
+  /// finite. Allocates nothing.
+  void see(const State& state, const Evaluation& at, double h);
+  /// Why the motion cannot be as it was seen last; empty where it can.
+  const std::string& impossible() const { return impossible_; }
+  /// Should the last step be made once more, in halves?
+  bool suspect() const { return suspect_; }
+  /// Does a part of it, between two other states, go against its velocities?
+  bool against(const State& from, const State& to);
+  /// Where halves of the last step lead to; null where they lead nowhere, or go against their velocities still.
+  void compare(const State* halves);
+
+  void doubts(std::vector<Doubt>& doubts) const;
+
+ private:
+  struct Point {
+    State state;
+    std::vector<double> v, p, rate;  // rate: f + r, where it is asked for
+    std::vector<double> G;
+    double volume = 0;  // det G G^T
+  };
+  struct Range {  // of one number over the run
+    double low = INFINITY, high = -INFINITY;
+    double width() const { return high > low ? high - low : 0; }
+    void take(double x) { low = x < low ? x : low, high = x > high ? x : high; }
+  };
+  struct Growth {  // of one coordinate that turns in every step
+    int streak = 0;
+    double at_first = 0;
+  };
+  void take(const State& state, const Evaluation& at, Point& out) const;
+  void find_rate(Point& at);
+  bool points_against(Point& a, Point& b);
+  double defect(std::size_t i, double h) const;
+  double volume(const std::vector<double>& a, const std::vector<double>& b);
+  void watch_growth(double h);
+  bool leaps(double h) const;
+  bool velocity_turns();
+  bool struck();
+  void watch_branch();
+  void watch_mass(const double* masses);
+  int saddle_sign(const State& state) const;
+
+  const System* system_ = nullptr;
+  bool active_ = false, resolved_ = false, first_ = true;
+  bool watches_mass_ = false;
+  std::unique_ptr<Evaluation> ends_, rate_;
+  Point before_, now_, from_, to_;
+  std::vector<Range> y_range_, p_range_;
+  std::vector<Growth> growth_;
+  std::vector<double> product_;  // G1 G0^T
+  std::vector<int> exchange_;
+  std::unique_ptr<LinearSolver> mass_solver_;
+  std::vector<int> diagonal_;  // places of the diagonal in the values of p_z
+  std::vector<double> masses_;
+  int mass_sign_ = 0;
+  double mass_time_ = 0;
+  bool suspect_ = false, turned_ = false;
+  std::vector<double> elsewhere_;  // for each coordinate: how far halves of a step lead from its end, at most
+  std::string impossible_;
+  std::optional<double> branch_, unstable_, unresolved_;  // when first
+  int branches_ = 0;
+  long steps_ = 0;
+  double largest_ = 0;                     // p . v so far
+  double hardest_ = 0;                     // |p1 - p0|
+  double turn_ = 0, unresolved_turn_ = 0;  // p . v in a turn; constraints: infinite
+  double grown_ = 0, size_ = 0;            // size: the largest |y|; what is 1e-10 of it is rounding
+};
+
+}  // namespace hinge

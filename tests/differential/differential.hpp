@@ -1,0 +1,97 @@
+// Random models with motions that are known otherwise: every method runs each of them, and all rows are compared.
+//
+// The test suite draws a thousand; HINGE_RANDOM_MODELS = 100000 in the environment draws that many, and
+// HINGE_RANDOM_SEED other ones.
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "treachery/trial.hpp"
+
+namespace hinge::test {
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+  double uniform(double low, double high) {  // the same on all machines
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
+  double sign() { return engine_() & 1 ? 1 : -1; }
+  int pick(int count) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(count)); }
+  /// A power of ten that is no whole one.
+  double unit(double exponent) { return std::pow(10.0, uniform(-exponent, exponent)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct RandomModel {
+  std::string text;  ///< without method, step and tolerance
+  std::vector<std::string> columns;
+  Motion motion;
+  double step = 0.01;
+  Tolerance tolerance{1e-8, 1e-8};
+  double first_order = 0.3, second_order = 0.03, higher_order = 0.003;  ///< errors allowed with that step
+  double factor = 1e5;                                                  ///< with a tolerance: as a multiple of it
+};
+
+/// What came out of many models: each wrong one with its number, and how often methods were asked.
+struct Findings {
+  long runs = 0, refused = 0, failed = 0, doubtful = 0, wrong = 0;
+  std::map<std::string, int> by_method;
+  std::string text;
+};
+
+inline long models_of_family(int families) {
+  const char* all = std::getenv("HINGE_RANDOM_MODELS");
+  return (all ? std::atol(all) : 1000) / families;
+}
+inline std::uint64_t random_seed() {
+  const char* seed = std::getenv("HINGE_RANDOM_SEED");
+  return seed ? static_cast<std::uint64_t>(std::atoll(seed)) : 1;
+}
+
+/// Runs `count` models of a generator by all methods. Sound and wrong, failed or doubted: all are findings, unless
+/// `forgiven` knows the reason.
+template <class Make>
+Findings search(long count, Make make, const std::function<bool(const Way&, const Outcome&)>& forgiven) {
+  Findings found;
+  for (long k = 0; k < count; ++k) {
+    Draw draw(random_seed() * 1000003 + static_cast<std::uint64_t>(k));
+    const RandomModel random = make(draw);
+    const Model model = parse_model(random.text, "model", {{"integrate.step", fmt::format("{:.17g}", random.step)}});
+    for (const Way& way : ways()) {
+      const Outcome o = attempt([&] { return with_method(model, way, random.step, random.tolerance); }, random.columns,
+                                random.motion);
+      using Kind = Outcome::Kind;
+      ++found.runs;
+      found.refused += o.kind == Kind::refused;
+      found.failed += o.kind == Kind::failed;
+      found.doubtful += o.kind == Kind::doubtful;
+      if (o.kind == Kind::refused || forgiven(way, o)) continue;
+      const double allowed = way.chosen       ? random.factor * random.tolerance.relative
+                             : way.order == 1 ? random.first_order
+                             : way.order == 2 ? random.second_order
+                                              : random.higher_order;
+      if (o.kind == Kind::sound && o.error <= allowed) continue;
+      const std::string who = way.text + (way.chosen ? ", tolerance" : ", step");
+      const char* const kinds[] = {"refused", "failed", "doubtful", "wrong", "without end"};
+      ++found.wrong;
+      if (++found.by_method[who] <= 2 && found.text.size() < 6000)
+        found.text += fmt::format("model {}, {}: {}, error {:.1e} (allowed {:.0e}) {} {}\n{}\n", k, who,
+                                  kinds[static_cast<int>(o.kind)], o.error, allowed, o.where, o.words, random.text);
+    }
+  }
+  return found;
+}
+
+inline std::string summary(const Findings& found) {
+  std::string text = fmt::format("{} runs, {} refused, {} failed, {} doubtful, {} findings\n", found.runs,
+                                 found.refused, found.failed, found.doubtful, found.wrong);
+  for (const auto& [method, count] : found.by_method) text += fmt::format("  {}: {}\n", method, count);
+  return text + found.text;
+}
+
+}  // namespace hinge::test
