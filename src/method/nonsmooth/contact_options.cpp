@@ -16,6 +16,16 @@ const std::vector<std::string> cones = {"coulomb", "convexified", "polyhedral"};
 
 }  // namespace
 
+std::shared_ptr<const System> suitable(std::shared_ptr<const System> system, const ContactDemands& demands) {
+  const Structure& s = system->structure();
+  if (!s.velocity_is_z && !(demands.bodies && s.has_bodies))
+    throw UnsuitableMethod(fmt::format("{} is for {}", demands.method, demands.form));
+  if (demands.ideal && system->ng() > 0 && !s.reaction_is_ideal)
+    throw UnsuitableMethod(
+        fmt::format("{} treats ideal joints only, whose reaction is -G^T psi{}", demands.method, demands.other_joints));
+  return system;
+}
+
 std::vector<OptionInfo> contact_options() {
   OptionInfo tolerance =
       number_row("solver_tolerance", "", {0, 1, true, true}, "relative residual of contact problems");

@@ -1,6 +1,7 @@
-// Options and warnings that the methods for contacts have in common.
+// Options, demands and warnings that the methods for contacts have in common.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,17 @@
 #include "method/method_entry.hpp"
 
 namespace hinge {
+
+/// What a method asks of a system.
+struct ContactDemands {
+  const char* method;
+  const char* form;               ///< "systems whose ...: write ...": whose velocities are its unknowns
+  bool bodies = false;            ///< or bodies, as they are
+  bool ideal = true;              ///< joints whose reaction is -G^T psi
+  const char* other_joints = "";  ///< "; use ..." for others
+};
+/// The system, where it is as demanded; throws UnsuitableMethod.
+std::shared_ptr<const System> suitable(std::shared_ptr<const System> system, const ContactDemands& demands);
 
 /// cone, facets, solver, solver_tolerance, threads
 std::vector<OptionInfo> contact_options();

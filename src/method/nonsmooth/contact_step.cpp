@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/step_failure.hpp"
 #include "method/stopwatch.hpp"
 #include "method/vectors.hpp"
 
@@ -184,6 +185,11 @@ ContactProblem ContactStep::dense_problem(const Eigen::VectorXd& q) const {
   p.mu.resize(active.size());
   for (int k = 0; k < p.contacts(); ++k) p.mu[at(k)] = d_ > 1 ? friction(k) : 0;
   return p;
+}
+
+StepResult ContactStep::explain(const State& state, double h, const char* what, const Convergence& convergence) const {
+  if (failure.empty()) return explain_failure(*system_, state, h, what, convergence);
+  return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, failure)};
 }
 
 void ContactStep::subtract_drift(double* u) const {

@@ -25,6 +25,7 @@
 #include "method/nonsmooth/body_contact_form.hpp"
 #include "solve/contact/mass_root.hpp"
 #include "solve/linear/saddle_kernel.hpp"
+#include "solve/newton/convergence.hpp"
 
 namespace hinge {
 
@@ -69,6 +70,9 @@ class ContactStep {
   /// no solution to speak of; `failure` says why then.
   bool solve(const double* right, const double* c, const double* w, double* v);
   std::string failure;
+  /// Of a step that failed: `failure`, and without one the likely cause.
+  StepResult explain(const State& state, double h, const char* what,
+                     const Convergence& convergence = Convergence(0)) const;
   std::vector<double> contact_impulse, joint_impulse;  ///< r and s
 
   // For methods whose velocities follow an impulse in another way than by S^-1 H^T:

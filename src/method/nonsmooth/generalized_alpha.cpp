@@ -19,24 +19,27 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
+std::shared_ptr<const System> with_expressions(std::shared_ptr<const System> system) {
   const BodyTable* bodies = bodies_of(*system);
   if (bodies && bodies->dimension == 3 && bodies->can_collide())
     throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
   if (bodies && !system->structure().is_symbolic)
     throw UnsuitableMethod("generalized-alpha knows no particles, which are no expressions; use moreau-jean");
-  if (!system->structure().velocity_is_z)
-    throw UnsuitableMethod(
-        "generalized-alpha is for second-order systems whose velocities are the unknowns: write the system as "
-        "[lagrangian] or [mechanical], or use radau, bdf or explicit, or with contacts moreau-jean");
   return system;
 }
+
+constexpr ContactDemands demands{
+    .method = "generalized-alpha",
+    .form =
+        "second-order systems whose velocities are the unknowns: write the system as [lagrangian] or [mechanical], "
+        "or use radau, bdf or explicit, or with contacts moreau-jean",
+    .ideal = false};
 
 }  // namespace
 
 GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const GeneralizedAlphaOptions& options,
                                    const SolverOptions& solver)
-    : system_(suitable(std::move(system))),
+    : system_(suitable(with_expressions(std::move(system)), demands)),
       options_(solver),
       problem_(formulate(system_, {options.formulation})),
       acceleration_(system_, solver.linear_algebra),
@@ -175,10 +178,7 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   if (!solve(t1, h)) return explain_failure(*system_, state, h, "the step", newton_);
   if (contacts_) {
     contacts_->failure.clear();
-    if (!resolve_contacts(state, h))
-      return contacts_->failure.empty() ? explain_failure(*system_, state, h, "the contacts of the step", newton_)
-                                        : StepResult{false, fmt::format("in the step from t = {:g} (h = {:g}) {}",
-                                                                        state.t, h, contacts_->failure)};
+    if (!resolve_contacts(state, h)) return contacts_->explain(state, h, "the contacts of the step", newton_);
     contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
   }
   rates(h);

@@ -8,7 +8,7 @@
 #include "body/body_table.hpp"
 #include "expression/derivative.hpp"
 #include "hinge/error.hpp"
-#include "method/step_failure.hpp"
+#include "method/nonsmooth/contact_options.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/newton/newton.hpp"
@@ -23,23 +23,19 @@ constexpr int most_looks = 8;         // for contacts in one step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
-  if (!system->structure().velocity_is_z && !system->structure().has_bodies)
-    throw UnsuitableMethod(
-        "moreau-jean is for systems whose unknowns are positions and velocities: write the system as [lagrangian], "
-        "[mechanical] or [multibody]");
-  if (system->ng() > 0 && !system->structure().reaction_is_ideal)
-    throw UnsuitableMethod(
-        "moreau-jean treats ideal joints only, whose reaction is -G^T psi; for other reactions use symplectic-euler, "
-        "radau or bdf");
-  return system;
-}
+constexpr ContactDemands demands{
+    .method = "moreau-jean",
+    .form =
+        "systems whose unknowns are positions and velocities: write the system as [lagrangian], [mechanical] or "
+        "[multibody]",
+    .bodies = true,
+    .other_joints = "; for other reactions use symplectic-euler, radau or bdf"};
 
 }  // namespace
 
 MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
                        const SolverOptions& solver)
-    : system_(suitable(std::move(system))),
+    : system_(suitable(std::move(system), demands)),
       options_(options),
       max_iterations_(solver.max_iterations),
       implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||
@@ -339,8 +335,9 @@ StepResult MoreauJean::step(State& state, double h) {
   for (int look = 0;; ++look) {
     u0_.resize(at(contacts_.rows()));
     contacts_.velocities(state.z.data(), u0_.data());
-    if (!strike(state)) return fail(state, h, "the impacts");
-    if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h)) return fail(state, h, "the step");
+    if (!strike(state)) return contacts_.explain(state, h, "the impacts");
+    if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h))
+      return contacts_.explain(state, h, "the step");
     // Forces and impulses may have made bodies faster than expected: who else could they have reached?
     if (options_.gap == GapTreatment::velocity || !bodies_ || !contacts_.has_contacts() || look == most_looks) break;
     const double needed = band(z1_.data(), h);
@@ -386,12 +383,6 @@ void MoreauJean::account(const State& state, double h) {
   // positions move with the velocity before all impulses of the step, and so these work together
   contacts_.count_energy(total_.data(), state.z.data(), z1_.data());
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
-}
-
-StepResult MoreauJean::fail(const State& state, double h, const std::string& what) const {
-  if (!contacts_.failure.empty())
-    return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_.failure)};
-  return explain_failure(*system_, state, h, what.c_str());
 }
 
 }  // namespace hinge

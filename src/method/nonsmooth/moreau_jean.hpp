@@ -67,7 +67,6 @@ class MoreauJean final : public Stepper {
   bool solve_implicit(const State& state, double h);
   bool solve_explicit(const State& state, double h);
   void account(const State& state, double h);
-  StepResult fail(const State& state, double h, const std::string& what) const;
 
   std::shared_ptr<const System> system_;
   MoreauJeanOptions options_;

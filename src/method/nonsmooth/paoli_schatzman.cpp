@@ -8,7 +8,6 @@
 #include "hinge/error.hpp"
 #include "method/contact_band.hpp"
 #include "method/nonsmooth/contact_options.hpp"
-#include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/newton/newton.hpp"
@@ -19,22 +18,18 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
-  if (!system->structure().velocity_is_z)
-    throw UnsuitableMethod(
-        "paoli-schatzman is for coordinates that add up, with velocities as unknowns: write the system as [lagrangian] "
-        "or [mechanical], or use moreau-jean");
-  if (system->ng() > 0 && !system->structure().reaction_is_ideal)
-    throw UnsuitableMethod(
-        "paoli-schatzman treats ideal joints only, whose reaction is -G^T psi; use symplectic-euler");
-  return system;
-}
+constexpr ContactDemands demands{
+    .method = "paoli-schatzman",
+    .form =
+        "coordinates that add up, with velocities as unknowns: write the system as [lagrangian] or [mechanical], or "
+        "use moreau-jean",
+    .other_joints = "; use symplectic-euler"};
 
 }  // namespace
 
 PaoliSchatzman::PaoliSchatzman(std::shared_ptr<const System> system, const PaoliSchatzmanOptions& options,
                                const SolverOptions& solver)
-    : system_(suitable(std::move(system))),
+    : system_(suitable(std::move(system), demands)),
       max_iterations_(solver.max_iterations),
       n_(system_->ny()),
       m_(system_->ng()),
@@ -124,7 +119,7 @@ StepResult PaoliSchatzman::step(State& state, double h) {
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
   const bool continued =
       begun_ && std::abs(h - last_h_) <= 1e-9 * std::abs(h) && std::abs(state.t - end_time_) <= 1e-9 * std::abs(h);
-  if (!continued && !begin(state, h)) return fail(state, h);
+  if (!continued && !begin(state, h)) return contacts_.explain(state, h, "the step");
   begun_ = false;
   here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   ++counters_.evaluations;
@@ -137,14 +132,14 @@ StepResult PaoliSchatzman::step(State& state, double h) {
     contacts_.find(state.t, state.y.data(), 2 * contact_band(*system_, v0_.data(), h, a_.data()));
     for (int i = 0; i < contacts_.list().count; ++i) contacts_.active.push_back(i);
   }
-  if (!solve(state, h)) return fail(state, h);
+  if (!solve(state, h)) return contacts_.explain(state, h, "the step");
   const std::vector<double>& r = contacts_.contact_impulse;
   const bool loaded = std::any_of(r.begin(), r.end(), [](double x) { return x != 0; });
   const double t1 = state.t + h;
   for (int k = 0; k < m_; ++k) psi_[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   ++counters_.evaluations;
   if (!acceleration_.compute(t1, y1_.data(), v1_.data(), psi_.data(), velocity_.data(), a_.data()))
-    return fail(state, h);
+    return contacts_.explain(state, h, "the step");
   u_.resize(at(contacts_.rows()));
   contacts_.velocities(v0_.data(), u_.data());
   contacts_.count_energy(r.data(), v0_.data(), v1_.data());
@@ -158,12 +153,6 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   last_h_ = h;
   begun_ = true;
   return {};
-}
-
-StepResult PaoliSchatzman::fail(const State& state, double h) const {
-  if (!contacts_.failure.empty())
-    return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, contacts_.failure)};
-  return explain_failure(*system_, state, h, "the step");
 }
 
 namespace {

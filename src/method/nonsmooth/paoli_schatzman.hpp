@@ -44,7 +44,6 @@ class PaoliSchatzman final : public Stepper {
   bool begin(const State& state, double h);
   bool solve(const State& state, double h);
   void demand(const State& state, double h);
-  StepResult fail(const State& state, double h) const;
 
   std::shared_ptr<const System> system_;
   int max_iterations_, n_, m_;
