@@ -72,11 +72,9 @@ void Multibody::allow_overlap(double depth) {
 }
 
 std::size_t Multibody::Parts::find(const std::string& name, const char* field) const {
+  if (const auto at = place_of.find(name); at != place_of.end()) return at->second;
   std::vector<std::string> names;
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    if (bodies[k].options.name == name) return k;
-    names.push_back(bodies[k].options.name);
-  }
+  for (const PlacedBody& body : bodies) names.push_back(body.options.name);
   names.emplace_back("ground");
   std::string list;
   for (const std::string& n : names)
@@ -106,15 +104,14 @@ void Multibody::Parts::apply_torque(PlacedBody& body, const Vector& torque) {
 
 namespace {
 
-void refuse_name(const std::string& name, const std::vector<PlacedBody>& bodies,
+void refuse_name(const std::string& name, const std::unordered_map<std::string, std::size_t>& bodies,
                  const std::vector<PlacedParticles>& heaps) {
   if (name.empty()) throw BodyError("name", "a body needs a name");
   if (name == "ground") throw BodyError("name", "'ground' is what joints call space; choose another name");
   const auto taken = [&] {
     throw BodyError("name", fmt::format("there is a '{}' already; choose another name", name));
   };
-  for (const PlacedBody& b : bodies)
-    if (b.options.name == name) taken();
+  if (bodies.contains(name)) taken();
   for (const PlacedParticles& h : heaps)
     if (h.options.name == name) taken();
 }
@@ -130,7 +127,7 @@ void refuse_material(double friction, double restitution) {
 
 void Multibody::body(const BodyOptions& o) {
   Parts& s = *parts_;
-  refuse_name(o.name, s.bodies, s.heaps);
+  refuse_name(o.name, s.place_of, s.heaps);
   refuse_material(o.friction, o.restitution);
   if (s.dimension == 2) {
     if (o.position(2) != 0 || o.velocity(2) != 0 || o.rotation.x() != 0 || o.rotation.y() != 0 ||
@@ -155,15 +152,15 @@ void Multibody::body(const BodyOptions& o) {
                         : declare(s.z_blocks, s.nz, s.z, name + "_spin", {3});
     body.frame =
         plane ? plane_frame(x, body.y_rotation[0], v, body.z_spin[0]) : space_frame(x, body.y_rotation, v, body.z_spin);
-    body.number = 0;
-    for (const PlacedBody& b : s.bodies) body.number += b.number >= 0;
+    body.number = s.moving++;
   }
+  s.place_of[name] = s.bodies.size();
   s.bodies.push_back(std::move(body));
 }
 
 void Multibody::particles(const ParticleOptions& o) {
   Parts& s = *parts_;
-  refuse_name(o.name, s.bodies, s.heaps);
+  refuse_name(o.name, s.place_of, s.heaps);
   refuse_material(o.friction, o.restitution);
   s.heaps.push_back(place_particles(o, s.dimension));
 }

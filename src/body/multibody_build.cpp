@@ -75,9 +75,8 @@ BodyTable Multibody::Parts::table() const {
   std::uint32_t next = 2;
   std::vector<std::pair<int, std::size_t>> without_group;  // a body that moves, and one that does not
   const auto index = [&](const std::string& name) {
-    for (std::size_t k = 0; k < bodies.size(); ++k)
-      if (bodies[k].options.name == name) return static_cast<int>(k);
-    return -1;
+    const auto at = place_of.find(name);
+    return at == place_of.end() ? -1 : static_cast<int>(at->second);
   };
   for (const PlacedJoint& joint : joints) {
     if (joint.options.collide) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "body/body_table.hpp"
@@ -50,6 +51,8 @@ struct Multibody::Parts {
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
   double overlap = 0;
   std::vector<PlacedBody> bodies;
+  std::unordered_map<std::string, std::size_t> place_of;  ///< of each body in the list, by its name
+  int moving = 0;                                         ///< bodies that do
   std::vector<PlacedParticles> heaps;
   std::vector<PlacedJoint> joints;
   std::vector<std::string> spring_names;

@@ -9,6 +9,7 @@
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "simulate/record/distrust.hpp"
 
 namespace {
 
@@ -182,6 +183,7 @@ CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
 }
 
 int dispatch(int argc, char** argv) {
+  hinge::distrust_hdf5_files();
   CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
   app.name("hinge");
   app.footer(main_help);

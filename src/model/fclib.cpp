@@ -17,6 +17,7 @@
 
 #ifdef HINGE_HAVE_HDF5
 
+#include "simulate/record/distrust.hpp"
 #include "simulate/record/hdf5.hpp"
 
 namespace hinge {
@@ -192,9 +193,7 @@ void write(const File& file, const std::string& name, SparseRows a) {
   file.write(name + "/x", std::span<const double>(a.valuePtr(), nz));
 }
 
-}  // namespace
-
-ContactFile read_contact_file(const std::string& path) {
+ContactFile read_tried(const std::string& path) {
   const Session session;
   const Reader in(path);
   ContactFile file;
@@ -222,6 +221,13 @@ ContactFile read_contact_file(const std::string& path) {
   file.solution = read_reactions(in, "solution", p, file.remarks);
   file.guess = read_reactions(in, "guesses/1", p, file.remarks);
   return file;
+}
+
+}  // namespace
+
+ContactFile read_contact_file(const std::string& path) {
+  try_in_child(path, [&] { read_tried(path); });
+  return read_tried(path);
 }
 
 void write_contact_file(const std::string& path, const ContactProblem& p, const VectorXd& r,

@@ -8,6 +8,7 @@
 #include "fuzz/byte_reader.hpp"
 #include "fuzz/scratch_file.hpp"
 #include "hinge/contact.hpp"
+#include "simulate/record/distrust.hpp"
 #include "simulate/record/hdf5.hpp"
 
 using namespace hinge;
@@ -99,8 +100,10 @@ void write_problem(const std::string& path, test::ByteReader in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const test::ScratchFile scratch(".hdf5");
+  const bool is_hdf5 = size >= sizeof signature && std::memcmp(data, signature, sizeof signature) == 0;
+  distrust_hdf5_files(is_hdf5);
   try {
-    if (size >= sizeof signature && std::memcmp(data, signature, sizeof signature) == 0)
+    if (is_hdf5)
       scratch.write(data, size);
     else
       write_problem(scratch.path(), {data, size});  // HDF5 may refuse what the bytes ask for

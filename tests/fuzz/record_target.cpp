@@ -10,6 +10,7 @@
 #include "fuzz/scratch_file.hpp"
 #include "hinge/error.hpp"
 #include "hinge/record.hpp"
+#include "simulate/record/distrust.hpp"
 #include "simulate/record/hdf5.hpp"
 
 using namespace hinge;
@@ -72,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const test::ScratchFile csv(".csv"), hdf5(".h5");
   const bool is_hdf5 = size >= sizeof signature && std::memcmp(data, signature, sizeof signature) == 0;
   const bool described = size > 0 && data[0] == 0;
+  distrust_hdf5_files(is_hdf5);
   try {
     if (described)
       write_record(hdf5.path(), {data + 1, size - 1});  // HDF5 may refuse what the bytes ask for

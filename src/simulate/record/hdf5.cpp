@@ -138,6 +138,9 @@ std::vector<std::string> File::read_texts(hid_t type, hid_t space, Read read) co
   std::vector<std::string> texts;
   if (check(H5Tget_class(type), "read a text") != H5T_STRING) return texts;
   const auto count = static_cast<std::size_t>(check(H5Sget_simple_extent_npoints(space), "read a text"));
+  const std::size_t size = H5Tget_size(type);
+  constexpr std::size_t most = std::size_t{1} << 28;  // bytes; a damaged file may claim anything
+  if (size > 0 && count > most / size) throw fault("a text in it is too long");
   if (check(H5Tis_variable_str(type), "read a text") > 0) {
     std::vector<char*> buffer(count, nullptr);
     check(read(type, buffer.data()), "read a text");
@@ -145,7 +148,6 @@ std::vector<std::string> File::read_texts(hid_t type, hid_t space, Read read) co
     check(H5Dvlen_reclaim(type, space, H5P_DEFAULT, buffer.data()), "release a text");
     return texts;
   }
-  const std::size_t size = H5Tget_size(type);
   std::string buffer(count * size, '\0');
   check(read(type, buffer.data()), "read a text");
   for (std::size_t k = 0; k < count; ++k) texts.emplace_back(buffer.substr(k * size, size).c_str());

@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "simulate/record/distrust.hpp"
 #include "simulate/record/hdf5.hpp"
 
 namespace hinge {
@@ -277,7 +278,7 @@ void read_about(const File& file, Trajectory& out) {
 void read_values(const File& file, Trajectory& out) {
   const Handle data = file.open_data("trajectory");
   const std::vector<hsize_t> extent = file.shape(data);
-  if (extent.size() != 2) throw file.fault("/trajectory is not a table");
+  if (extent.size() != 2 || extent[1] == 0) throw file.fault("/trajectory is not a table with columns");
   if (file.check(H5Aexists(data, "columns"), "look for the columns' names") > 0)
     out.header.columns =
         file.attribute(file.check(H5Aopen(data, "columns", H5P_DEFAULT), H5Aclose, "read the columns' names"));
@@ -292,7 +293,11 @@ void read_events(const File& file, Trajectory& out) {
   const std::vector<std::string> names = file.texts("events");
   const std::vector<int> rows = file.read<int>("event_rows");
   if (names.size() != rows.size()) throw file.fault("/events does not have one name per row");
-  for (std::size_t k = 0; k < names.size(); ++k) out.events.push_back({names[k], static_cast<std::size_t>(rows[k])});
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto row = static_cast<std::size_t>(rows[k]);  // a negative one is larger than any
+    if (row >= out.rows()) throw file.fault(fmt::format("/event_rows names row {}; there are {}", rows[k], out.rows()));
+    out.events.push_back({names[k], row});
+  }
 }
 
 /// A killed run leaves room for rows that never came.
@@ -300,6 +305,19 @@ void drop_unwritten_rows(Trajectory& out) {
   const auto last = std::find_if(out.values.rbegin(), out.values.rend(), [](double x) { return !std::isnan(x); });
   const auto used = static_cast<std::size_t>(out.values.rend() - last), width = out.header.columns.size();
   out.values.resize((used + width - 1) / width * width);
+}
+
+Trajectory read_tried(const std::string& path) {
+  const Session session;
+  const File file = File::open(path);
+  Trajectory trajectory;
+  read_values(file, trajectory);
+  read_about(file, trajectory);
+  if (trajectory.status.empty()) drop_unwritten_rows(trajectory);
+  read_events(file, trajectory);
+  if (file.has("model"))
+    for (const std::string& text : file.texts("model")) trajectory.header.model = text;
+  return trajectory;
 }
 
 }  // namespace
@@ -312,16 +330,8 @@ std::unique_ptr<Recorder> open_hdf5_recorder(const std::string& path, const Reco
 }
 
 Trajectory read_hdf5_record(const std::string& path) {
-  const Session session;
-  const File file = File::open(path);
-  Trajectory trajectory;
-  read_values(file, trajectory);
-  read_about(file, trajectory);
-  read_events(file, trajectory);
-  if (file.has("model"))
-    for (const std::string& text : file.texts("model")) trajectory.header.model = text;
-  if (trajectory.status.empty()) drop_unwritten_rows(trajectory);
-  return trajectory;
+  try_in_child(path, [&] { read_tried(path); });
+  return read_tried(path);
 }
 
 }  // namespace hinge
