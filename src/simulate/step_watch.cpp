@@ -18,31 +18,24 @@ constexpr int most_constraints = 32, most_masses = 64;  // whose determinants ar
 constexpr double large_part = 0.3;  // of all that was passed before: a change in one step that is looked at
 constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
+constexpr double some_way = 0.05;   // of the range of a coordinate: constraints are looked at again
 constexpr int many_steps = 10;      // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
 
 void assign(std::vector<double>& to, const double* from, int n) { to.assign(from, from + n); }
 
-// Rows of a matrix times rows of another one with the same pattern.
-void multiply_transposed(const Pattern& pattern, const std::vector<double>& a, const std::vector<double>& b,
-                         std::vector<double>& out) {
-  auto at = out.begin();
+// All a_ik b_jk of matrices with one pattern: the place of (i, j) in the product, and of the two factors in the values.
+std::vector<std::array<int, 3>> products_of_rows(const Pattern& pattern) {
+  std::vector<std::array<int, 3>> all;
+  const auto begin = [&](int i) { return pattern.row_start[static_cast<std::size_t>(i)]; };
   for (int i = 0; i < pattern.rows; ++i)
-    for (int j = 0; j < pattern.rows; ++j) {
-      double sum = 0;
-      auto k = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(i)]);
-      auto l = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(j)]);
-      const auto k_end = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(i) + 1]);
-      const auto l_end = static_cast<std::size_t>(pattern.row_start[static_cast<std::size_t>(j) + 1]);
-      while (k < k_end && l < l_end) {
-        const int ck = pattern.column[k], cl = pattern.column[l];
-        if (ck == cl) sum += a[k] * b[l];
-        k += ck <= cl;
-        l += cl <= ck;
-      }
-      *at++ = sum;
-    }
+    for (int j = 0; j < pattern.rows; ++j)
+      for (int k = begin(i); k < begin(i + 1); ++k)
+        for (int l = begin(j); l < begin(j + 1); ++l)
+          if (pattern.column[static_cast<std::size_t>(k)] == pattern.column[static_cast<std::size_t>(l)])
+            all.push_back({i * pattern.rows + j, k, l});
+  return all;
 }
 
 }  // namespace
@@ -58,9 +51,11 @@ void StepWatch::begin(const System& system, bool resolved, Quantities& wanted) {
   wanted.insert(Q::momentum);
   const int m = system.ng(), n = system.nz();
   if (m > 0 && m <= most_constraints) {
-    wanted.insert(Q::constraint_y);
+    rows_ = system.evaluation({Q::constraint_y});
     product_.resize(static_cast<std::size_t>(m * m));
     exchange_.resize(static_cast<std::size_t>(m));
+    entries_ = static_cast<int>(system.pattern(Q::constraint_y).entries());
+    products_ = products_of_rows(system.pattern(Q::constraint_y));
   }
   if (!has.mass_is_constant && !system.is_constant(Q::momentum_z)) {
     wanted.insert(Q::momentum_z);
@@ -102,21 +97,19 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
   if (!active_) return;
   std::swap(before_, now_);
   take(state, at, now_);
-  if (!product_.empty())
-    assign(now_.G, at[Q::constraint_y], static_cast<int>(system_->pattern(Q::constraint_y).entries()));
   for (const double y : state.y) size_ = std::max(size_, std::abs(y));
   suspect_ = turned_ = false;
   if (watches_mass_) watch_mass(at[Q::momentum_z]);
-  if (!product_.empty()) now_.volume = volume(now_.G, now_.G);
   if (!first_ && h > 0) {
     ++steps_;
-    if (!product_.empty()) watch_branch();
+    if (!product_.empty() && branch_due()) watch_branch();
     if (!resolved_) watch_growth(h);
     turn_ = turned_ ? HUGE_VAL : 0;
     turned_ = velocity_turns() || turned_;
     const bool blow = struck();
     suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
   }
+  if (!product_.empty() && !(h > 0 && !first_)) look_at_rows();
   first_ = false;
   for (std::size_t i = 0; i < y_range_.size(); ++i) y_range_[i].take(state.y[i]);
   for (std::size_t i = 0; i < p_range_.size(); ++i) p_range_[i].take(now_.p[i]);
@@ -231,9 +224,10 @@ void StepWatch::watch_growth(double h) {
 
 // det(A B^T); 0 where a pivot vanishes.
 double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b) {
-  const Pattern& pattern = system_->pattern(Q::constraint_y);
-  multiply_transposed(pattern, a, b, product_);
-  const int m = pattern.rows;
+  std::fill(product_.begin(), product_.end(), 0.0);
+  for (const auto& [at, k, l] : products_)
+    product_[static_cast<std::size_t>(at)] += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(l)];
+  const int m = static_cast<int>(exchange_.size());
   if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
   double determinant = 1;
   for (int k = 0; k < m; ++k)
@@ -242,11 +236,34 @@ double StepWatch::volume(const std::vector<double>& a, const std::vector<double>
   return determinant;
 }
 
-// The cosine of the angle between the rows of G before and after: a product of cosines where there are several.
+void StepWatch::look_at_rows() {
+  const State& s = now_.state;
+  rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  assign(checked_.G, (*rows_)[Q::constraint_y], entries_);
+  checked_.volume = volume(checked_.G, checked_.G);
+  checked_.y = s.y;
+  checked_.v = now_.v;
+  checked_.step = steps_;
+}
+
+// Rows of G are compared with those of where they were last looked at, after some way or a change of the velocity.
+bool StepWatch::branch_due() const {
+  double change = 0, size = 0;
+  for (std::size_t i = 0; i < y_range_.size(); ++i) {
+    if (std::abs(now_.state.y[i] - checked_.y[i]) > some_way * y_range_[i].width()) return true;
+    change += std::abs(now_.v[i] - checked_.v[i]);
+    size += std::abs(now_.v[i]);
+  }
+  return change > 0.25 * size;
+}
+
+// The cosine of the angle between the rows of G then and now: a product of cosines where there are several.
 void StepWatch::watch_branch() {
-  const double both = volume(now_.G, before_.G), size = std::sqrt(now_.volume * before_.volume);
-  if (!(now_.volume > 0 && before_.volume > 0) || !std::isfinite(size) || !(std::abs(both) > 1e-10 * size)) return;
-  turned_ = both < 0.5 * size;
+  std::swap(last_, checked_);
+  look_at_rows();
+  const double both = volume(checked_.G, last_.G), size = std::sqrt(checked_.volume * last_.volume);
+  if (!(checked_.volume > 0 && last_.volume > 0) || !std::isfinite(size) || !(std::abs(both) > 1e-10 * size)) return;
+  turned_ = both < 0.5 * size && checked_.step == last_.step + 1;
   if (both > 0) return;
   ++branches_;
   if (!branch_) branch_ = now_.state.t;

@@ -16,6 +16,7 @@
 // For motion without contacts, whose velocities jump.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -49,8 +50,11 @@ class StepWatch {
   struct Point {
     State state;
     std::vector<double> v, p, rate;  // rate: f + r, where it is asked for
-    std::vector<double> G;
+  };
+  struct Rows {  // of G, where they were looked at
+    std::vector<double> G, y, v;
     double volume = 0;  // det G G^T
+    long step = 0;
   };
   struct Range {  // of one number over the run
     double low = INFINITY, high = -INFINITY;
@@ -70,6 +74,8 @@ class StepWatch {
   bool leaps(double h) const;
   bool velocity_turns();
   bool struck();
+  bool branch_due() const;
+  void look_at_rows();
   void watch_branch();
   void watch_mass(const double* masses);
   int saddle_sign(const State& state) const;
@@ -77,12 +83,15 @@ class StepWatch {
   const System* system_ = nullptr;
   bool active_ = false, resolved_ = false, first_ = true;
   bool watches_mass_ = false;
-  std::unique_ptr<Evaluation> ends_, rate_;
+  std::unique_ptr<Evaluation> ends_, rate_, rows_;
   Point before_, now_, from_, to_;
+  Rows checked_, last_;
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
   std::vector<double> product_;  // G1 G0^T
+  std::vector<std::array<int, 3>> products_;
   std::vector<int> exchange_;
+  int entries_ = 0;  // of G
   std::unique_ptr<LinearSolver> mass_solver_;
   std::vector<int> diagonal_;  // places of the diagonal in the values of p_z
   std::vector<double> masses_;

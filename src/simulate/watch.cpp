@@ -73,21 +73,22 @@ void Watch::begin_judging(Quantities& wanted) {
     wanted.insert(Q::momentum);
   }
   judges_constraints_ = system_->ng() > 0 && !has.is_dae;
-  if (judges_constraints_) wanted.insert(Q::constraint_y);
+  if (judges_constraints_) rows_ = system_->evaluation({Q::constraint_y});
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
   size_ = off_ = kinetic_ = energy_size_ = energy_created_ = 0;
 }
 
-// How far a constraint is off, in the units of what it constrains.
-void Watch::measure_constraints(const State& s) {
+// How far a constraint is off, in the units of what it constrains; looked at where |g| is larger than ever.
+void Watch::measure_constraints(const State& s, double residual) {
   for (std::size_t j = 0; j < sizes_.size(); ++j) {
     sizes_[j] = std::max(sizes_[j], std::abs(s.y[j]));
     size_ = std::max(size_, sizes_[j]);
   }
-  if (!judges_constraints_) return;
+  if (!judges_constraints_ || !(residual > constraint_)) return;
   const double floor = 1e-8 * size_;  // coordinates that stay at zero are not measured by their rounding
   const Pattern& pattern = system_->pattern(Q::constraint_y);
-  const double *G = (*evaluation_)[Q::constraint_y], *g = (*evaluation_)[Q::constraint];
+  rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  const double *G = (*rows_)[Q::constraint_y], *g = (*evaluation_)[Q::constraint];
   for (int i = 0; i < pattern.rows; ++i) {
     double size = 0;
     for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
@@ -164,7 +165,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (!all_finite(looked_.momenta)) return "momentum";
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
-  measure_constraints(state);
+  measure_constraints(state, residual);
   constraint_ = std::max(constraint_, residual);
   hidden_ = std::max(hidden_, rate);
   if (system_->structure().has_energy) {

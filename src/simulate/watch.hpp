@@ -51,10 +51,10 @@ class Watch {
   void evaluate(const State& state, Values& values);
   void begin_judging(Quantities& wanted);
   void measure_energy(const State& state);
-  void measure_constraints(const State& state);
+  void measure_constraints(const State& state, double residual);
 
   const System* system_ = nullptr;
-  std::unique_ptr<Evaluation> evaluation_;
+  std::unique_ptr<Evaluation> evaluation_, rows_;
   std::unique_ptr<DaeLevels> levels_;  // of a DAE
   Gaps gaps_;
   std::string undefined_gap_;
