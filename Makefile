@@ -52,15 +52,20 @@ tsan: ## run the tests with threads under the thread sanitizer
 	@ctest --preset tsan -j $(JOBS)
 
 # RUNS executions of each target, or as many as SECONDS allow (0: no limit). New inputs stay in build/fuzz/; those that are
-# worth keeping go to tests/fuzz/corpus/ (see tests/fuzz/README.md). A finding is written to build/fuzz/found-*.
+# worth keeping go to tests/fuzz/corpus/ (see tests/fuzz/README.md). A finding is written to build/fuzz/found-*. Then MODELS
+# random models are run by every method, and all their rows compared (tests/differential).
 RUNS ?= 1000000
 SECONDS ?= 0
+MODELS ?= 100000
 FUZZ ?= expression model contact record
-fuzz: ## fuzz what reads expressions, models, contact problems and records (RUNS=1000000 SECONDS=0 FUZZ="model ...")
+fuzz: ## fuzz what reads files, then random models by every method (RUNS=1000000 SECONDS=0 MODELS=100000 FUZZ="model ...")
 	$(call deps,build test clang)
 	@cmake --preset asan
 	@cmake --build --preset asan --target $(addprefix fuzz_,$(FUZZ))
 	@for t in $(FUZZ); do scripts/fuzz "$$t" $(RUNS) $(SECONDS) || exit 1; done
+	@cmake --preset release -DHINGE_TESTS=ON
+	@cmake --build --preset release --target hinge_tests
+	HINGE_RANDOM_MODELS=$(MODELS) build/hinge_tests --gtest_filter='RandomModels.*'
 
 docs: ## the reference of the C++ interface: build/docs/html/index.html
 	$(call deps,docs)

@@ -1,6 +1,6 @@
 // Model files: any text is checked as `hinge check` does it, and makes its first steps; or it is refused, or its
 // numerics fail, with one of Hinge's own errors and in bounded time and memory. Nothing is written.
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
@@ -15,7 +15,7 @@ using namespace hinge;
 
 namespace {
 
-constexpr int steps = 3;
+constexpr double steps = 3, short_time = 0.01;
 constexpr int most_velocities = 200;  // more take their time, hostile or not
 
 void take_steps(Model model) {
@@ -24,7 +24,8 @@ void take_steps(Model model) {
   run.keep_rows();
   run.on_progress([](double) { return false; });  // after a tenth of a second, as with rows without number
   run.start(model.start);
-  for (int k = 0; k < steps; ++k) run.step();
+  const double step = model.simulation.step, start = run.state().t;
+  run.until(std::min(start + (step > 0 ? steps * step : short_time), std::isfinite(model.end) ? model.end : start + 1));
   run.finish();
   if (!std::isfinite(run.state().t)) throw std::logic_error("time is no number");
   run.report();
