@@ -107,6 +107,13 @@ void print_line(const std::string& what, const std::string& text) {
   std::cout << fmt::format("  {:<26} {}\n", what, text);
 }
 
+void print_start(const std::vector<std::string>& remarks) {
+  const bool changed = std::any_of(remarks.begin(), remarks.end(),
+                                   [](const std::string& r) { return r.rfind("initial values changed", 0) == 0; });
+  print_line("initial values", changed ? "inconsistent as given; the nearest consistent ones are used" : "consistent");
+  for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
+}
+
 int check(const std::string& path, const std::vector<Override>& overrides) {
   const Model model = load_model(path, overrides);
   const System& system = *model.system;
@@ -125,8 +132,10 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
   print_line("degrees of freedom", fmt::format("{}", velocities - rank.rank));
   print_line("index", system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
-  const State start = located(model, [&] { return consistent_start(system, model.simulation.start, model.start); });
-  print_line("initial values", "consistent");
+  std::vector<std::string> remarks;
+  const State start =
+      located(model, [&] { return consistent_start(system, model.simulation.start, model.start, &remarks); });
+  print_start(remarks);
   if (!start.psi.empty()) {
     std::string list;
     for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k)

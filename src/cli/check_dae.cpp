@@ -42,7 +42,7 @@ void print_structure(const DaeStructure& s) {
   std::vector<int> differential, algebraic;
   for (int j = 0; j < s.size(); ++j) (s.differential[at(j)] ? differential : algebraic).push_back(j);
   const int index = s.index();
-  print_line("structural index", fmt::format("{}{}", index,
+  print_line("structural index", fmt::format("{}{}{}", index, s.combinations.empty() ? "" : ", as combined below",
                                              index == 0   ? " (an ordinary differential equation)"
                                              : index <= 2 ? ""
                                                           : ": integrated through the derivative array"));
@@ -144,8 +144,7 @@ int check_dae(const Model& model) {
     start = consistent_start(system, model.simulation.start, model.start, &remarks);
     print_hidden(system, guess, start);
     std::cout << "\nAt the initial values\n";
-    print_line("initial values", "consistent");
-    for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
+    print_start(remarks);
   });
   for (int j = 0; j < std::min(n, most); ++j)
     print_line(system.layout().y_name(j), fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));

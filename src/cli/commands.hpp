@@ -50,6 +50,8 @@ int check(const std::string& model, const std::vector<Override>& overrides);
 /// check() for F(t, x, x') = 0; and a line of what it prints: what is meant, and what is known about it.
 int check_dae(const Model& model);
 void print_line(const std::string& what, const std::string& text);
+/// Whether the initial values are consistent, and what was said about them.
+void print_start(const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "formulation/acceleration.hpp"
 #include "method/step_failure.hpp"
 #include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
@@ -63,6 +64,29 @@ int BranchGuard::side(double t, const double* y, const double* z, const double* 
   return regular ? saddle_->determinant_sign() : 0;
 }
 
+namespace {
+
+// Does the motion go on over a step? The consistent multipliers at its start, and after an explicit step of Euler's
+// method, are on one branch then.
+bool motion_goes_on(const System& system, const State& state, double h) {
+  Acceleration acceleration(std::shared_ptr<const System>(std::shared_ptr<void>(), &system));
+  BranchGuard guard(system, LinearAlgebra::automatic);
+  if (!guard.needed()) return false;
+  State s = state;
+  std::vector<double> v(s.y.size()), a(s.z.size());
+  if (!acceleration.compute(s.t, s.y.data(), s.z.data(), s.psi.data(), v.data(), a.data())) return false;
+  const std::vector<double> before = s.psi;
+  const int side = guard.side(s.t, s.y.data(), s.z.data(), s.psi.data());
+  s.t += h;
+  axpy(h, v.data(), system.ny(), s.y.data());
+  axpy(h, a.data(), system.nz(), s.z.data());
+  return side != 0 && acceleration.compute(s.t, s.y.data(), s.z.data(), s.psi.data(), v.data(), a.data()) &&
+         guard.change(s.t, s.y.data(), s.z.data(), before.data(), s.psi.data()) <= BranchGuard::allowed &&
+         guard.side(s.t, s.y.data(), s.z.data(), s.psi.data()) == side;
+}
+
+}  // namespace
+
 StepResult left_the_branch(const System& system, const State& state, double h, const char* which) {
   std::string reason = fmt::format(
       "in the step from t = {:g} (h = {:g}), {} left the branch of the consistent multiplier", state.t, h, which);
@@ -71,8 +95,11 @@ StepResult left_the_branch(const System& system, const State& state, double h, c
   else
     reason +=
         ": the reaction is nonlinear, and the equations of this step have a solution on another branch only, or none; "
-        "take a smaller step, or another alpha where the method has one. If smaller steps end here as well, the motion "
-        "itself ends: is the initial multiplier the one you meant?";
+        "take a smaller step, or another alpha where the method has one. If smaller steps end here as well, " +
+        std::string(motion_goes_on(system, state, h)
+                        ? "take another method (gauss-lobatto, radau): the motion itself goes on, and it is the "
+                          "equations of this method, whose multipliers are not the consistent ones, that end"
+                        : "the motion itself ends: is the initial multiplier the one you meant?");
   return {false, reason};
 }
 

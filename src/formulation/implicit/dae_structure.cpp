@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <Eigen/Dense>
 
+#include "expression/substitute.hpp"
+#include "formulation/implicit/dependent_row.hpp"
 #include "formulation/implicit/system_jacobian.hpp"
 
 namespace hinge {
@@ -124,25 +126,98 @@ std::vector<double> constant_dependence(const std::vector<Eigen::MatrixXd>& j) {
   return {};
 }
 
-void combine(DaeStructure& s, const std::vector<double>& u) {
-  int chosen = -1;
-  for (int i = 0; i < s.size(); ++i)
-    if (u[at(i)] != 0 && (chosen < 0 || s.c[at(i)] < s.c[at(chosen)])) chosen = i;
+// sum_i u_i F_i^(c_i - c_chosen) in the place of the chosen equation.
+void combine(DaeStructure& s, int chosen, const std::vector<std::pair<int, Node>>& u) {
   Graph& graph = s.jet.graph();
   Node sum = graph.constant(0);
   std::string text;
-  for (int i = 0; i < s.size(); ++i) {
-    if (u[at(i)] == 0) continue;
+  for (const auto& [i, factor] : u) {
     Node f = s.equations[at(i)];
     for (int k = s.c[at(chosen)]; k < s.c[at(i)]; ++k) f = s.jet.total_derivatives(std::span(&f, 1))[0];
-    sum = graph.add(sum, graph.multiply(graph.constant(u[at(i)]), f));
-    text += fmt::format("{}{:g} * ({}{})", text.empty() ? "" : " + ", u[at(i)], s.names[at(i)],
+    sum = graph.add(sum, graph.multiply(factor, f));
+    const std::string number = graph.is_constant(factor) ? fmt::format("{:g}", graph.value(factor))
+                                                         : fmt::format("({})", to_text(graph, factor, 40));
+    text += fmt::format("{}{} * ({}{})", text.empty() ? "" : " + ", number, s.names[at(i)],
                         std::string(at(s.c[at(i)] - s.c[at(chosen)]), '\''));
   }
   s.combinations.push_back(text);
   s.equations[at(chosen)] = sum;
   s.names[at(chosen)] = fmt::format("[{}]", text.size() > 100 ? text.substr(0, 97) + "..." : text);
 }
+
+void combine(DaeStructure& s, const std::vector<double>& u) {
+  int chosen = -1;
+  for (int i = 0; i < s.size(); ++i)
+    if (u[at(i)] != 0 && (chosen < 0 || s.c[at(i)] < s.c[at(chosen)])) chosen = i;
+  std::vector<std::pair<int, Node>> factors;
+  for (int i = 0; i < s.size(); ++i)
+    if (u[at(i)] != 0) factors.emplace_back(i, s.jet.graph().constant(u[at(i)]));
+  combine(s, chosen, factors);
+}
+
+// Combinations whose coefficients depend on t and the unknowns. They must not contain the x_j^(d_j - c) that are to
+// cancel, c being that of the equation which is replaced; where they only seem to, numbers are put in their place.
+class CombinedRows {
+ public:
+  CombinedRows(DaeStructure& s, const std::vector<std::vector<double>>& points)
+      : s_(s), graph_(s.jet.graph()), points_(points), places_(s.jet.places()), variables_(s.jet.variables()) {}
+
+  bool combine(const SystemJacobian& j, const std::vector<Eigen::MatrixXd>& values) {
+    std::vector<std::vector<Node>> cancels;
+    for (int i = 0; i < s_.size(); ++i) cancels.push_back(highest(i));
+    const DependentRow found =
+        find_dependent_row(graph_, {j.pattern(), j.entries(), values}, s_.c, cancels,
+                           [&](DependentRow& row) { return make_free_of(cancels[at(row.row)], row); });
+    if (found.row < 0) return false;
+    std::vector<std::pair<int, Node>> u{{found.row, graph_.constant(1)}};
+    u.insert(u.end(), found.others.begin(), found.others.end());
+    hinge::combine(s_, found.row, u);
+    Node& sum = s_.equations[at(found.row)];
+    sum = with_numbers({sum}, cancels[at(found.row)])[0];
+    return true;
+  }
+
+ private:
+  std::vector<Node> highest(int row) const {
+    std::vector<Node> list;
+    for (std::size_t k = 0; k < places_.size(); ++k)
+      if (places_[k].order >= s_.d[at(places_[k].unknown)] - s_.c[at(row)]) list.push_back(variables_[k]);
+    return list;
+  }
+  std::vector<Node> with_numbers(const std::vector<Node>& functions, const std::vector<Node>& replaced) {
+    std::vector<Node> numbers;
+    for (std::size_t k = 0, next = 0; k < variables_.size() && next < replaced.size(); ++k)
+      if (variables_[k] == replaced[next]) numbers.push_back(graph_.constant(points_[0][k])), ++next;
+    return substitute(graph_, functions, replaced, numbers, graph_);
+  }
+  bool make_free_of(const std::vector<Node>& variables, DependentRow& row) {
+    std::vector<Node> u;
+    for (const auto& [i, factor] : row.others) u.push_back(factor);
+    const SparseExpressions by = jacobian(graph_, u, variables);
+    std::vector<Node> functions = u;
+    functions.insert(functions.end(), by.entries.begin(), by.entries.end());
+    const std::vector<Node> blocks[] = {{s_.jet.t()}, variables_};
+    const auto tape = make_tape(graph_, blocks, functions);
+    std::vector<double> scratch = tape->make_scratch(), out(functions.size());
+    for (const std::vector<double>& x : points_) {
+      constexpr double t = 0.3;  // as good as any
+      const double* const inputs[] = {&t, x.data()};
+      tape->evaluate(inputs, scratch.data(), out.data());
+      for (std::size_t i = 0; i < u.size(); ++i)
+        for (auto k = u.size() + at(by.row_start[i]); k < u.size() + at(by.row_start[i + 1]); ++k)
+          if (!(std::abs(out[k]) <= 1e-9 * std::abs(out[i]))) return false;
+    }
+    u = with_numbers(u, variables);
+    for (std::size_t k = 0; k < u.size(); ++k) row.others[k].second = u[k];
+    return true;
+  }
+
+  DaeStructure& s_;
+  Graph& graph_;
+  const std::vector<std::vector<double>>& points_;
+  const std::vector<Jet::Place> places_;  // as they are at the points: combining makes more
+  const std::vector<Node> variables_;
+};
 
 // Which equations and unknowns a singular J is about.
 std::string describe_kernel(const DaeStructure& s, const Eigen::MatrixXd& j) {
@@ -202,12 +277,16 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
     s.blocks = triangular_blocks(tight_entries(s, signature), best.matching);
     find_indices(s, signature, best.matching);
     std::vector<Eigen::MatrixXd> values;
-    s.regular = j.is_regular(point, values);
+    std::vector<std::vector<double>> points;
+    s.regular = j.is_regular(point, values, points);
     s.singular.clear();
     if (s.regular || values.empty()) break;
-    if (const std::vector<double> u = constant_dependence(values); !u.empty() && round < 4 * n) {
-      combine(s, u);
-      continue;
+    if (round < 4 * n) {
+      if (const std::vector<double> u = constant_dependence(values); !u.empty()) {
+        combine(s, u);
+        continue;
+      }
+      if (!points.empty() && CombinedRows(s, points).combine(j, values)) continue;
     }
     s.singular = describe_kernel(s, values[0]);
     break;

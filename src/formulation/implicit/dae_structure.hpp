@@ -4,9 +4,9 @@
 // offsets c >= 0, d with  d_j - c_i >= sigma_ij, equal on the transversal, say how often each equation has to be
 // differentiated:  F_i^(k), k = 0..c_i, determine all x_j^(k), k = 0..d_j, but for  sum d - sum c  degrees of freedom.
 // That is right where the system Jacobian  J_ij = dF_i / dx_j^(d_j - c_i)  is regular. Where a combination of equations
-// with constant coefficients u^T J = 0 makes it singular, as in the node equations of a circuit, one of the equations
-// is replaced by  sum_i u_i F_i^(c_i - c_min)  and everything starts anew (Tan, Nedialkov, Pryce 2017): the sum of the
-// transversal goes down, so that this ends.
+// u^T J = 0 makes it singular, as in the node equations of a circuit, one of the equations is replaced by
+// sum_i u_i F_i^(c_i - c_min)  and everything starts anew (Tan, Nedialkov, Pryce 2017): the sum of the transversal goes
+// down, so that this ends. The coefficients u are constant, or functions of t and of lower derivatives than cancel.
 #pragma once
 
 #include <string>

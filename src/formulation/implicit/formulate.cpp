@@ -183,7 +183,7 @@ void require_regular_mass(const System& system) {
 }  // namespace
 
 std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
-                                           double keep_partition) {
+                                           double keep_partition, Correction correction) {
   if (system->structure().is_dae) {
     auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
     if (!symbolic) throw UnsuitableMethod("a DAE F(t, x, x') = 0 is differentiated: write it with expressions");
@@ -197,7 +197,7 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
   if (by_chart && system->ng() > 0) {
-    return std::make_unique<ChartProblem>(system, mechanical_rows(system, options),
+    return std::make_unique<ChartProblem>(system, mechanical_rows(system, options, correction),
                                           options.formulation == Formulation::tangent_space
                                               ? make_tangent_chart(system)
                                               : make_partitioning_chart(system, keep_partition));
@@ -209,8 +209,8 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
       chosen.formulation == Formulation::automatic || chosen.formulation == Formulation::projected_invariants;
   const ImplicitProblem::Shape shape =
       projected ? ImplicitProblem::Shape{system->ny(), system->nz(), system->npsi()} : ImplicitProblem::Shape{};
-  return std::make_unique<MechanicalProblem>(system, mechanical_rows(system, chosen), system->ny() + system->nz(), -1,
-                                             shape);
+  return std::make_unique<MechanicalProblem>(system, mechanical_rows(system, chosen, correction),
+                                             system->ny() + system->nz(), -1, shape);
 }
 
 }  // namespace hinge

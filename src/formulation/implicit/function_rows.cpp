@@ -114,8 +114,9 @@ NumberForm::Values NumberForm::scaled(double factor, Values x) {
 
 void NumberForm::finish() { evaluation_ = system_->evaluation(wanted_); }
 
-FunctionRows::FunctionRows(std::shared_ptr<const System> system, const FormulationOptions& options)
-    : options_(options), form_(system) {
+FunctionRows::FunctionRows(std::shared_ptr<const System> system, const FormulationOptions& options,
+                           Correction correction)
+    : options_(options), correction_(correction), form_(system) {
   const auto most = static_cast<std::size_t>(system->ny() + 2 * system->nz() + system->npsi() + 2 * system->ng());
   if (most > largest)
     throw UnsuitableMethod(
@@ -124,7 +125,7 @@ FunctionRows::FunctionRows(std::shared_ptr<const System> system, const Formulati
                     most));
   for (auto* v : {&x_, &rate_, &column_}) v->assign(most, 0.0);
   form_.at(0, x_.data(), rate_.data(), column_.data());
-  write_form(form_, options_);
+  write_form(form_, options_, correction_);
   form_.finish();
   unknowns_ = form_.unknowns;
   row_scale_ = form_.row_scale;
@@ -133,7 +134,7 @@ FunctionRows::FunctionRows(std::shared_ptr<const System> system, const Formulati
 
 void FunctionRows::residual(double t, const double* x, const double* rate, double* out) {
   form_.at(t, x, rate, out);
-  write_form(form_, options_);
+  write_form(form_, options_, correction_);
 }
 
 void FunctionRows::residuals(int count, const double* t, const double* x, const double* rate, double* out) {

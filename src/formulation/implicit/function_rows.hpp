@@ -71,13 +71,14 @@ class NumberForm {
 
 class FunctionRows final : public ImplicitRows {
  public:
-  FunctionRows(std::shared_ptr<const System> system, const FormulationOptions& options);
+  FunctionRows(std::shared_ptr<const System> system, const FormulationOptions& options, Correction correction);
   void residual(double t, const double* x, const double* rate, double* out) override;
   void residuals(int count, const double* t, const double* x, const double* rate, double* out) override;
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override;
 
  private:
   FormulationOptions options_;
+  Correction correction_;
   NumberForm form_;
   Difference difference_;
   std::vector<double> x_, rate_, column_;

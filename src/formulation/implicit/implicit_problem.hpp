@@ -67,10 +67,16 @@ class ImplicitProblem {
   Pattern pattern_;
 };
 
+/// How "extended" brings z onto the velocity level: with r_psi tau in the place of r, as it was published, or with
+/// z' + C^T tau in the place of z'. Both agree where the mass is 1. The former takes tau in units of the mass into the
+/// equation of y', so that positions lose what z gains where these units are small.
+enum class Correction { as_published, free_of_mass };
+
 /// The system in a formulation. Throws UnsuitableMethod where the two do not fit. coordinate_partitioning chooses
 /// independent coordinates anew when the determinant of the dependent columns of G is less than `keep_partition` times
 /// what the best choice would have; never, where that is 0.
 std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
-                                           double keep_partition = 0.5);
+                                           double keep_partition = 0.5,
+                                           Correction correction = Correction::as_published);
 
 }  // namespace hinge

@@ -98,11 +98,11 @@ class NodeForm {
 }  // namespace
 
 std::unique_ptr<ImplicitRows> mechanical_rows(const std::shared_ptr<const System>& system,
-                                              const FormulationOptions& options) {
+                                              const FormulationOptions& options, Correction correction) {
   const auto* symbolic = system->structure().is_symbolic ? symbolic_part(*system) : nullptr;
-  if (!symbolic) return std::make_unique<FunctionRows>(system, options);
+  if (!symbolic) return std::make_unique<FunctionRows>(system, options, correction);
   NodeForm form(symbolic->equations());
-  write_form(form, options);
+  write_form(form, options, correction);
   return std::make_unique<CompiledRows>(form.rows);
 }
 

@@ -6,7 +6,8 @@
 //   index-3   P, D, C                   index-2   P, D, V                 index-1   P, D, A
 //   baumgarte P, D, (A) + 2 alpha (V) + beta^2 (C)
 //   ggl       y' - v + G^T mu = 0, D, V, C
-//   extended  y' - v + G^T mu + L^T tau = 0, p_z z' - b - r - r_psi tau = 0, C a + c = 0 with p_z a = b + r, V, C
+//   extended  y' - v + G^T mu + L^T tau = 0, p_z z' - b - r - r_psi tau = 0, C a + c = 0 with p_z a = b + r, V, C;
+//             with chosen steps p_z (z' + C^T tau) - b - r = 0, which does not depend on the unit of mass
 //   projected-invariants   y' - v + G^T mu = 0, p_z (z' + C^T tau) - b - r = 0, C (z' + C^T tau) + c = 0, V, C
 //   charts    P, z' - w = 0, p_z w - b - r = 0, C w + c = 0, V, C, of which charts take parts of the first two
 //
@@ -27,7 +28,7 @@ namespace hinge {
 /// The equations of a formulation. An algebra has Values, the functions of a system as vectors, products of its
 /// matrices with vectors, and takes unknowns and rows in their order.
 template <class Algebra>
-void write_form(Algebra& p, const FormulationOptions& options) {
+void write_form(Algebra& p, const FormulationOptions& options, Correction correction) {
   using Values = typename Algebra::Values;
   using Kind = ImplicitProblem::Unknown;
   const bool constrained = p.constraints() > 0;
@@ -82,7 +83,9 @@ void write_form(Algebra& p, const FormulationOptions& options) {
       const Values mu = p.further("mu", p.constraints(), vanishing);
       const Values tau = p.further("tau", p.constraints(), vanishing);
       p.row(p.sum(stabilised(mu), p.l_transposed_times(tau)), 1);
-      p.row(p.difference(motion(p.z_rate()), p.reaction_psi_times(tau)), 1);
+      p.row(correction == Correction::as_published ? p.difference(motion(p.z_rate()), p.reaction_psi_times(tau))
+                                                   : motion(p.sum(p.z_rate(), p.c_transposed_times(tau))),
+            1);
       p.row(motion(a), 1);
       p.row(acceleration(a), 1);
       p.row(p.rate(), 0);
@@ -127,6 +130,6 @@ void write_form(Algebra& p, const FormulationOptions& options) {
 /// The rows of a formulation: compiled where the system is made of expressions, else from its evaluations with
 /// derivatives by differences. Unknowns begin with y and z.
 std::unique_ptr<ImplicitRows> mechanical_rows(const std::shared_ptr<const System>& system,
-                                              const FormulationOptions& options);
+                                              const FormulationOptions& options, Correction correction);
 
 }  // namespace hinge

@@ -44,7 +44,8 @@ std::vector<Sample> samples(const Jet& jet, const State* point) {
   for (int k = 0; k < 3 * point_count; ++k) {
     const bool positive = k >= point_count && k < 2 * point_count;
     const double range = k < point_count ? 0.1 : 1.0;  // small first: exponentials of large numbers hide the rest
-    Sample s{point ? point->t : 0.3, {}};
+    // at several times: what is zero or constant at one need not be so afterwards
+    Sample s{point ? point->t + 0.01 * k * std::max(1.0, std::abs(point->t)) : 0.3 + 0.17 * k, {}};
     for (const Jet::Place& place : jet.places()) {
       double given = 0;
       if (point && place.order < 2) given = (place.order == 0 ? point->y : point->z)[at(place.unknown)];
@@ -116,17 +117,16 @@ SystemJacobian::SystemJacobian(Jet& jet, const std::vector<Node>& equations, con
     : size_(static_cast<int>(equations.size())), jet_(jet) {
   const SparseExpressions f = jacobian(jet.graph(), equations, jet.variables());
   pattern_ = {size_, size_, {0}, {}};
-  std::vector<Node> entries;
   for (std::size_t i = 0; i < equations.size(); ++i) {
     std::map<int, Node> row;
     for (auto k = at(f.row_start[i]); k < at(f.row_start[i + 1]); ++k) {
       const Jet::Place place = jet.places()[at(f.column[k])];
       if (place.order == d[at(place.unknown)] - c[i]) row.emplace(place.unknown, f.entries[k]);
     }
-    for (const auto& [j, node] : row) pattern_.column.push_back(j), entries.push_back(node);
+    for (const auto& [j, node] : row) pattern_.column.push_back(j), entries_.push_back(node);
     pattern_.row_start.push_back(static_cast<int>(pattern_.column.size()));
   }
-  tape_ = tape_of(jet, entries);
+  tape_ = tape_of(jet, entries_);
 }
 
 bool SystemJacobian::evaluate(double t, const Values& x, Values& out) const {
@@ -153,12 +153,13 @@ bool SystemJacobian::regular(const Values& values) const {
   return PivotedQr(a, rank_threshold).rank() == size_;
 }
 
-bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>& values) const {
+bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>& values,
+                                std::vector<Values>& points) const {
   Values out;
   for (const Sample& s : samples(jet_, point)) {
     if (!evaluate(s.t, s.x, out)) continue;
     if (regular(out)) return true;
-    if (size_ <= largest_dense && values.size() < point_count) values.push_back(dense(out));
+    if (size_ <= largest_dense && values.size() < point_count) values.push_back(dense(out)), points.push_back(s.x);
     if (size_ > largest_dense || values.size() == point_count) break;
   }
   return false;

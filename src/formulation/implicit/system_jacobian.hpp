@@ -22,10 +22,14 @@ Signature signature_of(Jet& jet, const std::vector<Node>& equations, const State
 class SystemJacobian {
  public:
   SystemJacobian(Jet& jet, const std::vector<Node>& equations, const std::vector<int>& c, const std::vector<int>& d);
-  /// True where it is regular at one of some points near `point`. Else its values there, where it is small enough.
-  bool is_regular(const State* point, std::vector<Eigen::MatrixXd>& values) const;
+  /// True where it is regular at one of some points near `point`. Else its values there, where it is small enough, and
+  /// the points: numbers for all variables of the jet.
+  bool is_regular(const State* point, std::vector<Eigen::MatrixXd>& values,
+                  std::vector<std::vector<double>>& points) const;
   /// The same at the point itself; `value` as above.
   bool is_regular_at(const State& point, Eigen::MatrixXd& value) const;
+  const Pattern& pattern() const { return pattern_; }
+  const std::vector<Node>& entries() const { return entries_; }
 
  private:
   bool evaluate(double t, const std::vector<double>& x, std::vector<double>& out) const;
@@ -34,6 +38,7 @@ class SystemJacobian {
 
   int size_;
   Pattern pattern_;
+  std::vector<Node> entries_;
   std::unique_ptr<Evaluator> tape_;
   const Jet& jet_;
 };

@@ -316,8 +316,13 @@ State consistent_start(const System& system, double t, const Start& start, std::
 
   StartCheck check = check_start(system, t, start.position, z, start.multiplier);
   const bool found = check.position_found && check.velocity_found;
-  if (found && (check.violations.empty() || start.consistent == Consistency::project))
-    return start_without_penetration(system, start.consistent, std::move(check.nearest));
+  if (found && (check.violations.empty() || start.consistent == Consistency::project)) {
+    State state = start_without_penetration(system, start.consistent, std::move(check.nearest));
+    if (const std::string moved = moved_values(system.layout(), {t, start.position, z, {}}, state);
+        remarks && !moved.empty())
+      remarks->push_back("initial values changed: " + moved);
+    return state;
+  }
 
   refuse_inconsistent(system, start, check);
 }

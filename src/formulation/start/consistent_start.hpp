@@ -34,7 +34,7 @@ StartCheck check_start(const System& system, double t, const std::vector<double>
 
 /// The state to start from. Throws InconsistentStart with names, levels, amounts and the nearest values when the
 /// values are inconsistent and `mode` is check.
-/// For a DAE `remarks` get what was computed, free or changed.
+/// `remarks` get what was changed, and for a DAE what was computed or free.
 State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks = nullptr);
 
 }  // namespace hinge

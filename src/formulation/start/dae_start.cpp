@@ -18,10 +18,13 @@ namespace hinge {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double free_scale = 1e3;       // values that were not given may move this much more readily
-constexpr double polish_above = 1e-13;   // relative residuals that typed numbers leave
-constexpr double rounding = 1e-16;       // and where the numbers themselves vanish
-constexpr double nothing = 1e-28;        // what is left of a cancellation
+constexpr double free_scale = 1e3;        // values that were not given may move this much more readily
+constexpr double polish_above = 1e-13;    // relative residuals that typed numbers leave
+constexpr double rounding = 1e-16;        // and where the numbers themselves vanish
+constexpr double nothing = 1e-28;         // what is left of a cancellation
+constexpr double typed_precision = 1e-9;  // of given values, beside rounding of the largest of them
+constexpr double typed_rounding = 1e-14;
+constexpr double need_not_move = 1e-15;  // given values that change by less: rounding
 constexpr int largest_for_kernel = 600;  // numbers in X
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -69,12 +72,12 @@ class DaeStart {
     } else {
       const Values best = x;
       x = x_;
-      const bool found = array_.solve(t_, x, fixed_places_, scale_);
-      if (!found || start_.consistent == Consistency::check) refuse(best, x, found);
+      const bool found = find_nearest(x);
+      if (!found || (start_.consistent == Consistency::check && !moved(x).empty())) refuse(best, x, found);
     }
     const State state = state_of(x);
     refuse_singular(state);
-    if (remarks) describe(x, state, *remarks);
+    if (remarks) describe(x, *remarks);
     return state;
   }
 
@@ -100,6 +103,45 @@ class DaeStart {
             "equation {} is {} at the initial values; start elsewhere, or change the expressions so that they are "
             "defined there",
             structure_.names[at(equation)], std::isnan(f[i]) ? "not a number" : "infinite"));
+  }
+
+  // The least change of the given values. Others may move a thousand times more readily, and where they have to go far
+  // they would still draw the given ones with them: so once more, from where the others are now. Given values that
+  // need not move stay as they are.
+  bool find_nearest(Values& x) {
+    if (!array_.solve(t_, x, fixed_places_, scale_)) return false;
+    for (int pass = 0; pass < 2; ++pass) {
+      Values other = x;
+      for (std::size_t k = 0; k < x.size(); ++k)
+        if (given_places_[k]) other[k] = x_[k];
+      if (!array_.solve(t_, other, fixed_places_, scale_)) break;
+      x = std::move(other);
+    }
+    std::vector<char> keep = fixed_places_;
+    Values other = x;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      if (given_places_[k] && std::abs(x[k] - x_[k]) <= need_not_move * (std::abs(x_[k]) + largest_given())) {
+        keep[k] = 1;
+        other[k] = x_[k];
+      }
+    if (array_.solve(t_, other, keep, scale_)) x = std::move(other);
+    return true;
+  }
+
+  // Given values that are no longer what was given, beyond the rounding of typed numbers.
+  std::vector<int> moved(const Values& x) const {
+    std::vector<int> list;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      if (given_places_[k] && !(std::abs(x[k] - x_[k]) <=
+                                typed_precision * std::abs(x_[k]) + typed_rounding * std::max(1.0, largest_given())))
+        list.push_back(static_cast<int>(k));
+    return list;
+  }
+  double largest_given() const {
+    double largest = 0;
+    for (std::size_t k = 0; k < x_.size(); ++k)
+      if (given_places_[k]) largest = std::max(largest, std::abs(x_[k]));
+    return largest;
   }
 
   // What rounding of typed numbers has left is taken away, mostly from the values that were not given.
@@ -221,13 +263,12 @@ class DaeStart {
     return list;
   }
 
-  void describe(const Values& x, const State& state, std::vector<std::string>& remarks) {
+  void describe(const Values& x, std::vector<std::string>& remarks) {
     std::string changed;
-    for (int j = 0; j < n_; ++j) {
-      const double from = point_.y[at(j)], to = state.y[at(j)];
-      if (given_[at(j)] && std::abs(from - to) > 1e-9 * std::abs(from) + 1e-14)
-        changed +=
-            fmt::format("{}{} {:.10g} -> {:.10g}", changed.empty() ? "" : ", ", structure_.jet.name(j, 0), from, to);
+    for (const int k : moved(x)) {
+      const auto [j, order] = array_.places()[at(k)];
+      changed += fmt::format("{}{} {:.10g} -> {:.10g}", changed.empty() ? "" : ", ", structure_.jet.name(j, order),
+                             x_[at(k)], x[at(k)]);
     }
     if (!changed.empty()) remarks.push_back("initial values changed: " + changed);
     int freedom = 0;

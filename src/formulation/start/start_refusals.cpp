@@ -51,6 +51,27 @@ std::string list_values(const std::vector<Block>& blocks, const std::vector<doub
   return text + " }";
 }
 
+std::string moved_values(const Layout& layout, const State& given, const State& used) {
+  constexpr int most = 60;
+  std::string text, furthest;
+  double distance = 0;
+  int count = 0;
+  const auto look = [&](const Values& from, const Values& to, auto&& name) {
+    const double typed = typed_precision * biggest(from) + rounding;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const double change = std::abs(to[i] - from[i]);
+      if (change <= typed) continue;
+      const std::string one = fmt::format("{} {:.10g} -> {:.10g}", name(static_cast<int>(i)), from[i], to[i]);
+      if (++count <= most) text += (text.empty() ? "" : ", ") + one;
+      if (change > distance) distance = change, furthest = one;
+    }
+  };
+  look(given.y, used.y, [&](int i) { return layout.y_name(i); });
+  look(given.z, used.z, [&](int i) { return layout.z_name(i); });
+  if (count > most) text += fmt::format(" and {} more, the furthest {}", count - most, furthest);
+  return text;
+}
+
 namespace {
 
 // The nearest values as lines of [initial], in the words that were used for the given ones.

@@ -23,6 +23,10 @@ void refuse_singular_mass(const System& system, double t, const std::vector<doub
 /// Throws InconsistentStart, with the violations and the nearest values.
 [[noreturn]] void refuse_inconsistent(const System& system, const Start& start, const StartCheck& check);
 
+/// "q[0] 1.2 -> 1, q'[0] 5 -> 0": the initial values that `used` has otherwise than `given`, by more than the rounding
+/// of typed numbers; the largest change where they are too many to be listed. Empty where there are none.
+std::string moved_values(const Layout& layout, const State& given, const State& used);
+
 /// As a model file has it, so that it can be copied there: { q1 = [1, 0], q2 = [[1, 0], [2, 0]] }; the first `longest`
 /// characters.
 std::string list_values(const std::vector<Block>& blocks, const std::vector<double>& x, std::size_t longest = 600);

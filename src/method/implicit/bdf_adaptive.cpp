@@ -4,7 +4,7 @@
 // things make it work on problems of higher index:
 //
 //   (a) error and order tests look at unknowns of index 1 only (ImplicitProblem::Unknown::tested);
-//   (b) Newton's increments of an unknown of index nu are measured in units of  weight / h^(nu-1);
+//   (b) Newton's increments of other unknowns are measured in units of their own (increment_units.hpp);
 //   (c) at least two iterations per step, and no rate of convergence is taken over from an earlier step.
 //
 // Two more keep it from going round in circles, which the usual control of order and step does where the error of a
@@ -35,6 +35,7 @@
 #include "formulation/project/projection.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/bdf_coefficients.hpp"
+#include "method/implicit/increment_units.hpp"
 #include "method/implicit/iteration_matrix.hpp"
 
 namespace hinge {
@@ -52,8 +53,9 @@ class AdaptiveBdf final : public Stepper {
               const StepOptions& adaptive)
       : Stepper(true),
         system_(std::move(system)),
-        problem_(formulate(system_, options.form, options.keep_partition)),
+        problem_(formulate(system_, options.form, options.keep_partition, Correction::free_of_mass)),
         matrix_(*problem_, solver.linear_algebra),
+        units_(*problem_, system_->structure().is_dae ? problem_->size() : system_->ny() + system_->nz()),
         adaptive_(adaptive),
         n_(static_cast<std::size_t>(problem_->size())),
         most_order_(static_cast<std::size_t>(options.order)) {
@@ -118,7 +120,7 @@ class AdaptiveBdf final : public Stepper {
   void set_weights();
   void predict();
   NewtonTrouble correct(double t, double h);
-  NewtonTrouble iterate(double t, double h);
+  NewtonTrouble iterate(double t);
   Estimates estimate(double error) const;
   void accept(double t, double h);
   void choose_next(const Estimates& errors, double h, std::size_t k_before);
@@ -142,6 +144,7 @@ class AdaptiveBdf final : public Stepper {
   std::shared_ptr<const System> system_;
   std::unique_ptr<ImplicitProblem> problem_;
   IterationMatrix matrix_;
+  IncrementUnits units_;
   StepOptions adaptive_;
   std::size_t n_, most_order_;
   std::vector<std::size_t> tested_;
@@ -199,11 +202,8 @@ void AdaptiveBdf::predict() {
 }
 
 // Newton's iteration, from the predicted x_ and rate_.
-NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
-  for (std::size_t i = 0; i < n_; ++i) {
-    const int index = problem_->unknowns()[i].index;
-    newton_weight_[i] = index == 1 ? weight_[i] : index == 2 ? weight_[i] * h : weight_[i] * h * h;
-  }
+NewtonTrouble AdaptiveBdf::iterate(double t) {
+  for (std::size_t i = 0; i < n_; ++i) newton_weight_[i] = units_.weight(i, 1 / weight_[i]);
   const double correction = 2 / (1 + now_.c / matrix_c_);
   std::fill(e_.begin(), e_.end(), 0.0);
   const NewtonTrouble trouble = newton(newton_, [&]() -> Increment {
@@ -231,7 +231,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t, double h) {
 NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   const double ratio = matrix_c_ == 0 ? 0 : now_.c / matrix_c_;
   if (ratio >= matrix_range && ratio <= 1 / matrix_range && !(matrix_tired_ && n_ <= few_unknowns)) {
-    if (iterate(t, h) == NewtonTrouble::none) return NewtonTrouble::none;
+    if (iterate(t) == NewtonTrouble::none) return NewtonTrouble::none;
     predict();
   }
   matrix_.evaluate(t, x_.data(), rate_.data());
@@ -240,7 +240,9 @@ NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   matrix_c_ = 0;
   if (!matrix_.factor(h, now_.c)) return NewtonTrouble::singular;
   matrix_c_ = now_.c;
-  return iterate(t, h);
+  for (std::size_t i = 0; i < n_; ++i) d_[i] = 1 / weight_[i];
+  units_.update(matrix_.f_x(), matrix_.f_rate(), now_.c, x_.data(), d_);
+  return iterate(t);
 }
 
 AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {

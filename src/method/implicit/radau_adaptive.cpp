@@ -53,7 +53,7 @@ class RadauAdaptive final : public Stepper {
         options_(options),
         variable_(radau.stages == 0),
         tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
-        problem_(formulate(system_, radau.formulation)),
+        problem_(formulate(system_, radau.formulation, 0.5, Correction::free_of_mass)),
         stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
         report_(system_, *problem_, radau),
         reported_(system_->structure().is_dae) {

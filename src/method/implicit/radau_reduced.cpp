@@ -43,16 +43,25 @@ void RadauReduced::transpose(const Dense& a, Dense& out) {
     for (int j = 0; j < a.columns; ++j) out.row(j)[i] = a.row(i)[j];
 }
 
-// Elimination with row pivots, rows scaled to a largest entry of 1 before; a is lost.
+// Elimination with row pivots, rows and then columns scaled to a largest entry of 1 before; a is lost.
 bool RadauReduced::invert(Dense& a, Dense& inverse) {
   const int n = a.rows;
+  double* column = slope_.data();
+  std::fill_n(column, n, 0.0);
   std::fill(inverse.values.begin(), inverse.values.end(), 0.0);
   for (int i = 0; i < n; ++i) {
     double size = 0;
     for (int j = 0; j < n; ++j) size = std::max(size, std::abs(a.row(i)[j]));
     if (!(size > 0) || !std::isfinite(size)) return false;
-    for (int j = 0; j < n; ++j) a.row(i)[j] /= size;
+    for (int j = 0; j < n; ++j) {
+      a.row(i)[j] /= size;
+      column[j] = std::max(column[j], std::abs(a.row(i)[j]));
+    }
     inverse.row(i)[i] = 1 / size;
+  }
+  for (int j = 0; j < n; ++j) {
+    if (!(column[j] > 0)) return false;
+    for (int i = 0; i < n; ++i) a.row(i)[j] /= column[j];
   }
   for (int k = 0; k < n; ++k) {
     int best = k;
@@ -75,6 +84,8 @@ bool RadauReduced::invert(Dense& a, Dense& inverse) {
       for (int j = 0; j < n; ++j) other_inverse[j] -= factor * own_inverse[j];
     }
   }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) inverse.row(i)[j] /= column[i];
   return std::all_of(inverse.values.begin(), inverse.values.end(), [](double x) { return std::isfinite(x); });
 }
 
@@ -87,14 +98,14 @@ bool RadauReduced::split(const Dense& g, Dense& plus, Dense& kernel) {
   std::copy(g.values.begin(), g.values.end(), r.values.begin());
   std::fill(q.values.begin(), q.values.end(), 0.0);
   for (int i = 0; i < n; ++i) q.row(i)[i] = 1;
-  double largest = 0;
   for (int k = 0; k < m; ++k) {
     double* v = r.row(k);
-    double size = 0;
+    double size = 0, before = 0;  // of what is left of row k, and of the whole of it: reflections keep lengths
+    for (int i = 0; i < k; ++i) before += v[i] * v[i];
     for (int i = k; i < n; ++i) size += v[i] * v[i];
+    before = std::sqrt(before + size);
     size = std::sqrt(size);
-    largest = std::max(largest, size);
-    if (!(size > dependent * largest)) return false;
+    if (!(size > dependent * before)) return false;
     const double diagonal = v[k] > 0 ? -size : size;
     v[k] -= diagonal;
     const double beta = -1 / (diagonal * v[k]);

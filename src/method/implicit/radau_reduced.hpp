@@ -61,7 +61,7 @@ class RadauReduced {
   template <int S>
   static void product(const Dense& a, const double* x, double sign, double* y);
   static void product(const Dense& a, const Dense& b, Dense& c);
-  static bool invert(Dense& a, Dense& inverse);
+  bool invert(Dense& a, Dense& inverse);
   bool split(const Dense& g, Dense& plus, Dense& kernel);
   static void transpose(const Dense& a, Dense& out);
   template <int S>

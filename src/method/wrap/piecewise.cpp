@@ -11,6 +11,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/implicit/bdf.hpp"
+#include "method/wrap/sliding.hpp"
 #include "method/wrap/smooth_piece.hpp"
 
 namespace hinge {
@@ -43,6 +44,7 @@ class PiecewiseStepper final : public Stepper {
         branches_(*system_->equations().graph, functions_of(system_->equations())),
         roots_(system_->equations().tape(branches_.graph(), branches_.roots())),
         root_scratch_(roots_->make_scratch()),
+        sliding_(*system_, branches_),
         sides_(branches_.size(), 1) {
     values_.resize(branches_.size());
     const Equations& eq = system_->equations();
@@ -61,6 +63,7 @@ class PiecewiseStepper final : public Stepper {
     cap_ = no_cap;
     stuck_ = short_pieces_ = 0;
     steps_here_ = 0;
+    sliding_.forget();
     find_sides(state);
     choose_piece();
     return finish(piece_->stepper->start(state));
@@ -266,6 +269,7 @@ class PiecewiseStepper final : public Stepper {
     find_sides_after(state, limit);
     if (sides_ == before) sides_ = next_sides_;
     bool settled = false;
+    const std::shared_ptr<const SymbolicSystem> from = piece_->smooth.system();
     try {
       choose_piece();
       settled = is_dae_ && settle(state, limit);
@@ -277,6 +281,7 @@ class PiecewiseStepper final : public Stepper {
                             "anew: {}",
                             state.t, e.what())};
     }
+    if (sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_)) return to_and_fro(state.t);
     return finish(piece_->stepper->start(state));
   }
 
@@ -346,6 +351,7 @@ class PiecewiseStepper final : public Stepper {
   Branches branches_;
   std::unique_ptr<Evaluator> roots_;
   std::vector<double> root_scratch_, values_;
+  Sliding sliding_;
   std::vector<char> differential_;
   std::unique_ptr<Stepper> euler_;
 

@@ -78,7 +78,7 @@ class SparseFactors final : public Factors<Number> {
  public:
   explicit SparseFactors(const Pattern& pattern) : pattern_(pattern) {
     klu_defaults(&common_);
-    if constexpr (real) common_.scale = 0;  // done already
+    common_.scale = 0;  // done already
     symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
     visited_.resize(static_cast<std::size_t>(pattern.rows));
   }
@@ -155,6 +155,9 @@ std::unique_ptr<Factors<Number>> make_factors(const Pattern& pattern, LinearAlge
   return std::make_unique<SparseFactors<Number>>(pattern);
 }
 
+double size_of(double x) { return std::abs(x); }
+double size_of(std::complex<double> x) { return std::abs(x.real()) + std::abs(x.imag()); }  // near enough, no root
+
 // Largest entries -> factors; false where all entries are zero.
 bool largest_to_scale(std::vector<double>& largest) {
   for (double& x : largest) {
@@ -174,44 +177,41 @@ bool prefers_dense(const Pattern& p) {
   return n <= 24 || (n <= 200 && static_cast<double>(p.entries()) > 0.15 * n * n);
 }
 
-LinearSolver::LinearSolver(const Pattern& pattern, LinearAlgebra choice)
+template <class Number>
+ScaledSolver<Number>::ScaledSolver(const Pattern& pattern, LinearAlgebra choice)
     : pattern_(pattern),
       scaled_(pattern.entries()),
       row_scale_(static_cast<std::size_t>(pattern.rows)),
       column_scale_(static_cast<std::size_t>(pattern.rows)),
-      factors_(make_factors<double>(pattern, choice)) {}
+      factors_(make_factors<Number>(pattern, choice)) {}
 
-bool LinearSolver::factor(const double* values) {
+template <class Number>
+bool ScaledSolver<Number>::factor(const Number* values) {
+  constexpr double ratio = std::is_same_v<Number, double> ? singular_ratio : complex_singular_ratio;
   if (pattern_.rows == 0) return true;
   std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
   std::fill(column_scale_.begin(), column_scale_.end(), 0.0);
   for (std::size_t k = 0; k < pattern_.entries(); ++k)
-    if (!std::isfinite(values[k])) return false;
+    if (!std::isfinite(size_of(values[k]))) return false;
   const auto for_each_entry = [this](auto&& visit) {
     for (std::size_t i = 0; i < row_scale_.size(); ++i)
       for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
            k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k)
         visit(k, row_scale_[i], column_scale_[static_cast<std::size_t>(pattern_.column[k])]);
   };
-  for_each_entry([&](std::size_t k, double& row, double&) { row = std::max(row, std::abs(values[k])); });
+  for_each_entry([&](std::size_t k, double& row, double&) { row = std::max(row, size_of(values[k])); });
   if (!largest_to_scale(row_scale_)) return false;
   for_each_entry([&](std::size_t k, double row, double& column) {
     scaled_[k] = row * values[k];
-    column = std::max(column, std::abs(scaled_[k]));
+    column = std::max(column, size_of(scaled_[k]));
   });
   if (!largest_to_scale(column_scale_)) return false;
   for_each_entry([&](std::size_t k, double, double column) { scaled_[k] *= column; });
-  return factors_->factor(scaled_.data(), singular_ratio);
+  return factors_->factor(scaled_.data(), ratio);
 }
 
-ComplexLinearSolver::ComplexLinearSolver(const Pattern& pattern, LinearAlgebra choice)
-    : entries_(pattern.entries()), factors_(make_factors<Complex>(pattern, choice)) {}
-
-bool ComplexLinearSolver::factor(const Complex* values) {
-  for (std::size_t k = 0; k < entries_; ++k)
-    if (!std::isfinite(values[k].real()) || !std::isfinite(values[k].imag())) return false;
-  return factors_->factor(values, complex_singular_ratio);
-}
+template class ScaledSolver<double>;
+template class ScaledSolver<std::complex<double>>;
 
 std::unique_ptr<LinearSolver> make_linear_solver(const Pattern& pattern, LinearAlgebra choice) {
   return std::make_unique<LinearSolver>(pattern, choice);

@@ -31,39 +31,31 @@ class Factors {
 ///
 /// Rows and then columns are scaled to a largest entry between 1 and 2, so that units do not decide what is singular:
 /// A x = b  becomes  (R A C) (C^-1 x) = R b.  Powers of two, so that scaling does not round.
-class LinearSolver {
+template <class Number>
+class ScaledSolver {
  public:
-  LinearSolver(const Pattern& pattern, LinearAlgebra choice);
+  ScaledSolver(const Pattern& pattern, LinearAlgebra choice);
   /// Factorises; `values` in the pattern's order. False when the matrix is singular to working precision.
-  bool factor(const double* values);
+  bool factor(const Number* values);
   /// x <- A^-1 x
-  void solve(double* x) {
+  void solve(Number* x) {
     if (pattern_.rows > 0) factors_->solve(x, row_scale_.data(), column_scale_.data());
   }
-  /// Sign of the determinant of what was factorised last: 1 or -1.
+  /// Sign of a real determinant of what was factorised last: 1 or -1.
   int determinant_sign() { return pattern_.rows > 0 ? factors_->determinant_sign() : 1; }
   /// "dense LU", "compact LU", "sparse LU (KLU)".
   const char* name() const { return factors_->name(); }
 
  private:
   Pattern pattern_;
-  std::vector<double> scaled_, row_scale_, column_scale_;
-  std::unique_ptr<Factors<double>> factors_;
+  std::vector<Number> scaled_;
+  std::vector<double> row_scale_, column_scale_;
+  std::unique_ptr<Factors<Number>> factors_;
 };
 
-/// The same for complex numbers: the shifted matrices of implicit Runge-Kutta methods. The matrix is taken as it is:
-/// rows and columns are to be scaled before.
-class ComplexLinearSolver {
- public:
-  using Complex = std::complex<double>;
-  ComplexLinearSolver(const Pattern& pattern, LinearAlgebra choice);
-  bool factor(const Complex* values);
-  void solve(Complex* x) { factors_->solve(x); }
-
- private:
-  std::size_t entries_;
-  std::unique_ptr<Factors<Complex>> factors_;
-};
+using LinearSolver = ScaledSolver<double>;
+/// The shifted matrices of implicit Runge-Kutta methods.
+using ComplexLinearSolver = ScaledSolver<std::complex<double>>;
 
 /// Is a matrix with this pattern better treated as dense? What LinearAlgebra::automatic means.
 bool prefers_dense(const Pattern& pattern);
