@@ -145,22 +145,22 @@ void combine(DaeStructure& s, int chosen, const std::vector<std::pair<int, Node>
   s.names[at(chosen)] = fmt::format("[{}]", text.size() > 100 ? text.substr(0, 97) + "..." : text);
 }
 
-void combine(DaeStructure& s, const std::vector<double>& u) {
-  int chosen = -1;
-  for (int i = 0; i < s.size(); ++i)
-    if (u[at(i)] != 0 && (chosen < 0 || s.c[at(i)] < s.c[at(chosen)])) chosen = i;
-  std::vector<std::pair<int, Node>> factors;
-  for (int i = 0; i < s.size(); ++i)
-    if (u[at(i)] != 0) factors.emplace_back(i, s.jet.graph().constant(u[at(i)]));
-  combine(s, chosen, factors);
-}
-
-// Combinations whose coefficients depend on t and the unknowns. They must not contain the x_j^(d_j - c) that are to
-// cancel, c being that of the equation which is replaced; where they only seem to, numbers are put in their place.
+// Combinations in which the x_j^(d_j - c) cancel, c being that of the equation which is replaced: then numbers are put
+// in their place. Coefficients that depend on t and the unknowns must not contain them.
 class CombinedRows {
  public:
   CombinedRows(DaeStructure& s, const std::vector<std::vector<double>>& points)
       : s_(s), graph_(s.jet.graph()), points_(points), places_(s.jet.places()), variables_(s.jet.variables()) {}
+
+  void combine(const std::vector<double>& u) {
+    int chosen = -1;
+    for (int i = 0; i < s_.size(); ++i)
+      if (u[at(i)] != 0 && (chosen < 0 || s_.c[at(i)] < s_.c[at(chosen)])) chosen = i;
+    std::vector<std::pair<int, Node>> factors;
+    for (int i = 0; i < s_.size(); ++i)
+      if (u[at(i)] != 0) factors.emplace_back(i, graph_.constant(u[at(i)]));
+    replace(chosen, factors, highest(chosen));
+  }
 
   bool combine(const SystemJacobian& j, const std::vector<Eigen::MatrixXd>& values) {
     std::vector<std::vector<Node>> cancels;
@@ -171,13 +171,16 @@ class CombinedRows {
     if (found.row < 0) return false;
     std::vector<std::pair<int, Node>> u{{found.row, graph_.constant(1)}};
     u.insert(u.end(), found.others.begin(), found.others.end());
-    hinge::combine(s_, found.row, u);
-    Node& sum = s_.equations[at(found.row)];
-    sum = with_numbers({sum}, cancels[at(found.row)])[0];
+    replace(found.row, u, cancels[at(found.row)]);
     return true;
   }
 
  private:
+  void replace(int row, const std::vector<std::pair<int, Node>>& u, const std::vector<Node>& cancelled) {
+    hinge::combine(s_, row, u);
+    Node& sum = s_.equations[at(row)];
+    sum = with_numbers({sum}, cancelled)[0];
+  }
   std::vector<Node> highest(int row) const {
     std::vector<Node> list;
     for (std::size_t k = 0; k < places_.size(); ++k)
@@ -218,6 +221,24 @@ class CombinedRows {
   const std::vector<Jet::Place> places_;  // as they are at the points: combining makes more
   const std::vector<Node> variables_;
 };
+
+// Equations as they stand, not differentiated, in which the highest derivatives of all unknowns cancel: the constraints
+// among them, in the end, with simple coefficients. One equation fewer contains them each time, so that this ends, too.
+bool combine_derivatives(DaeStructure& s, const Signature& signature, const State* point) {
+  constexpr int nowhere = 1000;  // unknowns without derivatives have no column
+  s.c.assign(at(s.size()), 0);
+  s.d.assign(at(s.size()), 0);
+  for (std::size_t k = 0; k < signature.order.size(); ++k) {
+    int& d = s.d[at(signature.pattern.column[k])];
+    d = std::max(d, signature.order[k]);
+  }
+  for (int& d : s.d)
+    if (d == 0) d = nowhere;
+  const SystemJacobian j(s.jet, s.equations, s.c, s.d);
+  std::vector<Eigen::MatrixXd> values;
+  std::vector<std::vector<double>> points;
+  return !j.is_regular(point, values, points) && !points.empty() && CombinedRows(s, points).combine(j, values);
+}
 
 // Which equations and unknowns a singular J is about.
 std::string describe_kernel(const DaeStructure& s, const Eigen::MatrixXd& j) {
@@ -283,9 +304,13 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
     if (s.regular || values.empty()) break;
     if (round < 4 * n) {
       if (const std::vector<double> u = constant_dependence(values); !u.empty()) {
-        combine(s, u);
+        CombinedRows(s, points).combine(u);
         continue;
       }
+      const std::vector<int> c = s.c, d = s.d;
+      if (combine_derivatives(s, signature, point)) continue;
+      s.c = c;
+      s.d = d;
       if (!points.empty() && CombinedRows(s, points).combine(j, values)) continue;
     }
     s.singular = describe_kernel(s, values[0]);

@@ -60,7 +60,8 @@ class Elimination {
   DependentRow first_of(int now, const std::vector<int>& level, const std::function<bool(DependentRow&)>& fits) {
     std::vector<Reduced> rows;
     for (int i = 0; i < static_cast<int>(level.size()); ++i)
-      if (level[at(i)] == now) rows.push_back({i, take(i), {{i, constant(1)}}, -1, 0});
+      if (Row row = take(i); level[at(i)] == now && !row.empty())
+        rows.push_back({i, std::move(row), {{i, constant(1)}}, -1, 0});
     while (!rows.empty()) {
       std::size_t best = 0;
       double best_score = -1;

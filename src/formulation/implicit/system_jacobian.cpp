@@ -166,10 +166,11 @@ bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>
 }
 
 // Scaled by what the entries are nearby: a row that has become small at this very point must stay small.
-bool SystemJacobian::is_regular_at(const State& point, Eigen::MatrixXd& value) const {
+bool SystemJacobian::is_regular_at(const State& point, const std::function<double(int, int)>& higher,
+                                   Eigen::MatrixXd& value) const {
   Values x, out;
-  for (const Jet::Place& place : jet_.places())
-    x.push_back(place.order == 0 ? point.y[at(place.unknown)] : place.order == 1 ? point.z[at(place.unknown)] : 0.0);
+  for (const auto& [unknown, order] : jet_.places())
+    x.push_back(order == 0 ? point.y[at(unknown)] : order == 1 ? point.z[at(unknown)] : higher(unknown, order));
   if (!evaluate(point.t, x, out)) return false;
   if (size_ > largest_dense) return regular(out);
   value = dense(out);

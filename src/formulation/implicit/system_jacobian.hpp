@@ -1,6 +1,7 @@
 // The signature of a DAE, and its system Jacobian at points: the numbers behind dae_structure.hpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,8 +27,9 @@ class SystemJacobian {
   /// the points: numbers for all variables of the jet.
   bool is_regular(const State* point, std::vector<Eigen::MatrixXd>& values,
                   std::vector<std::vector<double>>& points) const;
-  /// The same at the point itself; `value` as above.
-  bool is_regular_at(const State& point, Eigen::MatrixXd& value) const;
+  /// The same at the point itself; `value` as above. `higher`: derivatives of unknowns from the second on.
+  bool is_regular_at(const State& point, const std::function<double(int unknown, int order)>& higher,
+                     Eigen::MatrixXd& value) const;
   const Pattern& pattern() const { return pattern_; }
   const std::vector<Node>& entries() const { return entries_; }
 

@@ -121,10 +121,15 @@ class NearestPoint {
     });
   }
 
+  // Each constraint in units of its gradient where the step began: a factor in front of it changes nothing.
   double length_of_constraint(const Values& y) {
     residual_->at(t_, y.data(), z_.data(), psi_.data());
+    const Pattern& p = system_.pattern(Q::constraint_y);
     double sum = 0;
-    for (std::size_t a = 0; a < b_.size(); ++a) sum = std::hypot(sum, (*residual_)[Q::constraint][a]);
+    for (std::size_t a = 0; a < b_.size(); ++a) {
+      const double gradient = biggest((*e_)[Q::constraint_y] + p.row_start[a], at(p.row_start[a + 1] - p.row_start[a]));
+      sum = std::hypot(sum, (*residual_)[Q::constraint][a] / (gradient > 0 ? gradient : 1.0));
+    }
     return sum;
   }
 

@@ -76,7 +76,7 @@ class DaeStart {
       if (!found || (start_.consistent == Consistency::check && !moved(x).empty())) refuse(best, x, found);
     }
     const State state = state_of(x);
-    refuse_singular(state);
+    refuse_singular(state, x);
     if (remarks) describe(x, *remarks);
     return state;
   }
@@ -106,15 +106,20 @@ class DaeStart {
   }
 
   // The least change of the given values. Others may move a thousand times more readily, and where they have to go far
-  // they would still draw the given ones with them: so once more, from where the others are now. Given values that
-  // need not move stay as they are.
+  // they would still draw the given ones with them: so again, from where the others are now. Given values that need not
+  // move stay as they are.
   bool find_nearest(Values& x) {
     if (!array_.solve(t_, x, fixed_places_, scale_)) return false;
-    for (int pass = 0; pass < 2; ++pass) {
+    constexpr int most_passes = 30;
+    bool drawn = true;
+    for (int pass = 0; drawn && pass < most_passes; ++pass) {
       Values other = x;
       for (std::size_t k = 0; k < x.size(); ++k)
         if (given_places_[k]) other[k] = x_[k];
       if (!array_.solve(t_, other, fixed_places_, scale_)) break;
+      drawn = false;
+      for (std::size_t k = 0; k < x.size(); ++k)
+        drawn = drawn || (given_places_[k] && std::abs(other[k] - x[k]) > typed_rounding * std::abs(x[k]));
       x = std::move(other);
     }
     std::vector<char> keep = fixed_places_;
@@ -175,12 +180,15 @@ class DaeStart {
     return s;
   }
 
-  void refuse_singular(const State& state) {
+  void refuse_singular(const State& state, const Values& x) {
     refuse_singular_pencil(system_, state);
     if (!structure_.regular) return;  // not so anywhere: said in a remark
     const SystemJacobian j(structure_.jet, structure_.equations, structure_.c, structure_.d);
     Eigen::MatrixXd value;
-    if (j.is_regular_at(state, value)) return;
+    const auto higher = [&](int unknown, int order) {
+      return order <= array_.highest(unknown) ? x[at(array_.first(unknown) + order)] : 0.0;
+    };
+    if (j.is_regular_at(state, higher, value)) return;
     std::vector<int> equations, unknowns;
     if (value.size() > 0) {
       const auto left = left_kernel(value), right = left_kernel(value.transpose());

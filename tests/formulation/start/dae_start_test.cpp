@@ -8,6 +8,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "random_draw.hpp"
 
 namespace hinge {
 namespace {
@@ -121,6 +122,43 @@ TEST(DaeStart, NamesEquationsThatAreNoNumbers) {
       "[dae]\nunknowns = [\"x\"]\nequations = [\"x' + sqrt(x)\"]\n[integrate]\nmethod = \"rattle\"\n"
       "[initial]\nunknowns = { x = -1 }\n");
   EXPECT_TRUE(has(f.complaint, "\"x' + sqrt(x)\" is not a number")) << f.complaint;
+}
+
+// Digits that were typed are right where the equations hold for numbers that round to them, however much an equation
+// magnifies the rest.
+TEST(DaeStart, TakesValuesThatAreRightToTheDigitsTyped) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Draw draw(seed);
+    const double small = draw.power(-6, 0), level = draw.power(-3, 3), off = draw.power(-16, -11) * level;
+    const std::string model = fmt::format(
+        "[dae]\nunknowns = [\"a\", \"b\", \"u\", \"v\"]\nequations = [\"a' = -(u - {0})/{1}\", \"b' = -(v - "
+        "{0})/{1}\", \"a = 0.6*(u - v)\", \"b = 0.6*(v - u)\"]\n[integrate]\nmethod = \"radau\"\n[initial]\n",
+        level, small);
+    const Found f = start(model + fmt::format("unknowns = {{ u = {}, v = {} }}\n", level, level + off));
+    ASSERT_EQ(f.complaint, "");
+    EXPECT_FALSE(has(f.remarks, "changed")) << f.remarks;
+    EXPECT_NEAR(f.state.y[2], level, 1e-9 * level);
+    EXPECT_NEAR(f.state.y[3], level, 1e-9 * level);
+    EXPECT_NEAR(f.state.y[2] + f.state.y[3], 2 * level, 1e-13 * level);
+    // more than that is no rounding
+    const Found wrong = start(model + fmt::format("unknowns = {{ u = {}, v = {} }}\n", level, 1.001 * level));
+    EXPECT_TRUE(has(wrong.complaint, "inconsistent")) << wrong.complaint;
+  }
+}
+
+// w has to go far, and does not draw a and b with it; c need not move, and stays to the last bit.
+TEST(DaeStart, MovesGivenValuesNoFurtherThanTheyMust) {
+  const Found f = start(
+      "[dae]\nunknowns = [\"a\", \"b\", \"c\", \"w\"]\nequations = [\"a' = -a\", \"a - b\", \"c' = w\", "
+      "\"w - 50*a - 20\"]\n[integrate]\nmethod = \"radau\"\n[initial]\nunknowns = { a = 1, b = 1.2, c = 0.3 }\n"
+      "consistent = \"project\"\n");
+  ASSERT_EQ(f.complaint, "");
+  EXPECT_NEAR(f.state.y[0], 1.1, 1e-12);
+  EXPECT_NEAR(f.state.y[1], 1.1, 1e-12);
+  EXPECT_EQ(f.state.y[2], 0.3);
+  EXPECT_NEAR(f.state.y[3], 75, 1e-10);
+  EXPECT_TRUE(has(f.remarks, "changed: a 1 -> 1.1, b 1.2 -> 1.1\n")) << f.remarks;
 }
 
 }  // namespace
