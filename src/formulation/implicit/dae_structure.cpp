@@ -145,24 +145,25 @@ void combine(DaeStructure& s, int chosen, const std::vector<std::pair<int, Node>
   s.names[at(chosen)] = fmt::format("[{}]", text.size() > 100 ? text.substr(0, 97) + "..." : text);
 }
 
-// Combinations in which the x_j^(d_j - c) cancel, c being that of the equation which is replaced: then numbers are put
-// in their place. Coefficients that depend on t and the unknowns must not contain them.
+void combine(DaeStructure& s, const std::vector<double>& u) {
+  int chosen = -1;
+  for (int i = 0; i < s.size(); ++i)
+    if (u[at(i)] != 0 && (chosen < 0 || s.c[at(i)] < s.c[at(chosen)])) chosen = i;
+  std::vector<std::pair<int, Node>> factors;
+  for (int i = 0; i < s.size(); ++i)
+    if (u[at(i)] != 0) factors.emplace_back(i, s.jet.graph().constant(u[at(i)]));
+  combine(s, chosen, factors);
+}
+
+// Combinations whose coefficients depend on t and the unknowns. They must not contain the x_j^(d_j - c) that are to
+// cancel, c being that of the equation which is replaced; numbers are put in the place of these then.
 class CombinedRows {
  public:
   CombinedRows(DaeStructure& s, const std::vector<std::vector<double>>& points)
       : s_(s), graph_(s.jet.graph()), points_(points), places_(s.jet.places()), variables_(s.jet.variables()) {}
 
-  void combine(const std::vector<double>& u) {
-    int chosen = -1;
-    for (int i = 0; i < s_.size(); ++i)
-      if (u[at(i)] != 0 && (chosen < 0 || s_.c[at(i)] < s_.c[at(chosen)])) chosen = i;
-    std::vector<std::pair<int, Node>> factors;
-    for (int i = 0; i < s_.size(); ++i)
-      if (u[at(i)] != 0) factors.emplace_back(i, graph_.constant(u[at(i)]));
-    replace(chosen, factors, highest(chosen));
-  }
-
-  bool combine(const SystemJacobian& j, const std::vector<Eigen::MatrixXd>& values) {
+  bool combine(const SystemJacobian& j, std::vector<Eigen::MatrixXd> values, const Signature& signature) {
+    for (Eigen::MatrixXd& m : values) m = m.cwiseProduct(entries_of(signature));
     std::vector<std::vector<Node>> cancels;
     for (int i = 0; i < s_.size(); ++i) cancels.push_back(highest(i));
     const DependentRow found =
@@ -171,15 +172,20 @@ class CombinedRows {
     if (found.row < 0) return false;
     std::vector<std::pair<int, Node>> u{{found.row, graph_.constant(1)}};
     u.insert(u.end(), found.others.begin(), found.others.end());
-    replace(found.row, u, cancels[at(found.row)]);
+    hinge::combine(s_, found.row, u);
+    Node& sum = s_.equations[at(found.row)];
+    sum = with_numbers({sum}, cancels[at(found.row)])[0];
     return true;
   }
 
  private:
-  void replace(int row, const std::vector<std::pair<int, Node>>& u, const std::vector<Node>& cancelled) {
-    hinge::combine(s_, row, u);
-    Node& sum = s_.equations[at(row)];
-    sum = with_numbers({sum}, cancelled)[0];
+  // 1 where the signature has an entry of J: what has cancelled in an earlier combination is rounding.
+  Eigen::MatrixXd entries_of(const Signature& signature) const {
+    Eigen::MatrixXd m = Eigen::MatrixXd::Zero(s_.size(), s_.size());
+    for (int i = 0; i < s_.size(); ++i)
+      for (auto k = at(signature.pattern.row_start[at(i)]); k < at(signature.pattern.row_start[at(i) + 1]); ++k)
+        if (const int j = signature.pattern.column[k]; signature.order[k] == s_.d[at(j)] - s_.c[at(i)]) m(i, j) = 1;
+    return m;
   }
   std::vector<Node> highest(int row) const {
     std::vector<Node> list;
@@ -237,7 +243,8 @@ bool combine_derivatives(DaeStructure& s, const Signature& signature, const Stat
   const SystemJacobian j(s.jet, s.equations, s.c, s.d);
   std::vector<Eigen::MatrixXd> values;
   std::vector<std::vector<double>> points;
-  return !j.is_regular(point, values, points) && !points.empty() && CombinedRows(s, points).combine(j, values);
+  return !j.is_regular(point, values, points) && !points.empty() &&
+         CombinedRows(s, points).combine(j, values, signature);
 }
 
 // Which equations and unknowns a singular J is about.
@@ -304,14 +311,14 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
     if (s.regular || values.empty()) break;
     if (round < 4 * n) {
       if (const std::vector<double> u = constant_dependence(values); !u.empty()) {
-        CombinedRows(s, points).combine(u);
+        combine(s, u);
         continue;
       }
       const std::vector<int> c = s.c, d = s.d;
       if (combine_derivatives(s, signature, point)) continue;
       s.c = c;
       s.d = d;
-      if (!points.empty() && CombinedRows(s, points).combine(j, values)) continue;
+      if (!points.empty() && CombinedRows(s, points).combine(j, values, signature)) continue;
     }
     s.singular = describe_kernel(s, values[0]);
     break;
