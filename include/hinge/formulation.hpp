@@ -37,7 +37,6 @@ struct FormulationOptions {
 
 /// What a method puts back onto the constraints after its steps, in the mass metric.
 enum class Projection { none, position, velocity, both };
-Projection parse_projection(const std::string& name);
 
 /// How constraints enter an energy-conserving step.
 enum class ConstraintTreatment {

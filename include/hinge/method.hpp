@@ -69,6 +69,8 @@ struct ContactStatistics {
     std::string what;  ///< "impact of floor", "floor opens", "floor sticks"
   };
   std::vector<Event> events;  ///< of event-driven methods, the first ten thousand
+  /// With what a later part of the run did.
+  ContactStatistics& operator+=(const ContactStatistics& more);
 };
 
 /// The contacts of the last step and their impulses, for records and pictures.
@@ -164,8 +166,11 @@ struct Abilities {
   bool chosen_steps = false;        ///< steps that it chooses to meet a tolerance
   bool full_interpolation = false;  ///< within a chosen step as accurate as at its ends
   bool dae = false;                 ///< also F(t, x, x') = 0
+  bool noise = false;               ///< DAEs with noise, and no others
   bool contacts = false;            ///< also unilateral constraints, and DAEs with complementarity pairs
   bool own_reactions = false;       ///< also contacts with a reaction of their own
+  int touching_bodies = 0;          ///< also bodies whose shapes touch: 2 in the plane, 3 in space as well
+  bool particles = false;           ///< also those that are no expressions
 };
 
 using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
@@ -203,14 +208,19 @@ struct MethodChoice {
   std::function<std::vector<std::string>(const System&)> system_facts{};
   /// More of that, for who wants to know a system before it is run.
   std::function<std::vector<std::string>(const System&)> details{};
-  /// The description of what the method does with a system, where that depends on it. May be empty.
-  std::function<std::string(const System&)> describe{};
+  /// Changes description and orders to what they are with a system and steps, where they depend on these.
+  std::function<void(MethodChoice&, const System&, const StepOptions&)> specialise{};
   /// Condition number of the iteration matrix of the step of h from a state. Empty where there is none.
   std::function<double(std::shared_ptr<const System>, const State&, double h, const SolverOptions&)> condition{};
   /// Why contacts cannot have a restitution with this choice; empty where they can.
   std::string no_restitution{};
 
-  /// The method bound to a system. Refuses steps that it cannot make.
+  /// An UnsuitableMethod where the system or the steps are of a kind that the method does not take, with the names of
+  /// those that do. What else a method demands of a system it checks when it is bound.
+  void refuse(const System& system, const StepOptions& steps = {}) const;
+  /// The choice, with the description and the orders that it has there.
+  MethodChoice specialised(const System& system, const StepOptions& steps) const;
+  /// The method bound to a system. Refuses what it cannot take.
   std::unique_ptr<Stepper> bind(std::shared_ptr<const System> system, const SolverOptions& solver = {},
                                 const StepOptions& steps = {}) const;
 };

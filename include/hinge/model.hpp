@@ -20,6 +20,7 @@ struct Model {
   std::string path, text, title;
   std::string settings;  ///< the overrides, as they are recorded with a run
   std::shared_ptr<const System> system;
+  std::string section;  ///< that describes it: "lagrangian"
   std::string method;
   Options method_options;
   MethodChoice choice;  ///< the method, made of these two

@@ -133,9 +133,8 @@ class Multibody : public SystemBuilder {
   /// Bodies may overlap at the start by this depth, and begin so. Without it they are moved apart where that takes no
   /// more than a millionth of the size of the scene.
   void allow_overlap(double depth);
-  /// Where everything is at the start. Throws InputError where two bodies overlap by more than `overlap`, or what is
-  /// allowed, naming both and the depth.
-  Start start(double overlap = 1e-6) const;
+  /// Where everything is at the start. Whether bodies overlap there is seen when a run starts.
+  Start start() const;
 
  private:
   std::shared_ptr<const System> assemble() const override;

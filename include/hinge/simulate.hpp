@@ -72,6 +72,7 @@ struct SimulationOptions {
   double interval = 0;  ///< or: record at multiples of this time (with steps of fixed length the first one after each)
   std::vector<double> times{};  ///< or: record at these times, in order; by interpolation where steps are chosen
   SolverOptions solver{};
+  StepOptions steps() const { return {tolerance, step, max_step}; }
   /// Throws InputError where an option cannot be.
   void validate() const;
 };
@@ -103,6 +104,7 @@ struct Report {
   long steps = 0, rejected = 0;
   State final;
   std::vector<double> velocity, momentum;  ///< at the end, where the system has these words
+  bool has_constraints = false;            ///< or algebraic equations, of a DAE
   double constraint = 0;                   ///< max |g| over all steps
   double hidden_constraint = 0;            ///< max |g_t + g_y v|
   std::optional<double> energy, energy_error;
@@ -187,6 +189,8 @@ class Simulation {
   const Trajectory& trajectory() const;
   /// What was preserved and how well, what it has cost, how it ended. At any time after start().
   Report report() const;
+  /// What a user should know before this method is applied to this system.
+  const std::vector<std::string>& warnings() const;
 
   /// Called about ten times a second with the current time; return false to stop the run cleanly.
   void on_progress(std::function<bool(double t)> callback);

@@ -126,8 +126,8 @@ struct Start {
   std::vector<char> fixed{};                    ///< given unknowns that a projection must not change
 };
 
-/// What a system has: found, or declared by its author, once when it is built. Methods and formulations ask this, never
-/// how a system was made. The defaults claim nothing.
+/// What a system has: found, or declared by its author, once when it is built. Methods and formulations ask this; only
+/// who works on expressions asks whether the system is made of them. The defaults claim nothing.
 struct Structure {
   bool is_dae = false;              ///< F(t, x, x') = 0 with x = y, x' = z; all others are the problem class above
   bool has_energy = false;          ///< is there an energy function?

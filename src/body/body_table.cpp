@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "body/multibody_system.hpp"
 #include "hinge/error.hpp"
 #include "hinge/multibody.hpp"
 
@@ -39,6 +40,12 @@ BodyPose BodyTable::pose(const double* y, std::size_t body) const {
   if (dimension == 2) return {{x[0], x[1], 0}, Eigen::Quaterniond(std::cos(r[0] / 2), 0, 0, std::sin(r[0] / 2))};
   const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
   return {{x[0], x[1], x[2]}, Eigen::Quaterniond(r[0] * scale, r[1] * scale, r[2] * scale, r[3] * scale)};
+}
+
+const BodyTable* bodies_of(const System& system) {
+  if (const auto* whole = dynamic_cast<const MultibodySystem*>(&system)) return &whole->table();
+  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  return symbolic ? symbolic->hooks().bodies.get() : nullptr;
 }
 
 std::vector<BodyPose> body_poses(const System& system, const State& state) {

@@ -253,7 +253,6 @@ void Multibody::joint(const JointOptions& options) {
     }
     s.applied_force = applied;
   }
-  if (!o.collide) s.ignored.emplace_back(a.number, b.number);
   s.joints.push_back({o, e.angle, e.position});
 }
 

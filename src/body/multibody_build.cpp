@@ -245,7 +245,7 @@ std::shared_ptr<const System> Multibody::assemble() const {
   return std::make_shared<MultibodySystem>(std::move(whole), std::move(bodies), std::move(data), table);
 }
 
-Start Multibody::start(double overlap) const {
+Start Multibody::start() const {
   const Parts& s = *parts_;
   Start start;
   auto &y = start.position, &z = start.velocity;
@@ -280,24 +280,6 @@ Start Multibody::start(double overlap) const {
       }
     }
   }
-  const auto table = std::make_shared<const BodyTable>(s.table());
-  if (!table->can_collide()) return start;
-  const auto finder = find_body_contacts(table);
-  ContactList list;
-  finder->find(0, y.data(), 0, list);
-  const double allowed = std::max({overlap, s.overlap, small_overlap * table->length});
-  int deepest = -1, count = 0;
-  for (int i = 0; i < list.count; ++i) {
-    if (list.gap[static_cast<std::size_t>(i)] >= -allowed) continue;
-    ++count;
-    if (deepest < 0 || list.gap[static_cast<std::size_t>(i)] < list.gap[static_cast<std::size_t>(deepest)]) deepest = i;
-  }
-  if (deepest >= 0)
-    throw InputError(fmt::format(
-        "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, let one of them "
-        "pass through the others with collide = false, or allow it with overlap in [contact]",
-        finder->name(list.key[static_cast<std::size_t>(deepest)]), -list.gap[static_cast<std::size_t>(deepest)],
-        count > 1 ? fmt::format(" ({} contact points overlap in all)", count) : ""));
   return start;
 }
 

@@ -56,8 +56,7 @@ struct Multibody::Parts {
   std::vector<PlacedParticles> heaps;
   std::vector<PlacedJoint> joints;
   std::vector<std::string> spring_names;
-  std::vector<std::pair<int, int>> ignored;  ///< bodies that a joint connects, by their place in the list
-  Expression potential = 0.0;                ///< of springs
+  Expression potential = 0.0;  ///< of springs
   bool applied_force = false;
   // coordinates
   std::vector<Block> y_blocks, z_blocks;

@@ -40,12 +40,6 @@ MultibodySystem::MultibodySystem(Layout layout, std::shared_ptr<const SymbolicSy
       particles_(std::move(particles)),
       table_(std::move(table)) {}
 
-const BodyTable* bodies_of(const System& system) {
-  if (const auto* whole = dynamic_cast<const MultibodySystem*>(&system)) return &whole->table();
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  return symbolic ? symbolic->hooks().bodies.get() : nullptr;
-}
-
 std::unique_ptr<ContactFinder> MultibodySystem::contact_finder() const {
   return table_->can_collide() ? find_body_contacts(table_) : nullptr;
 }

@@ -1,3 +1,4 @@
+// A rigid body in directors: its inertia as masses of the directors, its constraints, and what it starts with.
 #include <algorithm>
 #include <cmath>
 

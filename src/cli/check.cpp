@@ -125,7 +125,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_equations(system);
   print_structure(system);
 
-  const MethodChoice& method = model.choice;
+  const MethodChoice method = model.choice.specialised(system, model.simulation.steps());
   const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
   print_line("rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
@@ -148,11 +148,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     print_line("energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
   }
   located(model, [&] { print_contacts(system, start); });
-  located(model, [&] {
-    const SimulationOptions& o = model.simulation;
-    const bool chosen = o.tolerance.given() && method.info.can.chosen_steps;
-    method.bind(model.system, o.solver, chosen ? StepOptions{o.tolerance, o.step, o.max_step} : StepOptions{});
-  });
+  located(model, [&] { method.bind(model.system, model.simulation.solver, model.simulation.steps()); });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
   for (const auto* more : {&method.system_facts, &method.details})

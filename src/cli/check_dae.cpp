@@ -113,7 +113,7 @@ int check_pairs(const Model& model, const SymbolicSystem& system) {
   for (std::size_t k = 0; k < eq.pairs.size(); ++k)
     std::cout << fmt::format("  pair {}: a = {:.6g}, b = {:.6g}\n", k, value[2 * k], value[2 * k + 1]);
   for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
-  std::cout << "\nThe index depends on which of each pair vanishes; implicit steps (moreau-jean) take every mode.\n";
+  std::cout << "\nThe index depends on which of each pair vanishes; implicit steps of given length take every mode.\n";
   return 0;
 }
 

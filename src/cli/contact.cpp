@@ -69,6 +69,7 @@ ContactFile read(const std::string& path, const ContactArguments& a) {
   if (!a.friction.empty())
     file.problem.friction = named<FrictionModel>("--friction", a.friction,
                                                  {{"exact", FrictionModel::coulomb},
+                                                  {"coulomb", FrictionModel::coulomb},
                                                   {"convexified", FrictionModel::convexified},
                                                   {"polyhedral", FrictionModel::polyhedral}});
   file.problem.facets = a.facets;

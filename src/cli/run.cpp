@@ -22,23 +22,10 @@ void print(const Report& report, const RunArguments& arguments, const std::strin
       std::cerr << fmt::format("hinge: doubtful: {}: {:.3g}; {}\n", d.cause, d.value, d.remedy);
 }
 
-const char* section_name(SystemKind kind) {
-  switch (kind) {
-    case SystemKind::lagrangian: return "lagrangian";
-    case SystemKind::hamiltonian: return "hamiltonian";
-    case SystemKind::mechanical: return "mechanical";
-    case SystemKind::odae: return "odae";
-    case SystemKind::dae: return "dae";
-    case SystemKind::multibody: return "multibody";
-    case SystemKind::own: break;
-  }
-  return "";
-}
-
 }  // namespace
 
 void rethrow_located(const Model& model) {
-  const std::string section = section_name(model.system->layout().kind);
+  const std::string& section = model.section;
   const auto at = [&](const std::string& place, const InputError& e) {
     return InputError(fmt::format("{}: {}{}", model.path, place, e.what()));
   };
@@ -79,7 +66,7 @@ int run(const RunArguments& arguments) {
     return !stop_asked();
   });
   located(model, [&] { simulation.start(model.start); });
-  for (const std::string& warning : simulation.report().warnings)
+  for (const std::string& warning : simulation.warnings())
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   try {
     located(model, [&] { simulation.until(model.end); });

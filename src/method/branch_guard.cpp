@@ -6,8 +6,8 @@
 
 #include "formulation/acceleration.hpp"
 #include "method/step_failure.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -6,7 +6,6 @@
 
 #include "hinge/error.hpp"
 #include "hinge/method.hpp"
-#include "method/default_method.hpp"
 
 namespace hinge {
 
@@ -90,10 +89,6 @@ std::vector<MethodName> parse_method_names(const std::string& text) {
   std::vector<MethodName> names;
   for (const std::string& piece : split_list(text)) names.push_back(read_name(piece));
   return names;
-}
-
-std::string default_method(bool contacts, bool chosen_steps) {
-  return chosen_steps ? "auto" : contacts ? "moreau-jean" : "gauss-lobatto";
 }
 
 }  // namespace hinge

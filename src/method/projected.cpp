@@ -5,22 +5,23 @@
 #include "formulation/project/projection.hpp"
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
+#include "method/stepper_around.hpp"
 
 namespace hinge {
 
 namespace {
 
-class ProjectedStepper final : public Stepper {
+class ProjectedStepper final : public StepperAround {
  public:
   ProjectedStepper(std::unique_ptr<Stepper> method, std::shared_ptr<const System> system, Projection which,
                    LinearAlgebra choice)
-      : Stepper(method->chooses_steps()),
+      : StepperAround(method->chooses_steps()),
         method_(std::move(method)),
         system_(system),
         projection_(system, which, choice) {}
 
-  StepResult start(const State& state) override { return method_->start(state); }
   StepResult step(State& state, double h) override {
+    if (chooses_steps()) return StepperAround::step(state, h);
     before_ = state;
     return project(method_->step(state, h), state);
   }
@@ -28,12 +29,14 @@ class ProjectedStepper final : public Stepper {
     before_ = state;
     return project(method_->advance(state, limit), state);
   }
-  void interpolate(double t, State& state) const override { method_->interpolate(t, state); }
-  void reset() override { method_->reset(); }
-  std::vector<std::string> remarks() const override { return method_->remarks(); }
-  std::vector<Doubt> doubts() const override { return method_->doubts(); }
 
  private:
+  Stepper& inner() const override { return *method_; }
+  Counters work() const override {
+    Counters sum = method_->counters();
+    sum.evaluations += projection_.evaluations();
+    return sum;
+  }
   StepResult project(StepResult result, State& state) {
     if (result && projection_.active()) {
       const double h = state.t - before_.t;
@@ -46,10 +49,7 @@ class ProjectedStepper final : public Stepper {
         method_->reset();
       }
     }
-    counters_ = method_->counters();
-    counters_.evaluations += projection_.evaluations();
-    multipliers_ = method_->multipliers();
-    return result;
+    return counted(std::move(result));
   }
 
   std::unique_ptr<Stepper> method_;
@@ -65,8 +65,8 @@ std::unique_ptr<Stepper> projected(std::unique_ptr<Stepper> method, std::shared_
   return std::make_unique<ProjectedStepper>(std::move(method), std::move(system), which, choice);
 }
 
-MethodChoice projected(MethodChoice method, Projection which) {
-  if (which == Projection::none) return method;
+void declare_projection(MethodChoice& method, Projection which) {
+  if (which == Projection::none) return;
   const bool position = projects_position(which), velocity = projects_velocity(which);
   const char* names[] = {"", "positions", "velocities", "positions and velocities"};
   method.description += fmt::format(", {} projected", names[static_cast<int>(which)]);
@@ -76,6 +76,11 @@ MethodChoice projected(MethodChoice method, Projection which) {
   p.position_level = p.position_level || position;
   p.velocity_level = p.velocity_level || velocity;
   method.adjoint = {};
+}
+
+MethodChoice projected(MethodChoice method, Projection which) {
+  if (which == Projection::none) return method;
+  declare_projection(method, which);
   method.make = [inner = method.make, which](std::shared_ptr<const System> system, const SolverOptions& solver,
                                              const StepOptions& steps) {
     return projected(inner(system, solver, steps), system, which, solver.linear_algebra);

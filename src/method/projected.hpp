@@ -1,4 +1,4 @@
-// Any one-step method with a projection onto the constraints after every step (formulation/projection.hpp): the option
+// Any one-step method with a projection onto the constraints after every step (formulation/project): the option
 // `projection` of all methods that have none of their own.
 #pragma once
 
@@ -6,8 +6,10 @@
 
 namespace hinge {
 
-/// The method followed by the projection. What the method keeps of the levels that are projected stays as it is; what
-/// it does not keep is kept then, at the price of what it preserves otherwise.
+/// What a method with such a projection says of itself. What it keeps of the levels that are projected stays as it is;
+/// what it does not keep is kept then, at the price of what it preserves otherwise.
+void declare_projection(MethodChoice& method, Projection which);
+/// The method followed by the projection.
 MethodChoice projected(MethodChoice method, Projection which);
 
 /// The same for a method that is bound already. After every step the method goes on from the projected state by

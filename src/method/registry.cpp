@@ -8,8 +8,8 @@
 
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
+#include "method/default_method.hpp"
 #include "method/method_entry.hpp"
-#include "method/nonsmooth/contact_options.hpp"
 #include "method/projected.hpp"
 
 namespace hinge {
@@ -98,6 +98,10 @@ void register_method(MethodEntry entry) {
     if (known->info.name == entry.info.name)
       throw InputError(fmt::format("there is a method '{}' already; choose another name", entry.info.name));
   registry().entries.push_back(std::make_shared<const MethodEntry>(with_projection(std::move(entry))));
+}
+
+std::string default_method(bool contacts, bool chosen_steps) {
+  return chosen_steps ? "auto" : contacts ? "moreau-jean" : "gauss-lobatto";
 }
 
 std::vector<MethodInfo> methods() {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "formulation/start/constraint_rank.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -1,4 +1,5 @@
-// What every stepper has, and how a method is bound to a system.
+// What every stepper has.
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -31,6 +32,22 @@ Counters& Counters::operator+=(const Counters& more) {
        {&Counters::steps, &Counters::iterations, &Counters::evaluations, &Counters::factorisations,
         &Counters::full_newton, &Counters::augmentations, &Counters::rejected, &Counters::failed})
     this->*part += more.*part;
+  return *this;
+}
+
+ContactStatistics& ContactStatistics::operator+=(const ContactStatistics& more) {
+  using S = ContactStatistics;
+  contacts = more.contacts;
+  loaded = more.loaded;
+  most_contacts = std::max(most_contacts, more.most_contacts);
+  for (double S::*part : {&S::penetration, &S::complementarity, &S::cone, &S::momentum_balance})
+    this->*part = std::max(this->*part, more.*part);
+  for (double S::*part :
+       {&S::impact_loss, &S::friction_loss, &S::search_seconds, &S::assembly_seconds, &S::solver_seconds})
+    this->*part += more.*part;
+  for (long S::*part : {&S::impacts, &S::solves, &S::solver_iterations, &S::unconverged}) this->*part += more.*part;
+  if (!more.solver.empty()) solver = more.solver;
+  events.insert(events.end(), more.events.begin(), more.events.end());
   return *this;
 }
 
@@ -68,21 +85,6 @@ bool Stepper::look_within(const State& before, double t, State& state) {
   }
   state.t = t;
   return ok;
-}
-
-std::unique_ptr<Stepper> MethodChoice::bind(std::shared_ptr<const System> system, const SolverOptions& solver,
-                                            const StepOptions& steps) const {
-  solver.validate();
-  steps.tolerance.validate();
-  if (steps.chosen() && !info.can.chosen_steps)
-    throw UnsuitableMethod(fmt::format(
-        "{} takes steps of given length; give step = ... instead of a tolerance, or choose a method that "
-        "chooses its steps: {}",
-        info.name, system->structure().is_dae ? "auto, radau or bdf" : "auto, explicit, radau, bdf or half-explicit"));
-  if (!steps.chosen() && !info.can.given_steps)
-    throw UnsuitableMethod(
-        fmt::format("{} chooses its steps; give tolerance = 1e-6 instead of a step, or choose explicit", info.name));
-  return make(std::move(system), solver, steps);
 }
 
 }  // namespace hinge

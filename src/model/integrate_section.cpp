@@ -8,6 +8,7 @@
 #include "method/method_entry.hpp"
 #include "method/symplectic/tableau_check.hpp"
 #include "model/sections.hpp"
+#include "simulate/grid.hpp"
 
 namespace hinge {
 
@@ -80,9 +81,6 @@ void read_tolerance(const Item& item, const ValueReader& read, Tolerance& out) {
   if (!out.given()) item.fail("a tolerance is a positive number, as in tolerance = 1e-6");
   item.located([&] { out.validate(); });
 }
-
-// The number of steps is counted exactly up to here.
-constexpr double most_steps = 1e15;
 
 void read_steps(const Item& section, const ValueReader& read, Model& model) {
   SimulationOptions& o = model.simulation;

@@ -4,6 +4,10 @@
 // then default, unit and range. Words stand in the order of the enumeration that they choose from.
 #include "model/keys.hpp"
 
+#include <fmt/format.h>
+
+#include "method/default_method.hpp"
+
 namespace hinge {
 
 namespace {
@@ -76,7 +80,7 @@ KeyInfo in_library(KeyInfo key) {
   return key;
 }
 
-KeyInfo otherwise(KeyInfo key, const char* preset) {
+KeyInfo otherwise(KeyInfo key, const std::string& preset) {
   key.option.default_depends = preset;
   return key;
 }
@@ -339,9 +343,10 @@ std::vector<SectionInfo> starts() {
 std::vector<SectionInfo> runs() {
   const char* const rows = "[[0, 0], [\"1/2\", \"1/2\"]]";
   const char* const weights = "[\"1/2\", \"1/2\"]";
-  const KeyInfo method = otherwise(text("method", "the name of a method", "\"gauss-lobatto\""),
-                                   "`\"gauss-lobatto\"`; with a tolerance `\"auto\"`; for touching bodies "
-                                   "`\"moreau-jean\"`");
+  const KeyInfo method =
+      otherwise(text("method", "the name of a method", "\"gauss-lobatto\""),
+                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`",
+                            default_method(false, false), default_method(false, true), default_method(true, false)));
   return {
       {.name = "integrate",
        .keys = {method, number("start", "the time at the start", "0", "0", "time"),

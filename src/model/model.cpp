@@ -13,6 +13,7 @@
 
 #include "model/override.hpp"
 #include "model/sections.hpp"
+#include "simulate/record/recorder_vtk.hpp"
 
 namespace hinge {
 
@@ -90,6 +91,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   model.title = root["title"] ? root["title"].text() : std::filesystem::path(name).stem().string();
   SystemSection system = read_system(root);
   model.system = system.whole;
+  model.section = source.system;
   read_initial(root, system, model);
   read_exact(root["exact"], system, model);
   read_integrate(root, system, model);
@@ -139,7 +141,7 @@ Simulation Model::simulation_for(const std::string& output_path) const {
   for (const Event& e : events) run.watch(e);
   run.compare(exact);
   run.record({output_path, title, text, settings});
-  if (!picture_file.empty() && !output_path.ends_with(".pvd")) run.record({picture_file, title});
+  if (!picture_file.empty() && !is_picture_path(output_path)) run.record({picture_file, title});
   return run;
 }
 

@@ -5,17 +5,19 @@
 
 #include "model/sections.hpp"
 #include "simulate/momentum_map.hpp"
+#include "simulate/record/recorder_vtk.hpp"
+#include "simulate/recording.hpp"
 
 namespace hinge {
 
 namespace {
 
 // A name for a column of its own: not one of those that every recorded file has, and not one of the quantities.
-void claim_column(const Item& item, const std::string& name, const Layout& layout, const Model& model) {
-  const std::string base = name.substr(0, name.find('['));
-  bool taken = base == "t" || base == "energy" || base == "multiplier";
-  for (const auto* blocks : {&layout.y, &layout.z, &layout.psi})
-    for (const Block& b : *blocks) taken = taken || b.name == base;
+void claim_column(const Item& item, const std::string& name, const Model& model) {
+  const auto base_of = [](const std::string& column) { return column.substr(0, column.find('[')); };
+  const std::vector<std::string> columns = record_columns(*model.system);
+  bool taken = std::any_of(columns.begin(), columns.end(),
+                           [&](const std::string& column) { return base_of(column) == base_of(name); });
   for (const Model::Quantity& q : model.quantities) taken = taken || q.name == name;
   if (taken) item.fail(fmt::format("'{}' is recorded anyway, under this name; choose another name", name));
 }
@@ -81,16 +83,16 @@ void read_output(const Item& section, SystemSection& system, Model& model) {
   read.number(interval, model.simulation.interval);
   model.output_file = section["file"].text();
   model.picture_file = section["vtk"].text();
-  if (!model.picture_file.empty() && !model.picture_file.ends_with(".pvd")) model.picture_file += ".pvd";
+  if (!model.picture_file.empty() && !is_picture_path(model.picture_file)) model.picture_file += ".pvd";
   const Layout& layout = system.system->layout();
   const Item quantities = section["quantities"], momenta = section["momentum"];
   for (const std::string& name : quantities ? quantities.keys() : std::vector<std::string>{}) {
-    claim_column(quantities[name], name, layout, model);
+    claim_column(quantities[name], name, model);
     const Value value = read.value(quantities[name]);
     model.quantities.push_back({name, as_vector(value.entries, system.builder->t().graph()), value.shape});
   }
   for (const std::string& name : momenta ? momenta.keys() : std::vector<std::string>{}) {
-    claim_column(momenta[name], name, layout, model);
+    claim_column(momenta[name], name, model);
     model.momentum_maps.emplace_back(name, read_momentum_map(momenta[name], read, layout));
   }
 }

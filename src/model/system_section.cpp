@@ -31,6 +31,7 @@ struct SystemReader {
   SystemSection& out;
   ValueReader read{out.scope};
   std::shared_ptr<Graph> graph{};
+  Item place = section;  // of what is wrong with the system as a whole
 
   // The scope of a new system: its time, and the parameters as constants of its graph.
   template <class Builder>
@@ -204,7 +205,7 @@ struct SystemReader {
     read_equations(equations || pairs ? equations : section.need("equations"), read, system);
     read_pairs(pairs, read, system);
     read_noise(section["noise"], read, system);
-    (equations ? equations : pairs).located([&] { system.build(); });
+    place = equations ? equations : pairs;
   }
 
   void multibody() {
@@ -215,7 +216,7 @@ struct SystemReader {
     read_connections(root, scene, read);
     const Item contact = root["contact"], overlap = contact["overlap"];
     if (overlap) at_field(contact, [&] { scene.allow_overlap(read.number(overlap)); });
-    section.located([&] { out.start = scene.start(0); });
+    out.start = scene.start();
   }
 };
 
@@ -279,7 +280,7 @@ SystemSection read_system(const Item& root) {
   SystemSection out;
   SystemReader reader{root, root[kind], parameters, out};
   (reader.*read)();
-  reader.section.located([&] {
+  reader.place.located([&] {
     out.whole = out.builder->build();
     out.system = {out.whole, symbolic_part(*out.whole)};
   });

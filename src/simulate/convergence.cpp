@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "simulate/grid.hpp"
 #include "simulate/reference.hpp"
 
 namespace hinge {
@@ -38,7 +39,7 @@ std::vector<double> checked(std::vector<double> steps, double begin, double end)
       throw InputError(fmt::format("a step of {}; steps are positive numbers, as in 0.1, 0.05, 0.025", steps[k]));
     if (k > 0 && steps[k] == steps[k - 1])
       throw InputError(fmt::format("the step {} is given twice; keep one of them", steps[k]));
-    if ((end - begin) / steps[k] > 1e15)
+    if ((end - begin) / steps[k] > most_steps)
       throw InputError(
           fmt::format("{:g} steps of {:g} are too many; choose longer steps", (end - begin) / steps[k], steps[k]));
   }

@@ -6,6 +6,7 @@
 
 #include "expression/substitute.hpp"
 #include "formulation/implicit/dae_structure.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
@@ -21,6 +22,15 @@ std::vector<char> free_of(const Graph& graph, const Nodes& functions, const Node
   std::vector<char> free;
   for (const Node f : functions) free.push_back(!depends[at(f)]);
   return free;
+}
+
+// Those without x'; of a combination, what is left where x' cancels.
+Nodes algebraic_equations(Graph& graph, const Nodes& equations, const Nodes& z) {
+  const SparseExpressions by_z = jacobian(graph, equations, z);
+  Nodes rows;
+  for (std::size_t i = 0; i < equations.size(); ++i)
+    if (by_z.row_start[i] == by_z.row_start[i + 1]) rows.push_back(equations[i]);
+  return substitute(graph, rows, z, Nodes(z.size(), graph.constant(0)), graph);
 }
 
 // Second derivatives, and what equations in which one x_j' stands alone, times a number, make of them.
@@ -86,19 +96,18 @@ Nodes hidden_constraints(DaeStructure& s, const Nodes& z) {
 
 DaeLevels::DaeLevels(const SymbolicSystem& system) {
   const Equations& eq = system.equations();
-  Nodes rows;
-  const std::vector<char> algebraic_row = free_of(*eq.graph, eq.residual, eq.z);
-  for (std::size_t i = 0; i < eq.residual.size(); ++i)
-    if (algebraic_row[i]) rows.push_back(eq.residual[i]);
-  algebraic_count_ = rows.size();
   std::optional<DaeStructure> structure;
-  if (algebraic_count_ > 0 && eq.pairs.empty() && eq.noise.empty()) try {
+  if (eq.pairs.empty() && eq.noise.empty()) try {
       structure = analyse_dae(system);
-      if (structure->index() > 1)
-        for (const Node f : hidden_constraints(*structure, eq.z)) rows.push_back(f);
     } catch (const SingularDae&) {  // the run itself says so
     }
-  if (!rows.empty()) rows_ = StateFunctions(system, structure ? structure->jet.graph() : *eq.graph, rows);
+  Graph own = structure ? Graph{} : *eq.graph;
+  Graph& graph = structure ? structure->jet.graph() : own;
+  Nodes rows = algebraic_equations(graph, structure ? structure->direct : eq.residual, eq.z);
+  algebraic_count_ = rows.size();
+  if (structure && structure->index() > 1)
+    for (const Node f : hidden_constraints(*structure, eq.z)) rows.push_back(f);
+  if (!rows.empty()) rows_ = StateFunctions(system, graph, rows);
 }
 
 void DaeLevels::at(const State& s) {
@@ -107,7 +116,7 @@ void DaeLevels::at(const State& s) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double size = std::abs(values[i]);
     if (i < algebraic_count_)
-      algebraic = !(size <= algebraic) ? size : algebraic;
+      algebraic = larger(algebraic, size);
     else if (std::isfinite(size))
       hidden = std::max(hidden, size);
   }

@@ -1,4 +1,5 @@
 // How well a DAE F(t, x, x') = 0 is kept: its algebraic equations, those without x', and its hidden constraints.
+// Where equations have to be combined to lose x', as in the node equations of a circuit, the combination counts.
 //
 // Hidden constraints are the derivatives F_i^(k), k = 1..c_i, of the structure analysis. In them x'' is replaced by
 // what equations  a x_j' = f(t, x), a a number, make of it, x_j'' = (f_t + f_x x') / a, so that they are functions of
@@ -15,6 +16,7 @@ class DaeLevels {
   explicit DaeLevels(const SymbolicSystem& system);
   void at(const State& state);
 
+  bool empty() const { return rows_.size() == 0; }
   double algebraic = 0;  ///< max |F_i|; not a number where one of them is none
   double hidden = 0;     ///< max |F_i^(k)| of those that are numbers
 

@@ -164,11 +164,8 @@ State EventWatch::changed(const System& system, std::size_t event, const State& 
   start.consistent = Consistency::project;
   start.position = at.y;
   start.multiplier = at.psi;
-  switch (system.layout().kind) {
-    case SystemKind::dae: start.position = velocity; break;
-    case SystemKind::hamiltonian: start.momentum = velocity; break;
-    default: start.velocity = velocity;
-  }
+  const Structure& s = system.structure();
+  (s.is_dae ? start.position : s.z_is_momentum ? start.momentum : start.velocity) = velocity;
   try {
     return consistent_start(system, at.t, start);
   } catch (const InputError& e) {

@@ -9,6 +9,9 @@
 
 namespace hinge {
 
+/// Steps are counted exactly up to here.
+inline constexpr double most_steps = 1e15;
+
 struct Grid {
   double start = 0, h = 0;
   double end = INFINITY;

@@ -58,12 +58,17 @@ void Schedule::recorded(double t) {
   }
 }
 
-std::vector<std::string> Recording::columns_of(const System& system, const Watch& watch) const {
+std::vector<std::string> record_columns(const System& system) {
   const Layout& l = system.layout();
   std::vector<std::string> columns = {"t"};
   for (const std::string& name : state_columns(l)) columns.push_back(name);
   const bool taken = std::any_of(l.y.begin(), l.y.end(), [](const Block& b) { return b.name == "energy"; });
   if (system.structure().has_energy) columns.push_back(taken ? "total_energy" : "energy");
+  return columns;
+}
+
+std::vector<std::string> Recording::columns_of(const System& system, const Watch& watch) const {
+  std::vector<std::string> columns = record_columns(system);
   for (const WatchedMomentum& m : watch.momenta()) columns.push_back(m.name);
   for (const auto& q : quantities.items) {
     const Block b{q.name, q.shape, 0};

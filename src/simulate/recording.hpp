@@ -12,6 +12,9 @@
 
 namespace hinge {
 
+/// What every row has: t, the state, the energy.
+std::vector<std::string> record_columns(const System& system);
+
 /// Expressions of the user's.
 struct ObservedQuantities {
   std::vector<Report::Observed> items;

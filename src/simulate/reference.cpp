@@ -10,6 +10,7 @@
 #include "hinge/comparison.hpp"
 #include "hinge/error.hpp"
 #include "simulate/record/recorder_formats.hpp"
+#include "solve/linear/vectors.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -17,10 +18,6 @@ namespace hinge {
 namespace {
 
 using Second = Reference::Second;
-
-bool all_finite(const std::vector<double>& x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-}
 
 double distance(const double* a, const std::vector<double>& b) {
   double sum = 0;
@@ -208,7 +205,8 @@ Reference default_reference(const ConvergenceProblem& problem, const std::vector
                                      [](const auto& a, const auto& b) { return a.method.order < b.method.order; });
   // Better than what is studied, also where that has many stages itself.
   const int stages = std::clamp(best->method.order / 2 + 2, 6, 12);
-  StudiedMethod chosen{fmt::format("gauss-lobatto(stages={})", stages), gauss_lobatto(stages)};
+  StudiedMethod chosen{"", gauss_lobatto(stages)};
+  chosen.name = fmt::format("{}(stages={})", chosen.method.info.name, stages);
   try {
     chosen.method.bind(problem.system, problem.solver);
   } catch (const UnsuitableMethod&) {
@@ -223,9 +221,7 @@ Reference recorded_reference(const System& system, const std::string& path, doub
     try {
       return column_of(file.header.columns, name);
     } catch (const InputError& e) {
-      throw cannot_read(path, fmt::format("{}; a reference is recorded from the same equations, with hinge run MODEL "
-                                          "--out FILE",
-                                          e.what()));
+      throw cannot_read(path, fmt::format("{}; a reference is a recorded run of the same equations", e.what()));
     }
   };
   const std::size_t time = column("t");

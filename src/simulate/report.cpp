@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hinge/simulate.hpp"
+#include "simulate/record/recorder_vtk.hpp"
 
 namespace hinge {
 
@@ -55,7 +56,7 @@ void print_contacts(std::ostream& out, const ContactStatistics& c, long steps) {
   constexpr std::size_t most_shown = 6;
   for (std::size_t k = 0; k < std::min(c.events.size(), most_shown); ++k)
     line(k == 0 ? "events" : "", fmt::format("t = {:<12.9g} {}", c.events[k].t, c.events[k].what));
-  if (c.events.size() > most_shown) line("", fmt::format("{} more (--json has them)", c.events.size() - most_shown));
+  if (c.events.size() > most_shown) line("", fmt::format("{} more", c.events.size() - most_shown));
   line("penetration", fmt::format("{:.2e}", c.penetration));
   line("complementarity residual", fmt::format("{:.2e}   (relative, of velocities)", c.complementarity));
   line("cone violation", fmt::format("{:.2e}   (relative)", c.cone));
@@ -114,14 +115,14 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   }
 
   out << "\nPreserved (largest violation over all steps)\n";
-  if (r.layout.ng() > 0) {
+  if (!r.has_constraints) {
+    out << (dae ? "  no algebraic equations\n" : "  no constraints\n");
+  } else if (!dae) {
     print_size(out, "constraint          |g|", r.constraint);
     print_size(out, "hidden constraint   |g_t + G v|", r.hidden_constraint);
-  } else if (r.layout.kind == SystemKind::dae) {
+  } else {
     print_size(out, "algebraic equations |F_i(t, x)|", r.constraint);
     print_size(out, "hidden constraints  |d/dt F_i ...|", r.hidden_constraint);
-  } else {
-    out << "  no constraints\n";
   }
   if (r.energy_error)
     print_size(out, "energy              |H - H0|", *r.energy_error,
@@ -163,9 +164,9 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:.2f} augmentations per step, {:.2f} Newton iterations in each\n",
                        static_cast<double>(r.counters.augmentations) / steps,
                        static_cast<double>(r.counters.iterations) / static_cast<double>(r.counters.augmentations));
-  if (r.output.ends_with(".pvd"))
-    out << fmt::format("  {} pictures in {}, one for each {:.3g}; interval = ... in [output] chooses that time\n",
-                       r.recorded, r.output, (r.end - r.start) / static_cast<double>(std::max(r.recorded - 1, 1L)));
+  if (is_picture_path(r.output))
+    out << fmt::format("  {} pictures in {}, one for each {:.3g}; 'interval' chooses that time\n", r.recorded, r.output,
+                       (r.end - r.start) / static_cast<double>(std::max(r.recorded - 1, 1L)));
   else if (!r.output.empty())
     out << fmt::format("  {} rows recorded in {}\n", r.recorded, r.output);
   return out;

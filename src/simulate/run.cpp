@@ -137,7 +137,8 @@ void Run::until(double end) {
   const double start = state_.t, h = options.step;
   if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
   const double count = stepper_->chooses_steps() ? 0 : Grid::steps_between(start, end, h);
-  if (count > 1e15) throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
+  if (count > most_steps)
+    throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   refuse_coarse_time(end);
   guarded([&] {
     grid_ = {start, h, end, static_cast<long>(count)};

@@ -42,15 +42,13 @@ class Run {
   void until(double end);
   void finish();
   Report report();
+  const std::vector<std::string>& warnings();
 
  private:
   template <typename Action>
   void guarded(Action action);
   void set_status(RunStatus status, const std::string& message = {});
   void close_as_failed(const std::string& reason) noexcept;
-
-  void refuse_contacts() const;
-  const char* methods_for_contacts() const;
 
   bool go_on(double limit);
   template <typename Advance>
@@ -90,7 +88,9 @@ class Run {
   std::string message_;
   std::optional<double> condition_;
   std::vector<std::string> start_remarks_;
-  std::optional<std::vector<std::string>> facts_, warnings_;  // worked out when first asked for
+  // worked out when first asked for
+  std::optional<std::vector<std::string>> facts_, warnings_;
+  std::unique_ptr<Evaluation> ends_;
   int exceptions_at_birth_ = std::uncaught_exceptions();
 };
 

@@ -20,10 +20,11 @@ Report Run::report() {
   r.wall_seconds = wall_seconds_;
   r.final = state_;
   r.layout = system->layout();
-  const auto ends = system->evaluation({Quantity::velocity, Quantity::momentum});
-  ends->at(state_.t, state_.y.data(), state_.z.data(), state_.psi.data());
-  r.velocity.assign((*ends)[Quantity::velocity], (*ends)[Quantity::velocity] + system->ny());
-  r.momentum.assign((*ends)[Quantity::momentum], (*ends)[Quantity::momentum] + system->nz());
+  if (!ends_) ends_ = system->evaluation({Quantity::velocity, Quantity::momentum});
+  const Evaluation& ends = *ends_;
+  ends_->at(state_.t, state_.y.data(), state_.z.data(), state_.psi.data());
+  r.velocity.assign(ends[Quantity::velocity], ends[Quantity::velocity] + system->ny());
+  r.momentum.assign(ends[Quantity::momentum], ends[Quantity::momentum] + system->nz());
   watch.report(r, stepper_.get());
   r.condition = condition_;
   r.quantities = recording.quantities.at(state_);
@@ -36,6 +37,11 @@ Report Run::report() {
   return r;
 }
 
+const std::vector<std::string>& Run::warnings() {
+  if (!warnings_) warnings_ = method.warnings ? method.warnings(*system) : std::vector<std::string>{};
+  return *warnings_;
+}
+
 void Run::report_method(Report& r) {
   r.method = method.description;
   r.order = method.order;
@@ -43,11 +49,9 @@ void Run::report_method(Report& r) {
     facts_ = method.facts;
     if (method.system_facts)
       for (std::string& fact : method.system_facts(*system)) facts_->push_back(std::move(fact));
-    warnings_ = method.warnings ? method.warnings(*system) : std::vector<std::string>{};
   }
   r.method_facts = *facts_;
-  r.warnings = *warnings_;
-  if (const std::string own = method.describe ? method.describe(*system) : ""; !own.empty()) r.method = own;
+  r.warnings = warnings();
   r.counters = stepper_->counters();
   r.rejected = r.counters.rejected + r.counters.failed;
   if (const ContactStatistics* c = stepper_->contact_statistics()) r.contacts = *c;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "body/body_table.hpp"
 #include "hinge/error.hpp"
 #include "method/wrap/piecewise.hpp"
 #include "simulate/run.hpp"
@@ -29,42 +28,10 @@ void SimulationOptions::validate() const {
 }
 
 Run::Run(std::shared_ptr<const System> s, MethodChoice m, SimulationOptions o)
-    : system(std::move(s)), method(std::move(m)), options(std::move(o)) {
+    : system(std::move(s)), method(m.specialised(*system, o.steps())), options(std::move(o)) {
   options.validate();
   depends_on_time_ = system->structure().depends_on_time;
-  if (system->structure().is_dae && !method.info.can.dae)
-    throw UnsuitableMethod(fmt::format(
-        "{} integrates mechanical systems, not F(t, x, x') = 0; use bdf or radau for a [dae]", method.info.name));
-  refuse_contacts();
-  stepper_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
-}
-
-void Run::refuse_contacts() const {
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get());
-  if (symbolic && !method.info.can.own_reactions)
-    for (const auto& gap : symbolic->equations().gaps)
-      if (!gap.reaction.empty())
-        throw UnsuitableMethod(fmt::format(
-            "the contact {} has a reaction of its own; symplectic-euler and event-driven take such contacts, {} does "
-            "not",
-            gap.name, method.info.name));
-  if (!system->structure().has_contacts && !system->structure().is_symbolic && system->contact_finder())
-    throw InputError("this system finds contacts; its structure has to say so: Structure{.has_contacts = true}");
-  if (method.info.can.contacts) return;
-  if (symbolic && !symbolic->equations().pairs.empty())
-    throw UnsuitableMethod(fmt::format(
-        "{} knows no complementarity pairs; use moreau-jean (implicit steps of fixed length)", method.info.name));
-  if (system->structure().has_contacts)
-    throw UnsuitableMethod(
-        fmt::format("{} knows no contacts that open and close; use {}", method.info.name, methods_for_contacts()));
-}
-
-const char* Run::methods_for_contacts() const {
-  const BodyTable* bodies = bodies_of(*system);
-  if (!bodies) return "moreau-jean, paoli-schatzman, generalized-alpha or event-driven";
-  if (bodies->dimension == 3) return "moreau-jean, or collide = false for bodies that need not touch";
-  return symbolic_part(*system) == system.get() ? "moreau-jean, paoli-schatzman or generalized-alpha"
-                                                : "moreau-jean or paoli-schatzman";
+  stepper_ = bind_piecewise(method, system, options.solver, options.steps());
 }
 
 }  // namespace hinge

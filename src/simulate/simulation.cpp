@@ -78,5 +78,6 @@ const State& Simulation::state() const { return run_->state(); }
 const System& Simulation::system() const { return *run_->system; }
 const Trajectory& Simulation::trajectory() const { return run_->recording.kept; }
 Report Simulation::report() const { return run_->report(); }
+const std::vector<std::string>& Simulation::warnings() const { return run_->warnings(); }
 
 }  // namespace hinge

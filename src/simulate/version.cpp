@@ -1,3 +1,4 @@
+// Which version this is, and with which libraries it was built.
 #include "hinge/version.hpp"
 
 #include <fmt/format.h>

@@ -5,33 +5,22 @@
 
 #include <fmt/format.h>
 
+#include "solve/linear/vectors.hpp"
+
 namespace hinge {
 
 namespace {
-
 using Q = Quantity;
-
-bool all_finite(const std::vector<double>& x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
 }
-
-// NaN where one of the numbers is.
-double biggest(const double* x, int n) {
-  double m = 0;
-  for (int i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
-  return m;
-}
-
-}  // namespace
 
 void Watch::Gaps::begin(const System& system) {
   widest = 0;
   finder.reset();
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
-  if (!symbolic || symbolic->equations().gaps.empty()) return;
+  const auto count = static_cast<std::size_t>(system.structure().gaps);
+  if (count == 0) return;
   finder = system.contact_finder();
   list.clear(finder->dimension());
-  for (std::size_t k = 0; k < symbolic->equations().gaps.size(); ++k) list.key.push_back(k);
+  for (std::size_t k = 0; k < count; ++k) list.key.push_back(k);
   list.count = static_cast<int>(list.key.size());
   values.resize(list.key.size());
 }
@@ -54,7 +43,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance) {
   begin_judging(wanted);
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
-  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
+  const SymbolicSystem* symbolic = symbolic_part(system);
   if (system.structure().is_dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
   for (Values* values : {&looked_, &seen_, &shown_}) values->momenta.resize(momenta_.size());
   constraint_ = hidden_ = energy_error_ = discrete_energy_error_ = 0;
@@ -183,6 +172,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
 void Watch::report(Report& r, const Stepper* stepper) const {
   r.constraint = constraint_;
   r.hidden_constraint = hidden_;
+  r.has_constraints = levels_ ? !levels_->empty() : system_ && system_->ng() > 0;
   if (system_ && system_->structure().has_energy) {
     r.energy = seen_.energy;
     r.energy_error = energy_error_;

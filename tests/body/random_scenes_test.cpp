@@ -267,7 +267,7 @@ TEST(RandomBodies, PenetrationThatIsUndoneGivesEnergy) {
   Multibody scene(2);
   scene.body({.name = "floor", .shapes = {plane({0, 1, 0})}, .fixed = true});
   scene.body({.name = "ball", .mass = 2, .shapes = {sphere(0.5)}, .position = {0, 0.49, 0}});
-  const Start start = scene.start(0.02);
+  const Start start = scene.start();
   const auto kinetic = [&](double recover) {
     const auto stepper = moreau_jean({.gap = G::linearised, .recover = recover}).bind(scene.build(), {});
     State state{0, start.position, start.velocity, {}};

@@ -9,6 +9,7 @@
 #include "hinge/error.hpp"
 #include "method/controls.hpp"
 #include "method/explicit/explicit_problems.hpp"
+#include "method/nonsmooth/contact_problems.hpp"
 
 namespace hinge {
 namespace {
@@ -127,6 +128,55 @@ TEST(Projected, TellsWhatIsLost) {
 TEST(Projected, EnergyMomentumKeepsItsOwnOption) {
   EXPECT_NO_THROW(make_method("energy-momentum", {{"projection", std::string("velocity")}}));
   EXPECT_THROW(make_method("energy-momentum", {{"projection", std::string("both")}}), InputError);
+}
+
+// What a method says of contacts and of its own energy is not lost behind a projection, nor behind changes of branch.
+TEST(StepperAround, HandsOnWhatItDoesNotChange) {
+  const contact_problems::Scene scene = contact_problems::ball(0.5);
+  const auto at_end = [&](const MethodChoice& method, const SimulationOptions& options) {
+    Simulation run(scene.system, method, options);
+    int impulses = 0;
+    run.on_row([&](const Row& row) { impulses += row.contacts ? 1 : 0; });
+    run.start(scene.start);
+    run.until(1);
+    return std::pair(run.report(), impulses);
+  };
+  for (const char* name : {"moreau-jean", "paoli-schatzman", "event-driven", "generalized-alpha"}) {
+    const SimulationOptions options{.step = 1e-3};
+    const auto [plain, impulses] = at_end(make_method(name, {}), options);
+    const auto [other, other_impulses] = at_end(make_method(name, {{"projection", std::string("velocity")}}), options);
+    EXPECT_EQ(impulses, other_impulses) << name;
+    ASSERT_TRUE(plain.contacts && other.contacts) << name;
+    EXPECT_GT(plain.contacts->impacts, 0) << name;
+    EXPECT_EQ(plain.contacts->impacts, other.contacts->impacts) << name;
+    EXPECT_EQ(plain.contacts->impact_loss, other.contacts->impact_loss) << name;
+    EXPECT_EQ(plain.final.y, other.final.y) << name;
+  }
+  const Problem swing = pendulum();
+  const MethodChoice energy = energy_momentum({.constraints = ConstraintTreatment::penalty, .penalty = 1e3});
+  Simulation run(swing.system, projected(energy, Projection::velocity), {.step = 1e-2});
+  run.start(swing.start);
+  run.until(0.1);
+  EXPECT_TRUE(run.report().discrete_energy_error.has_value());
+}
+
+// A ball in a wind that sets in at half its height, with a floor: several pieces, one account of the contacts.
+TEST(StepperAround, ContactsOfAllPiecesAreCounted) {
+  Lagrangian l;
+  const Expression y = l.coordinate("y"), v = l.velocity(y);
+  l.kinetic(0.5 * v * v);
+  l.potential(9.81 * y);
+  l.force({y}, {-1.0 * max(y - 0.3, 0.0)});
+  l.unilateral(y, {.name = "floor", .restitution = 0.9});
+  Simulation run(l, event_driven(), {.tolerance = {1e-9, 1e-9}});
+  run.start({.position = {1}, .velocity = {0}});
+  run.until(2);
+  const Report report = run.report();
+  ASSERT_TRUE(report.contacts);
+  EXPECT_GE(report.contacts->impacts, 2);
+  EXPECT_EQ(std::ssize(report.contacts->events), report.contacts->impacts);
+  for (std::size_t k = 1; k < report.contacts->events.size(); ++k)
+    EXPECT_GT(report.contacts->events[k].t, report.contacts->events[k - 1].t);
 }
 
 }  // namespace

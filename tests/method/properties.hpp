@@ -28,7 +28,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "method/controls.hpp"
 #include "method/problems.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge::properties {
 

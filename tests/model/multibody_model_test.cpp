@@ -48,8 +48,6 @@ TEST(MultibodyModel, BadScenesAreNamedWithPlaceCauseAndRemedy) {
       {"[[body]]\nname = \"b\"\nmass = 1\nshape = { sphere = 1 }\nposition = [0, nan, 5]", {"position", "not finite"}},
       {"[[body]]\nname = \"ball\"\nmass = 1\nshape = { sphere = 1 }", {"name", "'ball' is declared twice"}},
       {"[[body]]\nname = \"ground\"\nmass = 1\nshape = { sphere = 1 }", {"name", "'ground'", "choose another name"}},
-      {"[[body]]\nname = \"b\"\nmass = 1\nshape = { sphere = 0.5 }\nposition = [0.9, 0, 1]",
-       {"overlap at the start", "ball - b", "0.1"}},
       {"[[body]]\nname = \"b\"\nmass = 1\nposition = [9, 0, 2]", {"inertia is missing", "shape"}},
       {"[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 5]", {"inertia", "no body has the principal moments"}},
       {"[[body]]\nname = \"b\"\nmass = 1\nshape = { plane = [0, 0, 1] }", {"shape", "a plane is infinite"}},
@@ -179,8 +177,9 @@ position = [0, 0, )" + z + "]\n" + contact +
   };
   EXPECT_NEAR(height("0.49", "[contact]\noverlap = 0.02"), 0.49, 1e-15);
   EXPECT_NEAR(height("0.4999999", ""), 0.5, 1e-15);
-  EXPECT_THROW(height("0.49", ""), InputError);
-  EXPECT_THROW(height("0.49", "[contact]\noverlap = 0.009"), InputError);
+  EXPECT_THROW(height("0.49", ""), InconsistentStart);
+  EXPECT_NEAR(height("0.49", "[initial]\nconsistent = \"project\""), 0.5, 1e-14);
+  EXPECT_THROW(height("0.49", "[contact]\noverlap = 0.009"), InconsistentStart);
   EXPECT_THROW(height("0.6", "[contact]\noverlap = -1"), InputError);
 }
 

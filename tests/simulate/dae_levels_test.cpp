@@ -77,5 +77,34 @@ TEST(DaeLevels, AreZeroWhereThereIsNothing) {
   EXPECT_EQ(run(ode).hidden_constraint, 0);
 }
 
+// No equation is free of x' here, but the difference of the two is: x = 2 y.
+TEST(DaeLevels, SeeAlgebraicEquationsInCombinations) {
+  Dae dae;
+  const Expression x = dae.unknown("x"), y = dae.unknown("y");
+  const Expression rate = dae.derivative(x) + dae.derivative(y);
+  dae.equation(rate + x);
+  dae.equation(rate + 2.0 * y);
+  const auto system = dae.build();
+  DaeLevels levels(dynamic_cast<const SymbolicSystem&>(*system));
+  levels.at({0, {2, 1}, {-1, -0.5}, {}});
+  EXPECT_EQ(levels.algebraic, 0);
+  levels.at({0, {2, 2}, {-1, -0.5}, {}});
+  EXPECT_GT(levels.algebraic, 0.5);
+}
+
+TEST(DaeLevels, SayThatThereAreNone) {
+  Dae dae;
+  const Expression x = dae.unknown("x");
+  dae.equation(dae.derivative(x) + x);
+  Simulation run(dae, radau(), {.step = 0.1});
+  run.start({.position = {1}});
+  run.until(1);
+  std::ostringstream text;
+  text << run.report();
+  EXPECT_FALSE(run.report().has_constraints);
+  EXPECT_NE(text.str().find("no algebraic equations"), std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find("algebraic equations |F_i"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hinge

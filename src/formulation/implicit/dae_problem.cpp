@@ -68,10 +68,8 @@ class DaeProblem final : public ImplicitProblem {
 std::unique_ptr<ImplicitProblem> make_dae_problem(std::shared_ptr<const SymbolicSystem> system,
                                                   const FormulationOptions& options) {
   if (!system->equations().noise.empty())
-    throw UnsuitableMethod("the model has noise; use euler-maruyama, or leave the noise out");
-  // What methods name as their default for mechanical systems means no choice here.
-  const bool chosen = options.formulation != Formulation::projected_invariants;
-  const Formulation choice = chosen ? options.formulation : Formulation::automatic;
+    throw UnsuitableMethod("the model has noise, which these equations leave out; use a method for noise");
+  const Formulation choice = options.formulation;
   if (choice != Formulation::automatic && choice != Formulation::direct && choice != Formulation::derivative_array)
     throw UnsuitableMethod(
         fmt::format("the formulation \"{}\" is for mechanical systems; a [dae] is solved \"direct\", as it stands, or "

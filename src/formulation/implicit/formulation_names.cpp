@@ -1,3 +1,4 @@
+// Formulations by name, and which levels of the constraints they have.
 #include <array>
 #include <utility>
 
@@ -26,27 +27,6 @@ constexpr std::array<std::pair<const char*, Formulation>, 12> formulations = {{
     {"derivative-array", Formulation::derivative_array},
 }};
 
-constexpr std::array<std::pair<const char*, Projection>, 4> projections = {{
-    {"none", Projection::none},
-    {"position", Projection::position},
-    {"velocity", Projection::velocity},
-    {"both", Projection::both},
-}};
-
-template <class Choices>
-auto find(const Choices& choices, const char* option, const std::string& word) {
-  std::vector<std::string> names;
-  std::string list;
-  for (const auto& [name, choice] : choices) {
-    if (word == name) return choice;
-    names.emplace_back(name);
-    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
-  }
-  const std::string near = nearest_name(word, names);
-  throw InputError(fmt::format("'{}' cannot be \"{}\"{} it is one of {}", option, word,
-                               near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
-}
-
 }  // namespace
 
 const char* formulation_name(Formulation formulation) {
@@ -62,7 +42,17 @@ bool has_velocity_level(Formulation form) {
   return form != Formulation::index_3 && form != Formulation::index_1 && form != Formulation::baumgarte;
 }
 
-Formulation parse_formulation(const std::string& name) { return find(formulations, "formulation", name); }
-Projection parse_projection(const std::string& name) { return find(projections, "projection", name); }
+Formulation parse_formulation(const std::string& word) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& [name, choice] : formulations) {
+    if (word == name) return choice;
+    names.emplace_back(name);
+    list += (list.empty() ? "\"" : ", \"") + names.back() + "\"";
+  }
+  const std::string near = nearest_name(word, names);
+  throw InputError(fmt::format("'formulation' cannot be \"{}\"{} it is one of {}", word,
+                               near.empty() ? ";" : fmt::format(", did you mean \"{}\"?", near), list));
+}
 
 }  // namespace hinge

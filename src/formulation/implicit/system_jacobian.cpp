@@ -8,6 +8,7 @@
 #include "formulation/implicit/dae_structure.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/rank.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
@@ -62,10 +63,6 @@ std::unique_ptr<Evaluator> tape_of(const Jet& jet, std::span<const Node> outputs
   return make_tape(jet.graph(), blocks, outputs);
 }
 
-bool finite(const Values& x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-}
-
 void equilibrate(Eigen::MatrixXd& a, Eigen::VectorXd& row) {
   row.setOnes(a.rows());
   for (Eigen::Index i = 0; i < a.rows(); ++i)
@@ -86,7 +83,7 @@ Signature signature_of(Jet& jet, const std::vector<Node>& equations, const State
     for (const Sample& s : samples(jet, point)) {
       const double* const inputs[] = {&s.t, s.x.data()};
       tape->evaluate(inputs, scratch.data(), value.data());
-      if (!finite(value)) continue;
+      if (!all_finite(value)) continue;
       if (std::exchange(first, false)) std::fill(zero.begin(), zero.end(), 1);
       for (std::size_t i = 0; i < equations.size(); ++i) {
         double row = 0;
@@ -134,7 +131,7 @@ bool SystemJacobian::evaluate(double t, const Values& x, Values& out) const {
   out.resize(pattern_.entries());
   const double* const inputs[] = {&t, x.data()};
   tape_->evaluate(inputs, scratch.data(), out.data());
-  return finite(out);
+  return all_finite(out);
 }
 
 Eigen::MatrixXd SystemJacobian::dense(const Values& values) const {

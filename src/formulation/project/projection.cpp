@@ -6,6 +6,7 @@
 #include "formulation/acceleration.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -20,12 +21,6 @@ constexpr double nearby_correction = 1e-5;
 constexpr double last_correction = 1e-9;
 // A matrix that contracts by less than this is that of another point.
 constexpr double slow = 0.1;
-
-double biggest(const double* x, int n) {
-  double m = 0;
-  for (int i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
-  return m;
-}
 
 }  // namespace
 

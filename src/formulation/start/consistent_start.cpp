@@ -15,6 +15,7 @@
 #include "solve/linear/saddle_kernel.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -148,7 +149,7 @@ class NearestPoint {
 
   bool prepare(const Values& y) {
     e_->at(t_, y.data(), z_.data(), psi_.data());
-    return std::isfinite(biggest((*e_)[Q::constraint], b_.size())) &&
+    return std::isfinite(biggest((*e_)[Q::constraint], static_cast<int>(b_.size()))) &&
            projector_.factor((*e_)[Q::momentum_z], (*e_)[Q::reaction_psi],
                              euclidean_ ? (*e_)[Q::constraint_y] : (*e_)[Q::constraint_rate_z]);
   }
@@ -289,9 +290,10 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
 
 State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks) {
   if (system.structure().is_dae) {
-    const auto& dae = dynamic_cast<const SymbolicSystem&>(system);
-    return dae.equations().pairs.empty() ? consistent_dae_start(dae, t, start, remarks)
-                                         : consistent_pair_start(dae, t, start, remarks);
+    const SymbolicSystem* dae = symbolic_part(system);
+    if (!dae) throw InputError("F(t, x, x') = 0 is given by expressions; a system made of functions cannot be a DAE");
+    return dae->equations().pairs.empty() ? consistent_dae_start(*dae, t, start, remarks)
+                                          : consistent_pair_start(*dae, t, start, remarks);
   }
   const auto expect = [&](const Values& x, int n, const char* what) {
     if (static_cast<int>(x.size()) != n)

@@ -90,6 +90,22 @@ std::string list_of(const ContactFinder& finder, const ContactList& list, double
   return more > 0 ? text + fmt::format("\n  and {} more", more) : text;
 }
 
+[[noreturn]] void refuse(const ContactFinder& finder, const ContactList& list, double allowed, bool bodies) {
+  if (!bodies)
+    throw InconsistentStart("the initial position penetrates:" + list_of(finder, list, allowed) +
+                            "\n  Gaps begin at 0 or more: move the parts away from each other, or set consistent = "
+                            "\"project\" in [initial] to have them moved out.");
+  const auto deepest = std::min_element(list.gap.begin(), list.gap.end());
+  const auto count = std::count_if(list.gap.begin(), list.gap.end(), [&](double gap) { return gap < -allowed; });
+  throw InconsistentStart(fmt::format(
+      "two bodies overlap at the start: {}, by {:.4g}{}; move them apart, connect them by a joint, let one of them "
+      "pass "
+      "through the others with collide = false, allow it with overlap in [contact], or set consistent = \"project\" in "
+      "[initial] to have them moved out",
+      finder.name(list.key[static_cast<std::size_t>(deepest - list.gap.begin())]), -*deepest,
+      count > 1 ? fmt::format(" ({} contact points overlap in all)", count) : ""));
+}
+
 }  // namespace
 
 State start_without_penetration(const System& system, Consistency mode, State state) {
@@ -104,10 +120,7 @@ State start_without_penetration(const System& system, Consistency mode, State st
   const double depth = deepest(list), small = (bodies ? small_overlap : typed_precision) * size;
   if (depth <= round_off * size) return state;
   if (mode == Consistency::check && bodies && depth <= bodies->overlap) return state;  // as asked for
-  if (mode == Consistency::check && depth > small)
-    throw InconsistentStart("the initial position penetrates:" + list_of(*finder, list, small) +
-                            "\n  Gaps begin at 0 or more: move the parts away from each other, or set consistent = "
-                            "\"project\" in [initial] to have them moved out.");
+  if (mode == Consistency::check && depth > small) refuse(*finder, list, small, bodies != nullptr);
   const auto e = system.evaluation({Q::momentum_z, Q::constraint, Q::constraint_rate_z});
   for (int k = 0; k < most_moves; ++k) {
     if (deepest(list) <= round_off * size) return state;

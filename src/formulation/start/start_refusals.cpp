@@ -10,14 +10,9 @@
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/spectrum.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
-
-double biggest(const double* x, std::size_t n) {
-  double m = 0;
-  for (std::size_t i = 0; i < n; ++i) m = !(std::abs(x[i]) <= m) ? std::abs(x[i]) : m;
-  return m;
-}
 
 namespace {
 

@@ -31,8 +31,4 @@ std::string moved_values(const Layout& layout, const State& given, const State& 
 /// characters.
 std::string list_values(const std::vector<Block>& blocks, const std::vector<double>& x, std::size_t longest = 600);
 
-/// max |x_i|; not a number where one of them is none.
-double biggest(const double* x, std::size_t n);
-inline double biggest(const std::vector<double>& x) { return biggest(x.data(), x.size()); }
-
 }  // namespace hinge

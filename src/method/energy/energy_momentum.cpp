@@ -10,10 +10,10 @@
 #include "formulation/symmetries.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 #include "system/symbolic.hpp"
 

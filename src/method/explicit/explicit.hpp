@@ -3,7 +3,7 @@
 //   y' = v(t, y, z),   z' = eta(t, y, z),   psi = zeta(t, y, z)
 //
 // where eta and zeta solve the acceleration level (formulation/acceleration.hpp): one small linear system per stage.
-// After every step positions and velocities are projected onto their constraints (formulation/projection.hpp). Without
+// After every step positions and velocities are projected onto their constraints (formulation/project). Without
 // that they drift: |g| like t^2, |g_t + G v| like t; with Baumgarte's terms they stay at the size of the local error.
 //
 // Dormand and Prince's methods of order 5 and 8, with fixed or chosen steps, for systems that are not stiff. Order 5
@@ -61,7 +61,7 @@ class ExplicitStages {
 
  private:
   struct Dense;  // made when it is first asked for
-  double* rate(int stage) const { return const_cast<double*>(k_.data()) + stage * n_; }
+  double* rate(int stage) const { return k_.data() + stage * n_; }
   bool rates(double t, const double* x, double* out);
   void combine(const ExplicitTableau::Row& row, const double* x, double h, double* out) const;
   void prepare_dense() const;
@@ -74,7 +74,8 @@ class ExplicitStages {
   Acceleration acceleration_;
   ConstraintProjection projection_;
   double t0_ = 0, h_ = 0;
-  std::vector<double> x0_, x1_, stage_, last_stage_, k_, psi_, start_psi_, error_;
+  std::vector<double> x0_, x1_, stage_, last_stage_, psi_, start_psi_, error_;
+  mutable std::vector<double> k_;  // rates of all stages; interpolation adds its own
   long evaluations_ = 0;
   bool affine_;
   mutable std::shared_ptr<Dense> dense_;

@@ -138,7 +138,7 @@ class HalfExplicit final : public Stepper {
       (i < ny_ ? state.y[at] : state.z[at - static_cast<std::size_t>(ny_)]) = sum;
     }
     state.t = t;
-    Work& w = const_cast<Work&>(w_);  // work space only: nothing that a step depends on
+    Work& w = w_;
     w.psi = node_[2].psi;
     if (w.acceleration.compute(t, state.y.data(), state.z.data(), w.psi.data(), w.v.data(), w.a.data()))
       state.psi = w.psi;
@@ -181,7 +181,7 @@ class HalfExplicit final : public Stepper {
     return speed <= 1e-10 || size <= 1e-10 ? 1e-4 : 0.01 * std::sqrt(size / speed);
   }
 
-  HalfExplicitWork w_;
+  mutable HalfExplicitWork w_;  // interpolation works in it as well; no step depends on what is left there
   StepOptions options_;
   int order_;
   StepControl control_;

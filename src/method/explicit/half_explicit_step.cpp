@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "method/explicit/half_explicit.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {

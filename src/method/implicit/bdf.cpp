@@ -42,7 +42,7 @@ MethodInfo bdf_info() {
                   .order = "k (option order); with a tolerance chosen from 1 to k",
                   .multiplier_order = "k",
                   .preserves = {.position_level = true, .velocity_level = true},
-                  .options = formulation_options("projected-invariants"),
+                  .options = formulation_options("automatic"),
                   .reference =
                       "L. R. Petzold and F. A. Potra, ODAE methods for the numerical solution of "
                       "Euler-Lagrange equations; K. E. Brenan, S. L. Campbell and L. R. Petzold, Numerical "
@@ -58,11 +58,9 @@ MethodInfo bdf_info() {
 }
 
 MethodChoice bdf_choice(const BdfOptions& options) {
-  const Formulation form =
-      options.form.formulation == Formulation::automatic ? Formulation::projected_invariants : options.form.formulation;
+  const Formulation form = options.form.formulation;
   MethodChoice choice{bdf_info(), options.order, fmt::format("bdf, order {}", options.order), {}, options.order};
-  if (form != Formulation::projected_invariants)  // which goes without saying, and DAEs have their own
-    choice.description += fmt::format(", {}", formulation_name(form));
+  if (form != Formulation::automatic) choice.description += fmt::format(", {}", formulation_name(form));
   if (options.ssf) choice.description += " by the ssf iteration";
   choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions& steps) {
     if (!steps.chosen()) return make_fixed_bdf(std::move(system), options, solver);

@@ -1,7 +1,7 @@
 // BDF of order k with steps of given length h:
 //
-//   F(t_n, x_n, x'_n) = 0,   x'_n = (1/h) sum_{i=0..k} alpha_i x_{n-i},   sum alpha_i x_{n-i} = sum_{j=1..k} nabla^j
-//   x_n / j
+//   F(t_n, x_n, x'_n) = 0,   x'_n = (1/h) sum_{i=0..k} alpha_i x_{n-i}
+//   sum_{i=0..k} alpha_i x_{n-i} = sum_{j=1..k} (1/j) nabla^j x_n
 //
 // Order k for positions, velocities and multipliers in every formulation, k = 1..5. Keeps the constraints that are rows
 // of F, to round-off; keeps neither energy nor the symplectic form, and damps.
@@ -28,7 +28,7 @@
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/iteration_matrix.hpp"
 #include "method/implicit/radau.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

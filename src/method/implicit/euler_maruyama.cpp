@@ -166,7 +166,7 @@ MethodInfo euler_maruyama_info() {
           .options = {integer_row("seed", "1", not_negative_range,
                                   "of the random numbers, the same seed gives the same path")},
           .reference = "Winkler, J. Comput. Appl. Math. 157 (2003) 477",
-          .can = {.dae = true}};
+          .can = {.dae = true, .noise = true}};
 }
 
 }  // namespace

@@ -11,43 +11,13 @@ namespace hinge {
 
 namespace {
 
-// The formulation's multipliers have the order of y and z where the accelerations are unknowns or equations.
-bool own_multipliers_are_good(Formulation f) {
-  return f != Formulation::index_2 && f != Formulation::index_3 && f != Formulation::ggl;
-}
-
-}  // namespace
-
-RadauReport::RadauReport(std::shared_ptr<const System> system, const ImplicitProblem& problem,
-                         const RadauOptions& options)
-    : problem_(problem) {
-  using Multipliers = RadauOptions::Multipliers;
-  const bool recompute =
-      options.multipliers == Multipliers::recomputed ||
-      (options.multipliers == Multipliers::automatic && !own_multipliers_are_good(options.formulation.formulation));
-  if (!recompute || system->npsi() == 0) return;
-  acceleration_ = std::make_unique<Acceleration>(system);
-  psi_.resize(static_cast<std::size_t>(system->npsi()));
-  v_.resize(static_cast<std::size_t>(system->ny()));
-  a_.resize(static_cast<std::size_t>(system->nz()));
-}
-
-void RadauReport::fill(double t, const double* x, const double* rate, State& state) const {
-  problem_.to_state(t, x, rate, state);
-  if (!acceleration_) return;
-  psi_ = state.psi;
-  if (acceleration_->compute(t, state.y.data(), state.z.data(), psi_.data(), v_.data(), a_.data())) state.psi = psi_;
-}
-
-namespace {
-
 MethodInfo radau_info() {
   MethodInfo info{.name = "radau",
                   .summary = "Radau IIA, for stiff and constrained systems in any formulation, and for DAEs",
                   .order = "2 s - 1",
                   .multiplier_order = "2 s - 1",
                   .preserves = {.position_level = true, .velocity_level = true},
-                  .options = formulation_options("projected-invariants"),
+                  .options = formulation_options("automatic"),
                   .reference =
                       "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, "
                       "sections IV.8 and VII",
@@ -78,13 +48,19 @@ MethodChoice radau_from(const GivenOptions& given) {
 
 MethodChoice radau(const RadauOptions& options) {
   const int s = options.stages != 0 ? options.stages : 3;
-  MethodChoice choice{radau_info(), 2 * s - 1, fmt::format("Radau IIA, {} stages", s), {}, 2 * s - 1};
+  const std::string fixed = fmt::format("Radau IIA, {} stages", s);
+  MethodChoice choice{radau_info(), 2 * s - 1, fixed, {}, 2 * s - 1};
   check_options(choice.info.options, {{"stages", static_cast<double>(s)}});
-  // The default formulation goes without saying: it is one of mechanical systems, and DAEs have their own.
   const Formulation form = options.formulation.formulation;
-  if (form != Formulation::projected_invariants) choice.description += fmt::format(", {}", formulation_name(form));
+  if (form != Formulation::automatic) choice.description += fmt::format(", {}", formulation_name(form));
   choice.info.preserves = {.position_level = has_position_level(form), .velocity_level = has_velocity_level(form)};
-  if (options.projection) choice = projected(std::move(choice), *options.projection);
+  if (options.projection) declare_projection(choice, *options.projection);
+  if (options.stages == 0)
+    choice.specialise = [fixed](MethodChoice& c, const System&, const StepOptions& steps) {
+      if (!steps.chosen()) return;
+      c.description.replace(0, fixed.size(), "Radau IIA, 3, 5 or 7 stages");
+      c.order = c.multiplier_order = 0;  // of each step another
+    };
   choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions& steps) {
     if (steps.chosen()) return make_radau_adaptive(std::move(system), options, solver, steps);
     std::unique_ptr<Stepper> stepper = make_radau_stepper(system, options, solver);

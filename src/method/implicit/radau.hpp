@@ -1,4 +1,5 @@
-// Radau IIA methods: a step of given length, and steps that are chosen to meet a tolerance.
+// Radau IIA methods: a step of given length (radau_fixed.cpp has the equations, the order and what is preserved), and
+// steps that are chosen to meet a tolerance (radau_adaptive.cpp).
 #pragma once
 
 #include <memory>

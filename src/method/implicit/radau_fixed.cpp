@@ -1,4 +1,12 @@
-// Radau IIA with steps of given length. The stage equations are solved to round-off.
+// Radau IIA with s stages and steps of given length h:
+//
+//   F(t0 + c_i h, X_i, X'_i) = 0,   X_i = x0 + h sum_j a_ij X'_j,   i = 1..s,   x1 = X_s
+//
+// The stage equations are solved to round-off. Order 2 s - 1; of multipliers too where the formulation determines them
+// (index-1, projected-invariants, ...), else s. Preserved: the constraints that are rows of F. Not preserved: energy,
+// symplecticity, symmetry; fast motions are damped.
+//
+// Reference: E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, IV.8 and VII.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +15,7 @@
 #include "method/implicit/radau.hpp"
 #include "method/implicit/radau_stages.hpp"
 #include "method/step_failure.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {

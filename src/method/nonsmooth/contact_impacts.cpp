@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/contact_step.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -61,8 +61,7 @@ std::string describe(const ContactSolving& solving) {
 
 // The first contact that has both, as it is called; empty where there is none.
 static std::string rough_and_elastic(const System& system) {
-  const auto finder = system.contact_finder();
-  if (!finder) return "";
+  if (!system.structure().has_contacts) return "";
   if (const BodyTable* table = bodies_of(system)) {
     const Collider *elastic = nullptr, *other = nullptr;  // frictions are multiplied, of restitutions the larger counts
     for (const Collider& c : table->colliders)
@@ -71,6 +70,7 @@ static std::string rough_and_elastic(const System& system) {
       if (elastic && !other && c.friction > 0 && c.body != elastic->body) other = &c;
     return other ? elastic->name + " - " + other->name : "";
   }
+  const auto finder = system.contact_finder();
   ContactList contacts;
   const std::vector<double> y(static_cast<std::size_t>(system.ny()), 0.0);
   finder->find(0, y.data(), std::numeric_limits<double>::infinity(), contacts);

@@ -8,7 +8,7 @@
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/stopwatch.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
@@ -17,10 +17,6 @@ namespace {
 constexpr int most_dense = 3000;  // for impact laws that need W
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-bool all_finite(const double* x, int n) {
-  return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
-}
 
 ContactOptions solver_options(const ContactSolving& options) {
   ContactOptions o;
@@ -77,11 +73,14 @@ void ContactStep::find(double t, const double* y, double band, bool end_of_step)
   solved_ = false;
   end_drift_ = nullptr;
   if (!finder_) return;
+  if (!end_of_step) measured();  // before the list is another
   const Stopwatch watch(statistics.search_seconds);
   ContactList& list = impulses_.contacts;
   finder_->find(t, y, band, list);
-  if (end_of_step)
+  if (end_of_step) {
+    end_is_open_ = false;
     for (const double gap : list.gap) statistics.penetration = std::max(statistics.penetration, -gap);
+  }
   statistics.contacts = list.count;
   statistics.most_contacts = std::max(statistics.most_contacts, list.count);
 }

@@ -37,7 +37,7 @@ class ContactStep {
   ContactFinder& finder() { return *finder_; }
   int dimension() const { return d_; }
 
-  /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of a step.
+  /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of the last step.
   void find(double t, const double* y, double band, bool end_of_step = true);
   const ContactList& list() const { return impulses_.contacts; }
   /// To change rows before anything else uses them.
@@ -101,7 +101,9 @@ class ContactStep {
   void count_balance(double defect, double scale);
   void reset();
 
-  ContactStatistics statistics;
+  mutable ContactStatistics statistics;
+  /// With the gaps at the end of the last step, which the next find() would have counted.
+  const ContactStatistics& measured() const;
   const ContactImpulses& impulses() const { return impulses_; }
 
  private:
@@ -130,11 +132,15 @@ class ContactStep {
   static constexpr int few_rows = 200;  // of contacts, solved densely
   bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
   bool solved_ = false;  // since the last find(): start_ then is that solution
-  std::vector<double> S_, C_, x_, work_, gaps_;
-  Eigen::MatrixXd X_, W_;         // X: nz + m rows, a column per row of H
-  std::vector<int> diagonal_;     // where S_ has its diagonal
-  std::vector<char> idle_;        // rows that no velocity moves
-  std::vector<double> reaction_;  // of the last problem
+  std::vector<double> S_, C_, x_, work_;
+  mutable std::vector<double> gaps_;
+  double end_time_ = 0;
+  std::vector<double> end_position_;
+  mutable bool end_is_open_ = false;  // whose gaps are not counted yet
+  Eigen::MatrixXd X_, W_;             // X: nz + m rows, a column per row of H
+  std::vector<int> diagonal_;         // where S_ has its diagonal
+  std::vector<char> idle_;            // rows that no velocity moves
+  std::vector<double> reaction_;      // of the last problem
   ContactImpulses impulses_;
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;

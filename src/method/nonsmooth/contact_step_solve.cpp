@@ -1,6 +1,7 @@
 // Where the solver is called: warm starts, tolerances, what counts as solved; and what is kept of a step.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -167,11 +168,17 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   for (std::size_t a = 0; a < active.size(); ++a)
     std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));
   impulses_.step = h;
-  if (l.count > 0 && l.count <= 2000) {
-    gaps_.resize(at(l.count));
-    finder_->gaps(t1, y1, l, gaps_.data());
-    for (int i = 0; i < l.count; ++i) statistics.penetration = std::max(statistics.penetration, -gaps_[at(i)]);
-  }
+  end_time_ = t1;
+  end_position_.assign(y1, y1 + system_->ny());
+  end_is_open_ = true;
+}
+
+const ContactStatistics& ContactStep::measured() const {
+  if (!std::exchange(end_is_open_, false)) return statistics;
+  gaps_.resize(at(list().count));
+  finder_->gaps(end_time_, end_position_.data(), list(), gaps_.data());
+  for (const double gap : gaps_) statistics.penetration = std::max(statistics.penetration, -gap);
+  return statistics;
 }
 
 void ContactStep::reset() {

@@ -5,9 +5,9 @@
 //   impact          where a contact closes with a velocity: Newton's or Poisson's law, or one contact after the other
 //   next modes      the contact problem of an infinitesimal step h, with the accelerations in the place of velocities:
 //                   u = rate + h (H z' + curvature), M z' = b + H^T r/h - G^T psi
-//   from rest       with two slip velocities a contact that leaves its cone sets off against the reaction of the
-//   contact
-//                   problem, in a straight line until it is faster than 2 v_stop; then slip has a direction of its own
+//   from rest       with two slip velocities a contact that leaves its cone sets off against the reaction that the
+//                   contact problem gives, in a straight line until it is faster than 2 v_stop; then slip has a
+//                   direction of its own
 //   Zeno's rule     after an impact with u+ < v_stop, while the acceleration presses with b > 0, the impacts that are
 //                   left take the time 2 u+/(b (1 - e)), exactly so where b is constant: the contact closes at once,
 //                   and that time is noted. What is lost of the motion are heights up to v_stop^2/(2 b), and rounds of

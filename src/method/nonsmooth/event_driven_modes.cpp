@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/event_driven.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -10,7 +10,7 @@
 #include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/step_failure.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -210,7 +210,7 @@ MethodInfo generalized_alpha_info() {
           .reference =
               "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. "
               "Dyn. 18 (2007) 185-202",
-          .can = {.contacts = true}};
+          .can = {.contacts = true, .touching_bodies = 2}};
 }
 
 }  // namespace

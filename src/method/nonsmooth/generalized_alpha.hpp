@@ -46,7 +46,7 @@ class GeneralizedAlpha final : public Stepper {
     begun_ = false;
     if (contacts_) contacts_->reset();
   }
-  const ContactStatistics* contact_statistics() const override { return contacts_ ? &contacts_->statistics : nullptr; }
+  const ContactStatistics* contact_statistics() const override { return contacts_ ? &contacts_->measured() : nullptr; }
   const ContactImpulses* contact_impulses() const override { return contacts_ ? &contacts_->impulses() : nullptr; }
 
  private:

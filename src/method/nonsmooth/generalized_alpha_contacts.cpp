@@ -20,9 +20,9 @@
 
 #include "method/nonsmooth/generalized_alpha.hpp"
 #include "method/step_failure.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {

@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
-#include "expression/derivative.hpp"
 #include "hinge/error.hpp"
 #include "method/nonsmooth/contact_options.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
-#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -31,6 +29,8 @@ constexpr ContactDemands demands{
     .bodies = true,
     .other_joints = "; for other reactions use symplectic-euler, radau or bdf"};
 
+Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
+
 }  // namespace
 
 MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
@@ -43,20 +43,13 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
       constant_mass_(system_->is_constant(Q::momentum_z)),
       bodies_(system_->structure().has_bodies),
       walls_move_(!bodies_ && system_->structure().gaps_depend_on_time),
-      theta_(options.theta > 0                       ? options.theta
-             : options.gap == GapTreatment::velocity ? 0.5
-                                                     : 1.0),
+      theta_(options.theta),
       ny_(system_->ny()),
       nz_(system_->nz()),
       m_(system_->ng()),
       matrix_(system_, implicit_),
       contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
-      position_(system_,
-                options.projection == Projection::both || options.projection == Projection::position
-                    ? Projection::position
-                    : Projection::none,
-                solver.linear_algebra),
-      both_(system_, options.projection, solver.linear_algebra) {
+      projection_(system_, implicit_ ? position_part(options.projection) : options.projection, solver.linear_algebra) {
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z});
   next_ = system_->evaluation({Q::acceleration_force, Q::constraint_rate, Q::constraint_rate_z});
   mass_ = system_->evaluation({Q::momentum_z});
@@ -103,7 +96,7 @@ double MoreauJean::free_band(const State& state, double h) {
   return std::max(band(state.z.data(), h), band(z_new_.data(), h));
 }
 
-// The contacts of the step at (t0, y0), and which are active.
+// The contacts of the step at (t0, y0), which are active, and their velocities u0.
 void MoreauJean::choose_contacts(const State& state, double h, double band) {
   if (!contacts_.has_contacts()) return;
   contacts_.find(state.t, state.y.data(), band);
@@ -114,23 +107,27 @@ void MoreauJean::choose_contacts(const State& state, double h, double band) {
   }
   const ContactList& l = contacts_.list();
   for (int i = 0; i < l.count; ++i) contacts_.active.push_back(i);
+  u0_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), u0_.data());
   if (options_.gap != GapTreatment::velocity) {
     for (int i = 0; i < l.count; ++i)
       if (l.restitution[at(i)] > 0)
-        throw UnsuitableMethod(fmt::format(
-            "gap = \"{}\" has no restitution, but the contact {} has {:g}; use gap = \"velocity\" or restitution = 0",
-            options_.gap == GapTreatment::linearised ? "linearised" : "nonlinear",
-            contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
+        throw UnsuitableMethod(
+            fmt::format("a gap that is treated by positions has no restitution, but the contact {} has {:g}; use gap = "
+                        "\"velocity\" or restitution = 0",
+                        contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
     return;
   }
   const int d = contacts_.dimension();
-  u0_.resize(at(contacts_.rows()));
-  contacts_.velocities(state.z.data(), u0_.data());
   const double eps = 1e-12 * std::max(contacts_.finder().length_scale(), bodies_ ? 0.0 : biggest(state.y.data(), ny_));
   std::size_t kept = 0;
   for (int i = 0; i < l.count; ++i)
-    if (l.gap[at(i)] + options_.activation * h * u0_[at(i * d)] <= eps) contacts_.active[kept++] = i;
+    if (l.gap[at(i)] + options_.activation * h * u0_[at(i * d)] <= eps) {
+      std::copy_n(u0_.begin() + i * d, d, u0_.begin() + static_cast<std::ptrdiff_t>(kept) * d);
+      contacts_.active[kept++] = i;
+    }
   contacts_.active.resize(kept);
+  u0_.resize(at(contacts_.rows()));
 }
 
 // z0 after the impacts of Poisson's or the sequential law
@@ -227,7 +224,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
   bool factored = false;
   const auto move_to_end = [&] {
     move(state, h);
-    return !position_.active() || position_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+    return !projection_.active() || projection_.project(t1, y1_.data(), z1_.data(), state.psi.data());
   };
   Settling rule(newton_policy::contacts_on_velocities, max_iterations_);
   const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
@@ -316,7 +313,7 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
     return {change, biggest(z1_.data(), nz_)};
   });
   if (trouble == NewtonTrouble::singular) return false;
-  return !both_.active() || both_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+  return !projection_.active() || projection_.project(t1, y1_.data(), z1_.data(), state.psi.data());
 }
 
 StepResult MoreauJean::step(State& state, double h) {
@@ -333,8 +330,6 @@ StepResult MoreauJean::step(State& state, double h) {
   double reach = contacts_.has_contacts() ? free_band(state, h) : 0;
   choose_contacts(state, h, reach);
   for (int look = 0;; ++look) {
-    u0_.resize(at(contacts_.rows()));
-    contacts_.velocities(state.z.data(), u0_.data());
     if (!strike(state)) return contacts_.explain(state, h, "the impacts");
     if (implicit_ ? !solve_implicit(state, h) : !solve_explicit(state, h))
       return contacts_.explain(state, h, "the step");

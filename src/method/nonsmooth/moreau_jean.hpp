@@ -46,7 +46,7 @@ class MoreauJean final : public Stepper {
   StepResult step(State& state, double h) override;
   void reset() override { contacts_.reset(); }
   const ContactStatistics* contact_statistics() const override {
-    return contacts_.has_contacts() ? &contacts_.statistics : nullptr;
+    return contacts_.has_contacts() ? &contacts_.measured() : nullptr;
   }
   const ContactImpulses* contact_impulses() const override {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
@@ -79,7 +79,7 @@ class MoreauJean final : public Stepper {
   bool without_forces_ = false, symmetric_part_ = false;
   ContactStep contacts_;
   std::optional<SpinRows> spin_rows_;  // of bodies
-  ConstraintProjection position_, both_;
+  ConstraintProjection projection_;    // of implicit steps the positions only: velocities are solved for
   std::unique_ptr<Evaluation> here_, next_, mass_;
   ContactList ends_;  // the contacts at (t1, y0), where walls move
   std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;

@@ -11,6 +11,8 @@ namespace hinge {
 
 namespace {
 
+const std::vector<std::string> gaps = {"velocity", "linearised", "nonlinear"};
+
 MethodInfo moreau_jean_info() {
   MethodInfo info{.name = "moreau-jean",
                   .summary = "Moreau's and Jean's time stepping for contacts with friction, impacts and joints",
@@ -21,14 +23,12 @@ MethodInfo moreau_jean_info() {
                   .reference =
                       "J. J. Moreau, CISM Courses 302 (1988) 1-82; M. Jean, Comput. Methods Appl. Mech. Eng. "
                       "177 (1999) 235-257; M. Anitescu, Math. Program. 105 (2006) 113-143",
-                  .can = {.dae = true, .contacts = true}};
+                  .can = {.dae = true, .contacts = true, .touching_bodies = 3, .particles = true}};
   OptionInfo theta = number_row("theta", "", {0.5, 1}, "where in the step forces act");
   theta.default_depends = "1/2 with gap = \"velocity\", else 1";
   info.options.insert(
       info.options.begin(),
-      {theta,
-       word_row("gap", {"velocity", "linearised", "nonlinear"},
-                "what a contact demands of a step; the velocity of closed contacts, or the gap"),
+      {theta, word_row("gap", gaps, "what a contact demands of a step; the velocity of closed contacts, or the gap"),
        number_row("activation", "0.5", {0, 1}, "gamma, a contact takes part where gap + gamma h u_N <= 0"),
        word_row("impact", {"newton", "poisson", "moreau", "sequential"}, "the law of impact"), sequence_option()});
   info.options.push_back(number_row("recover", "0", not_negative_range,
@@ -39,15 +39,14 @@ MethodInfo moreau_jean_info() {
   return info;
 }
 
-double read_theta(const MoreauJeanOptions& o) {
-  return o.theta > 0 ? o.theta : o.gap == GapTreatment::velocity ? 0.5 : 1.0;
-}
-
 }  // namespace
 
-MethodChoice moreau_jean(const MoreauJeanOptions& options) {
+MethodChoice moreau_jean(const MoreauJeanOptions& given) {
+  MoreauJeanOptions options = given;
   options.solving.validate();
-  const double theta = read_theta(options);
+  const double dae_theta = options.theta > 0 ? options.theta : 1;
+  if (!(options.theta > 0)) options.theta = options.gap == GapTreatment::velocity ? 0.5 : 1.0;
+  const double theta = options.theta;
   MethodChoice choice{moreau_jean_info(), theta == 0.5 ? 2 : 1, "", {}, 1};
   check_options(choice.info.options,
                 {{"theta", theta}, {"activation", options.activation}, {"recover", options.recover}});
@@ -60,28 +59,26 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
                     theta));
   if (options.gap != GapTreatment::velocity && options.impact != ImpactLaw::newton)
     throw OptionError("impact", "impact laws need gap = \"velocity\"; gaps treated by positions have no restitution");
-  const char* gaps[] = {"velocity", "linearised", "nonlinear"};
+  const std::string& gap = gaps[static_cast<std::size_t>(options.gap)];
   const char* laws[] = {"Newton", "Poisson", "Moreau", "sequential"};
-  choice.description = fmt::format("Moreau-Jean, theta {:g}, gap {}", theta, gaps[static_cast<int>(options.gap)]);
+  choice.description = fmt::format("Moreau-Jean, theta {:g}, gap {}", theta, gap);
   if (options.gap == GapTreatment::velocity)
     choice.description += fmt::format(", {} impacts", laws[static_cast<int>(options.impact)]);
   choice.description += describe(options.solving);
   choice.info.preserves.position_level = projects_position(options.projection);
-  const double dae_theta = options.theta > 0 ? options.theta : 1;
   choice.make = [options, dae_theta](std::shared_ptr<const System> system, const SolverOptions& solver,
                                      const StepOptions&) -> std::unique_ptr<Stepper> {
     if (system->structure().is_dae) return make_pair_stepper(std::move(system), dae_theta, solver);
     return std::make_unique<MoreauJean>(std::move(system), options, solver);
   };
-  choice.describe = [dae_theta](const System& system) {  // impacts and gaps are not what it is about
-    return system.structure().is_dae
-               ? fmt::format("Moreau-Jean on a DAE: implicit steps with theta = {:g}, order 1", dae_theta)
-               : "";
+  choice.specialise = [dae_theta](MethodChoice& c, const System& system, const StepOptions&) {
+    if (!system.structure().is_dae) return;  // impacts and gaps are not what it is about
+    c.description = fmt::format("Moreau-Jean on a DAE: implicit steps with theta = {:g}, order 1", dae_theta);
+    c.order = 1;
   };
   if (options.gap != GapTreatment::velocity)
     choice.no_restitution =
-        fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0",
-                    gaps[static_cast<int>(options.gap)]);
+        fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0", gap);
   choice.warnings = [options](const System& system) {
     std::vector<std::string> list;
     if (options.gap == GapTreatment::velocity && options.impact == ImpactLaw::newton)

@@ -8,8 +8,8 @@
 #include "hinge/error.hpp"
 #include "method/contact_band.hpp"
 #include "method/nonsmooth/contact_options.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -165,7 +165,7 @@ MethodInfo paoli_schatzman_info() {
           .preserves = {.position_level = true, .symplectic = true, .momentum_maps = true},  // where nothing strikes
           .options = contact_options(),
           .reference = "L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733",
-          .can = {.contacts = true}};
+          .can = {.contacts = true, .touching_bodies = 2, .particles = true}};
 }
 
 }  // namespace

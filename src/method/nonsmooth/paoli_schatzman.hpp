@@ -33,7 +33,7 @@ class PaoliSchatzman final : public Stepper {
     contacts_.reset();
   }
   const ContactStatistics* contact_statistics() const override {
-    return contacts_.has_contacts() ? &contacts_.statistics : nullptr;
+    return contacts_.has_contacts() ? &contacts_.measured() : nullptr;
   }
   const ContactImpulses* contact_impulses() const override {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;

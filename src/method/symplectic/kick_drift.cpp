@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {

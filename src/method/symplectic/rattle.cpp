@@ -21,7 +21,7 @@
 #include "method/step_failure.hpp"
 #include "method/symplectic/kick_drift.hpp"
 #include "method/symplectic/spark.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
 #include "solve/newton/newton.hpp"
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -39,7 +39,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   velocity_is_z_ = system_->structure().velocity_is_z;
   n_inverse_ = Lu<double>((c_.abar * c_.atilde).block(1, 0, st_, st_)).inverse();
 
-  start_ = system_->evaluation({Q::momentum, Q::velocity, Q::force});
+  start_ = system_->evaluation({Q::momentum, Q::velocity});
   stage_ = velocity_is_z_ ? system_->evaluation({Q::momentum, Q::force})
                           : system_->evaluation({Q::velocity, Q::momentum, Q::force});
   first_node_ = {system_->evaluation({Q::reaction}), system_->evaluation({Q::reaction, Q::reaction_psi})};
@@ -72,8 +72,9 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   newton_.resize(size(std::max(nz_ + m_, ny_)));
   force_is_constant_ = system_->is_constant(Q::force);
   if (force_is_constant_) {
-    start_->at(0, y1_.data(), z1_.data(), psi1_.data());
-    for (int i = 0; i < s_; ++i) std::copy_n((*start_)[Q::force], nz_, f_(i));
+    const auto force = system_->evaluation({Q::force});
+    force->at(0, y1_.data(), z1_.data(), psi1_.data());
+    for (int i = 0; i < s_; ++i) std::copy_n((*force)[Q::force], nz_, f_(i));
   }
 }
 

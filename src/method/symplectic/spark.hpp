@@ -1,6 +1,6 @@
 // One step of any SPARK method (s, st) for  y' = v, d/dt p = f + r(t, y, psi), 0 = g, 0 = g_t + g_y v.
 //
-// Equations: see spark_tableau.hpp. Because atilde_{i,st} = 0 the step splits into two systems:
+// Equations: see hinge/tableau.hpp. Because atilde_{i,st} = 0 the step splits into two systems:
 //   block 1: stages (Y_i, Z_i) and multipliers L_0..L_{st-1}, with g(Yt_i) = 0 scaled by 1/h^2;
 //   block 2: z1 and L_st, with g_t + g_y v (y1, z1) = 0 scaled by 1/h.
 // Y_i, Yt_i and y1 are sums over the stage velocities and never independent unknowns of the simplified iteration.

@@ -11,8 +11,8 @@
 #include "method/symplectic/round_off.hpp"
 #include "method/symplectic/spark.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
-#include "method/vectors.hpp"
 #include "solve/linear/saddle_point.hpp"
+#include "solve/linear/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
 #include "solve/newton/newton.hpp"
 

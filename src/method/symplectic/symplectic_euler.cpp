@@ -8,7 +8,7 @@
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/symplectic/symplectic_euler_step.hpp"
-#include "method/vectors.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 

@@ -2,8 +2,8 @@
 //
 // Stiff means that the length of the steps is set by stability instead of accuracy: |h lambda| of the fastest motion
 // stays at the border of the stability domain (DOP853's test), or the explicit method fails or rejects most of its
-// steps. F(t, x, x') = 0 goes to radau at once. A system made of functions, which radau does not take, stays with the
-// explicit method, and the run says so.
+// steps. F(t, x, x') = 0 goes to radau at once. A system that radau refuses stays with the explicit method, and the run
+// says so.
 #include <optional>
 #include <utility>
 
@@ -12,16 +12,17 @@
 #include "hinge/error.hpp"
 #include "method/explicit/explicit.hpp"
 #include "method/method_entry.hpp"
+#include "method/stepper_around.hpp"
 
 namespace hinge {
 
 namespace {
 
-class Automatic final : public Stepper {
+class Automatic final : public StepperAround {
  public:
   Automatic(std::shared_ptr<const System> system, std::optional<Projection> projection, const SolverOptions& solver,
             const StepOptions& steps)
-      : Stepper(true), system_(std::move(system)), projection_(projection), solver_(solver), steps_(steps) {
+      : StepperAround(true), system_(std::move(system)), projection_(projection), solver_(solver), steps_(steps) {
     if (system_->structure().is_dae)
       implicit_ = make_implicit(steps_);
     else
@@ -34,19 +35,21 @@ class Automatic final : public Stepper {
     recent_steps_ = 0;
     recent_rejected_ = 0;
     if (next_) last_ = std::exchange(next_, nullptr);
-    if (explicit_ && last_ == explicit_.get()) return explicit_->start(state);
-    return implicit_->start(state);
+    return StepperAround::start(state);
+  }
+
+  StepResult continue_from(const State& state) override {
+    return next_ ? start(state) : StepperAround::continue_from(state);
   }
 
   StepResult advance(State& state, double limit) override {
     if (next_) last_ = std::exchange(next_, nullptr);
-    if (last_ != explicit_.get()) return finished(implicit_->advance(state, limit));
+    if (last_ != explicit_.get()) return StepperAround::advance(state, limit);
     const long rejected_before = explicit_->counters().rejected + explicit_->counters().failed;
-    const StepResult result = explicit_->advance(state, limit);
-    count();
+    const StepResult result = StepperAround::advance(state, limit);
     if (!result) {
       if (!may_switch_ || !switch_over(state, "the explicit method failed")) return result;
-      return finished(implicit_->advance(state, limit));
+      return StepperAround::advance(state, limit);
     }
     // most steps rejected, over a stretch: the estimate does not behave as that of a smooth motion
     recent_rejected_ += explicit_->counters().rejected + explicit_->counters().failed - rejected_before;
@@ -62,9 +65,6 @@ class Automatic final : public Stepper {
     }
     return {};
   }
-
-  // Between the ends of the last step: of the method that made it.
-  void interpolate(double t, State& state) const override { last_->interpolate(t, state); }
 
   std::vector<std::string> remarks() const override {
     std::vector<std::string> all = remarks_;
@@ -82,8 +82,7 @@ class Automatic final : public Stepper {
 
  private:
   std::unique_ptr<Stepper> make_implicit(const StepOptions& steps) const {
-    return radau({.formulation = {Formulation::projected_invariants}, .projection = projection_})
-        .bind(system_, solver_, steps);
+    return radau({.projection = projection_}).bind(system_, solver_, steps);
   }
 
   // Makes the implicit method and starts it; false where that is not possible.
@@ -114,14 +113,12 @@ class Automatic final : public Stepper {
     return true;
   }
 
-  StepResult finished(StepResult result) {
-    count();
-    return result;
-  }
-  void count() {
-    counters_ = Counters{};
-    if (explicit_) counters_ += explicit_->counters();
-    if (implicit_) counters_ += implicit_->counters();
+  Stepper& inner() const override { return *last_; }
+  Counters work() const override {
+    Counters sum;
+    if (explicit_) sum += explicit_->counters();
+    if (implicit_) sum += implicit_->counters();
+    return sum;
   }
 
   std::shared_ptr<const System> system_;

@@ -11,6 +11,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/implicit/bdf.hpp"
+#include "method/stepper_around.hpp"
 #include "method/wrap/sliding.hpp"
 #include "method/wrap/smooth_piece.hpp"
 
@@ -30,11 +31,11 @@ constexpr int most_short_pieces = 30;  // in a row,
 constexpr double crowded = 1e-6;       // in this part of the time left
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-class PiecewiseStepper final : public Stepper {
+class PiecewiseStepper final : public StepperAround {
  public:
   PiecewiseStepper(const MethodChoice& method, std::shared_ptr<const SymbolicSystem> system,
                    const SolverOptions& solver, const StepOptions& adaptive)
-      : Stepper(true),
+      : StepperAround(true),
         system_(std::move(system)),
         solver_(solver),
         adaptive_(adaptive),
@@ -47,8 +48,9 @@ class PiecewiseStepper final : public Stepper {
         sliding_(*system_, branches_),
         sides_(branches_.size(), 1) {
     values_.resize(branches_.size());
+    discarded_contacts_.momentum_balance = -1;  // not measured
     const Equations& eq = system_->equations();
-    method_.bind(system_, solver, adaptive);  // says what does not fit
+    whole_ = method_.bind(system_, solver, adaptive);  // says what does not fit
     if (is_dae_) {
       euler_ = implicit_euler(system_);
       differential_.assign(eq.y.size(), 0);
@@ -66,12 +68,11 @@ class PiecewiseStepper final : public Stepper {
     sliding_.forget();
     find_sides(state);
     choose_piece();
-    return finish(piece_->stepper->start(state));
+    return StepperAround::start(state);
   }
 
   StepResult continue_from(const State& state) override {
-    if (pending_) return {};
-    return finish(stepper().continue_from(state));
+    return pending_ ? StepResult{} : StepperAround::continue_from(state);
   }
 
   StepResult advance(State& state, double limit) override {
@@ -81,7 +82,7 @@ class PiecewiseStepper final : public Stepper {
         if (StepResult result = change_branches(state, limit); !result) return refuse(state, result);
       before_ = state;
       const bool capped = cap_ < limit;
-      if (StepResult result = finish(stepper().advance(state, std::min(cap_, limit))); !result) {
+      if (StepResult result = counted(stepper().advance(state, std::min(cap_, limit))); !result) {
         if (++stuck_ > most_stuck() || !ends_here(before_)) return refuse(state, result);
         pending_ = true;
         cap_ = no_cap;
@@ -99,7 +100,7 @@ class PiecewiseStepper final : public Stepper {
       if (progress && again_ && !capped && part < (1 - near_end) * length && part > near_end * length) {
         cap_ = change_;  // once more, so that the root is at the end of a step, where the method is most accurate
         state = before_;
-        if (StepResult result = finish(stepper().start(state)); !result) return refuse(state, result);
+        if (StepResult result = counted(stepper().start(state)); !result) return refuse(state, result);
         continue;
       }
       cap_ = no_cap;
@@ -115,8 +116,6 @@ class PiecewiseStepper final : public Stepper {
     }
   }
 
-  void interpolate(double t, State& state) const override { stepper().interpolate(t, state); }
-
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list;
     if (changes_ == 0 && piece_) list = stepper().remarks();
@@ -125,6 +124,17 @@ class PiecewiseStepper final : public Stepper {
           fmt::format("the equations change to another branch {} time{}, first at t = {:.10g}: started anew there",
                       changes_, changes_ == 1 ? "" : "s", first_change_));
     return list;
+  }
+
+  const ContactStatistics* contact_statistics() const override {
+    if (!inner().contact_statistics()) return nullptr;
+    contacts_ = discarded_contacts_;
+    for (const auto& [sides, piece] : pieces_)
+      if (&piece != piece_) contacts_ += *piece.stepper->contact_statistics();
+    contacts_ += *inner().contact_statistics();
+    std::stable_sort(contacts_.events.begin(), contacts_.events.end(),
+                     [](const auto& a, const auto& b) { return a.t < b.t; });
+    return &contacts_;
   }
 
   std::vector<Doubt> doubts() const override {
@@ -149,11 +159,11 @@ class PiecewiseStepper final : public Stepper {
     return result;
   }
 
-  // All work so far, of all pieces.
-  StepResult finish(StepResult result) {
-    counters_ = discarded_;
-    for (const auto& [sides, piece] : pieces_) counters_ += piece.stepper->counters();
-    return result;
+  Stepper& inner() const override { return piece_ ? *piece_->stepper : *whole_; }
+  Counters work() const override {
+    Counters sum = discarded_;
+    for (const auto& [sides, piece] : pieces_) sum += piece.stepper->counters();
+    return sum;
   }
 
   void find_sides(const State& s) {
@@ -180,7 +190,10 @@ class PiecewiseStepper final : public Stepper {
     auto at = pieces_.find(sides_);
     if (at == pieces_.end()) {
       if (pieces_.size() >= most_pieces) {
-        for (const auto& [sides, piece] : pieces_) discarded_ += piece.stepper->counters();
+        for (const auto& [sides, piece] : pieces_) {
+          discarded_ += piece.stepper->counters();
+          if (const ContactStatistics* c = piece.stepper->contact_statistics()) discarded_contacts_ += *c;
+        }
         pieces_.clear();
       }
       at = pieces_.emplace(sides_, make_piece()).first;
@@ -282,7 +295,7 @@ class PiecewiseStepper final : public Stepper {
                             state.t, e.what())};
     }
     if (sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_)) return to_and_fro(state.t);
-    return finish(piece_->stepper->start(state));
+    return counted(stepper().start(state));
   }
 
   // The sides that the motion comes to. Of a DAE they are those after a short step of the implicit Euler method with
@@ -366,7 +379,10 @@ class PiecewiseStepper final : public Stepper {
   bool pending_ = false;  // the last step has ended at a root
   int stuck_ = 0, short_pieces_ = 0;
   long steps_here_ = 0, changes_ = 0;
+  std::unique_ptr<Stepper> whole_;  // answers before the start
   Counters discarded_;
+  ContactStatistics discarded_contacts_;
+  mutable ContactStatistics contacts_;
 };
 
 }  // namespace

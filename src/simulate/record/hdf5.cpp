@@ -1,3 +1,4 @@
+// Calls of HDF5, each checked, one thread at a time.
 #ifdef HINGE_HAVE_HDF5
 
 #include "simulate/record/hdf5.hpp"

@@ -53,13 +53,13 @@ void require_recordable(const std::string& path, const RecordHeader& header) {
 const char* hint_for(int system_error) {
   switch (system_error) {
     case ENOENT:
-    case ENOTDIR: return "create the folder or choose another --out";
-    case EISDIR: return "give the name of a file in that folder as --out";
+    case ENOTDIR: return "create the folder or choose another file";
+    case EISDIR: return "give the name of a file in that folder";
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return "free some space or choose another --out";
-    case EAGAIN: return "another program has it open; close it there or choose another --out";
-    default: return "choose another --out";
+    case EFBIG: return "free some space or choose another file";
+    case EAGAIN: return "another program has it open; close it there or choose another file";
+    default: return "choose another file";
   }
 }
 

@@ -20,7 +20,7 @@ Trajectory read_hdf5_record(const std::string& path);
 /// In small letters: ".csv".
 std::string ending_of(const std::string& path);
 
-/// "cannot write 'x/y.csv': No such file or directory; create the folder or choose another --out"
+/// "cannot write 'x/y.csv': No such file or directory; create the folder or choose another file"
 OutputError cannot_write(const std::string& path, int system_error);
 OutputError cannot_write(const std::string& path, const std::string& reason);
 InputError cannot_read(const std::string& path, int system_error);

@@ -2,9 +2,8 @@
 //
 //   NAME_000012_points.vtp     centres of spheres and particles: radius, velocity, angular_velocity, orientation, body
 //   NAME_000012_surfaces.vtp   boxes, capsules, cylinders, meshes, pieces of planes: velocity, body
-//   NAME_000012_contacts.vtp   contact points: force, normal, gap; and the force chains, as lines from centre to
-//   contact
-//                              to centre
+//   NAME_000012_contacts.vtp   contact points: force, normal, gap; and the force chains, lines between the centres of
+//                              bodies through their contacts
 //
 // XML with base64 data, little endian. The list is complete after each picture; at the end it gets the status of the
 // run as a comment.

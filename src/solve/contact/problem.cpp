@@ -1,3 +1,4 @@
+// A contact problem by itself: is it one, and what follows from it without solving it.
 #include <algorithm>
 #include <cmath>
 

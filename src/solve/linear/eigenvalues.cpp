@@ -1,3 +1,4 @@
+// Eigenvalues: the one place that instantiates Eigen's.
 #include <Eigen/Eigenvalues>
 
 #include "solve/linear/spectrum.hpp"

@@ -1,3 +1,4 @@
+// Singular values, and what is nearest in their sense: the one place that instantiates Eigen's.
 #include <Eigen/SVD>
 
 #include "solve/linear/spectrum.hpp"

@@ -259,13 +259,13 @@ TEST_P(RecorderFormat, OverwritesAnExistingFile) {
 TEST_P(RecorderFormat, RefusesAMissingFolderWithTheReason) {
   const std::string path = in_folder(std::string("missing/run") + GetParam());
   EXPECT_EQ(output_error([&] { open_recorder(path, example_header()); }),
-            "cannot write '" + path + "': No such file or directory; create the folder or choose another --out");
+            "cannot write '" + path + "': No such file or directory; create the folder or choose another file");
 }
 
 TEST_P(RecorderFormat, RefusesAFolder) {
   fs::create_directory(path_);
   EXPECT_EQ(output_error([&] { open_recorder(path_, example_header()); }),
-            "cannot write '" + path_ + "': Is a directory; give the name of a file in that folder as --out");
+            "cannot write '" + path_ + "': Is a directory; give the name of a file in that folder");
 }
 
 TEST_P(RecorderFormat, RefusesRowsOfTheWrongWidth) {
@@ -300,7 +300,7 @@ TEST_P(RecorderFormat, FileSizeLimitIsReportedAndKeepsTheRowsBefore) {
     const auto recorder = open_recorder(path_, example_header());
     const std::string message = output_error([&] { record_example_rows(*recorder, 100'000); });
     const bool explained =
-        message == "cannot write '" + path_ + "': File too large; free some space or choose another --out";
+        message == "cannot write '" + path_ + "': File too large; free some space or choose another file";
     ::_exit(explained ? 0 : 1);  // without finish(), as if killed right then
   });
   EXPECT_TRUE(WIFEXITED(ending) && WEXITSTATUS(ending) == 0);
@@ -352,7 +352,7 @@ TEST_F(Recording, CsvOnAFullDeviceIsRefusedWithTheReason) {
   const std::string path = in_folder("full.csv");
   fs::create_symlink("/dev/full", path);
   EXPECT_EQ(output_error([&] { open_recorder(path, example_header()); }),
-            "cannot write '" + path + "': No space left on device; free some space or choose another --out");
+            "cannot write '" + path + "': No space left on device; free some space or choose another file");
 }
 
 TEST_F(Recording, Hdf5ReservesRoomSoThatAFullDiskStillTakesTheStatus) {

@@ -1,9 +1,10 @@
-// The few vector operations that steps are made of.
+// The few vector operations that iterations and steps are made of.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace hinge {
 
@@ -29,6 +30,13 @@ inline double biggest(const double* x, int n) {
   if (nan) return std::numeric_limits<double>::quiet_NaN();
   return std::max(std::max(lane[0], lane[1]), std::max(lane[2], lane[3]));
 }
+
+inline double biggest(const std::vector<double>& x) { return biggest(x.data(), static_cast<int>(x.size())); }
+
+inline bool all_finite(const double* x, int n) {
+  return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
+}
+inline bool all_finite(const std::vector<double>& x) { return all_finite(x.data(), static_cast<int>(x.size())); }
 
 /// Roundings of many constraints that hang together add up like a random walk: how many times one rounding.
 inline double rounding_growth(int constraints) { return std::max(1.0, std::sqrt(constraints) / 8); }
