@@ -35,8 +35,8 @@ struct Model {
   std::vector<Quantity> quantities;
   std::vector<std::pair<std::string, MomentumMap>> momentum_maps;  ///< [output] momentum
   std::vector<Event> events;                                       ///< [[event]]
-  std::string output_file;                                         ///< [output] file
-  std::string picture_file;                                        ///< [output] vtk
+  std::string output_file;                                         ///< [output] file, in the folder of the model
+  std::string picture_file;                                        ///< [output] vtk, there too
   ExactSolution exact;                                             ///< [exact]
 
   /// A simulation with the method bound, quantities observed and output set; start() has not been called.
@@ -47,5 +47,7 @@ struct Model {
 Model load_model(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file name in messages.
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
+/// Why a path lies outside of the folder of the model, links followed; empty where it does not.
+std::string why_outside(const Model& model, const std::string& path);
 
 }  // namespace hinge

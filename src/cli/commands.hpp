@@ -14,7 +14,7 @@ enum ExitStatus { done = 0, numerics_failed = 1, input_wrong = 2, interrupted = 
 struct RunArguments {
   std::string model, out;
   std::vector<Override> overrides;
-  bool json = false, quiet = false, condition = false, strict = false;
+  bool json = false, quiet = false, condition = false, strict = false, force = false;
 };
 
 /// Of convergence and compare.
@@ -22,14 +22,14 @@ struct StudyArguments {
   std::string model;
   std::optional<std::string> tolerances, steps, methods, reference, reference_step, csv;
   std::vector<Override> overrides;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, force = false;
 };
 
 struct ContactArguments {
   std::string file, solver = "auto", scaling = "ours", friction, out;
   double tolerance = 1e-8, seconds = 0, relaxation = 1;
   int iterations = 0, threads = 1, facets = 8;
-  bool json = false, quiet = false, history = false, guess = false, list = false;
+  bool json = false, quiet = false, history = false, guess = false, list = false, force = false;
 };
 
 /// Throws the current exception again; where the library finds fault with the model, with the file and the section.

@@ -69,7 +69,7 @@ int compare(const StudyArguments& arguments) {
   catch_interrupts();
   status.show("computing the reference");
   const Reference reference = reference_of(study, tolerances, steps);
-  CsvTable csv(arguments.csv,
+  CsvTable csv(arguments,
                "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
                "evaluations,factorisations,seconds");
   const WorkPrecision work = located(study.model, [&] {

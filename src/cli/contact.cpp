@@ -6,17 +6,23 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "cli/terminal.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/contact.hpp"
+#include "simulate/record/recorder.hpp"
+#include "solve/contact/stop.hpp"
 
 namespace hinge::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+template <class... Parts>
+void print(fmt::format_string<Parts...> text, Parts&&... parts) {
+  std::cout << fmt::format(text, std::forward<Parts>(parts)...);
+}
 
 template <class Value>
 Value named(const std::string& option, const std::string& name,
@@ -132,8 +138,8 @@ Json problem_json(const ContactProblem& p, const std::string& path) {
 }
 
 void print_row(const std::string& name, const ContactResult& r, const ContactOptions& o) {
-  fmt::print("{:<28}{:<15}{:>10}{:>13.2e}{:>12.4f}\n", name == r.solver ? name : fmt::format("{} ({})", name, r.solver),
-             words(r.status), r.iterations, r.residual.by(o.scaling), r.seconds);
+  print("{:<28}{:<15}{:>10}{:>13.2e}{:>12.4f}\n", name == r.solver ? name : fmt::format("{} ({})", name, r.solver),
+        words(r.status), r.iterations, r.residual.by(o.scaling), r.seconds);
 }
 
 int solve_file(const ContactArguments& a, const ContactOptions& given) {
@@ -149,12 +155,13 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
     o.start = file.guess;
   }
   if (!file.remarks.empty()) std::cerr << "hinge: " << a.file << ": " << file.remarks << '\n';
+  if (!a.out.empty() && !a.force) require_replaceable(a.out);
   const std::vector<std::string> names = solvers_of(a.solver);
   const bool all = names.size() > 1;
   if (const std::string why = all ? "" : refusal(p, names[0]); !why.empty())
     throw UnsuitableMethod(fmt::format("{} cannot solve this problem: {}", names[0], why));
   if (!a.json && !a.quiet)
-    fmt::print(
+    print(
         "{}: {} contacts, {} rows{}, given as {}\nresidual: {} scaling, asked for {:.1e}\n\n{:<28}{:<15}{:>10}"
         "{:>13}{:>12}\n",
         p.title, p.contacts(), p.rows(), p.bilateral > 0 ? fmt::format(", {} bilateral", p.bilateral) : "",
@@ -164,12 +171,13 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
   Json list = Json::array();
   bool any = false;
   for (const std::string& name : names) {
+    if (any && stop_asked()) break;
     if (all)
       if (const std::string why = refusal(p, name); !why.empty()) {
         if (a.json)
           list.push_back({{"solver", name}, {"status", "refused"}, {"message", why}});
         else if (!a.quiet)
-          fmt::print("{:<28}refused: {}\n", name, why);
+          print("{:<28}refused: {}\n", name, why);
         continue;
       }
     ContactResult r = solve_contact(p, name, o);
@@ -179,7 +187,7 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
       print_row(name, r, o);
     if (!a.json && a.history && !a.quiet)
       for (const auto& point : r.history)
-        fmt::print("  {:>8}{:>13.3e}{:>12.4f}\n", point.iteration, point.residual, point.seconds);
+        print("  {:>8}{:>13.3e}{:>12.4f}\n", point.iteration, point.residual, point.seconds);
     if (!any || (r.converged() && (!best.converged() || r.seconds < best.seconds)) ||
         (!best.converged() && r.residual.by(o.scaling) < best.residual.by(o.scaling)))
       best = std::move(r);
@@ -201,22 +209,22 @@ int solve_file(const ContactArguments& a, const ContactOptions& given) {
       j["tolerance"] = o.tolerance;
       j["scaling"] = a.scaling;
     }
-    std::cout << j.dump(2) << '\n';
+    std::cout << json_text(j) << '\n';
   } else if (!a.quiet && !all) {
     const ContactResidual& res = best.residual;
-    fmt::print("\nresidual  ours {:.2e}, siconos {:.2e}, fclib {:.2e}, absolute {:.2e}\n", res.ours, res.siconos,
-               res.fclib, res.absolute);
-    fmt::print("violated  penetration {:.1e}, cone {:.1e}, r_N u_N {:.1e}, dissipation {:.1e}{}\n",
-               std::max(0.0, res.penetration), std::max(0.0, res.cone), res.signorini, res.dissipation,
-               p.bilateral > 0 ? fmt::format(", bilateral {:.1e}", res.bilateral) : "");
+    print("\nresidual  ours {:.2e}, siconos {:.2e}, fclib {:.2e}, absolute {:.2e}\n", res.ours, res.siconos, res.fclib,
+          res.absolute);
+    print("violated  penetration {:.1e}, cone {:.1e}, r_N u_N {:.1e}, dissipation {:.1e}{}\n",
+          std::max(0.0, res.penetration), std::max(0.0, res.cone), res.signorini, res.dissipation,
+          p.bilateral > 0 ? fmt::format(", bilateral {:.1e}", res.bilateral) : "");
   }
   if (!a.out.empty()) {
     write_contact_file(a.out, p, best.r, file.description);
-    if (!a.json && !a.quiet) fmt::print("\nr and u of {} are in {}\n", best.solver, a.out);
+    if (!a.json && !a.quiet) print("\nr and u of {} are in {}\n", best.solver, a.out);
   }
-  if (best.converged()) return done;
+  if (best.converged()) return stop_asked() ? interrupted : done;
   std::cerr << "hinge: " << best.message << '\n';
-  return numerics_failed;
+  return stop_asked() ? interrupted : numerics_failed;
 }
 
 // Performance profile: for each solver the share of problems that it solves within tau times the fastest one's time.
@@ -225,10 +233,15 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
   if (a.guess) throw InputError("--guess is for one problem, and a folder was given");
   if (a.history) throw InputError("--history is for one problem, and a folder was given");
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(a.file)) {
-    const std::string ending = entry.path().extension().string();
-    if (entry.is_regular_file() && (ending == ".hdf5" || ending == ".h5")) paths.push_back(entry.path().string());
+  std::error_code trouble;
+  for (std::filesystem::directory_iterator at(a.file, trouble), end; !trouble && at != end; at.increment(trouble)) {
+    const std::string ending = at->path().extension().string();
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) && (ending == ".hdf5" || ending == ".h5")) paths.push_back(at->path().string());
   }
+  if (trouble)
+    throw InputError(
+        fmt::format("cannot read the folder '{}': {}; ask for permission to read it", a.file, trouble.message()));
   std::sort(paths.begin(), paths.end());
   if (paths.empty()) throw InputError(fmt::format("'{}' has no .hdf5 or .h5 file in it", a.file));
   const std::vector<std::string> names = solvers_of(a.solver);
@@ -248,9 +261,12 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
   });
   if (paths.empty())
     throw InputError(fmt::format("none of the {} files of '{}' is a contact problem that can be read", files, a.file));
+  std::size_t tried = 0;
   for (const std::string& path : paths) {
+    if (stop_asked()) break;
+    ++tried;
     const ContactFile file = read(path, a);
-    if (!a.json && !a.quiet) fmt::print("{} ({} contacts)\n", file.problem.title, file.problem.contacts());
+    if (!a.json && !a.quiet) print("{} ({} contacts)\n", file.problem.title, file.problem.contacts());
     Json results = Json::array();
     for (const std::string& name : names) {
       seconds[name].push_back(HUGE_VAL);
@@ -262,22 +278,24 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
       if (r.converged()) seconds[name].back() = r.seconds;
       results.push_back(to_json(name, r, o, false));
       if (!a.json && !a.quiet) {
-        fmt::print("  ");
+        print("  ");
         print_row(name, r, o);
       }
     }
     problems.push_back({{"problem", problem_json(file.problem, path)}, {"results", results}});
   }
+  paths.resize(tried);
+  if (tried == 0) return interrupted;
   const std::vector<double> taus = {1, 2, 5, 10, 100, HUGE_VAL};
   Json profile = Json::object();
   if (!a.json && !a.quiet)
-    fmt::print(
+    print(
         "\nshare of the {} problems solved to {:.1e} ({}) within tau times the fastest solver's time\n{:<22}"
         "{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
         paths.size(), o.tolerance, a.scaling, "tau", "1", "2", "5", "10", "100", "any");
   for (const std::string& name : names) {
     Json shares = Json::array();
-    if (!a.json && !a.quiet) fmt::print("{:<22}", name);
+    if (!a.json && !a.quiet) print("{:<22}", name);
     for (const double tau : taus) {
       int count = 0;
       for (std::size_t k = 0; k < paths.size(); ++k) {
@@ -287,19 +305,19 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
       }
       const double share = static_cast<double>(count) / static_cast<double>(paths.size());
       shares.push_back({{"tau", std::isinf(tau) ? Json("any") : Json(tau)}, {"share", share}});
-      if (!a.json && !a.quiet) fmt::print("{:>8.2f}", share);
+      if (!a.json && !a.quiet) print("{:>8.2f}", share);
     }
-    if (!a.json && !a.quiet) fmt::print("\n");
+    if (!a.json && !a.quiet) print("\n");
     profile[name] = shares;
   }
   if (a.json)
-    std::cout << Json{{"tolerance", o.tolerance},
-                      {"scaling", a.scaling},
-                      {"problems", problems},
-                      {"profile", profile},
-                      {"unreadable", unreadable}}
-                     .dump(2)
+    std::cout << json_text(Json{{"tolerance", o.tolerance},
+                                {"scaling", a.scaling},
+                                {"problems", problems},
+                                {"profile", profile},
+                                {"unreadable", unreadable}})
               << '\n';
+  if (stop_asked()) return interrupted;
   for (const auto& [name, times] : seconds)
     for (const double time : times)
       if (std::isfinite(time)) return done;
@@ -311,7 +329,7 @@ int solve_folder(const ContactArguments& a, const ContactOptions& o) {
 
 int list_contact_solvers() {
   for (const ContactSolverInfo& info : contact_solvers())
-    fmt::print("{:<22}{}\n{:<22}solves: {}; source: {}\n", info.name, info.what, "", info.solves, info.reference);
+    print("{:<22}{}\n{:<22}solves: {}; source: {}\n", info.name, info.what, "", info.solves, info.reference);
   return done;
 }
 
@@ -321,8 +339,11 @@ int contact(const ContactArguments& arguments) {
     throw InputError("which file? As in: hinge contact pile.hdf5 (hinge contact --help says more)");
   const ContactOptions options = options_of(arguments);
   solvers_of(arguments.solver);
-  return std::filesystem::is_directory(arguments.file) ? solve_folder(arguments, options)
-                                                       : solve_file(arguments, options);
+  catch_interrupts();
+  stop_contact_solvers_if(stop_asked);
+  std::error_code none;  // what cannot be looked at is told when it is read
+  return std::filesystem::is_directory(arguments.file, none) ? solve_folder(arguments, options)
+                                                             : solve_file(arguments, options);
 }
 
 }  // namespace hinge::cli

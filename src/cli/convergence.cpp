@@ -89,7 +89,7 @@ int convergence(const StudyArguments& arguments) {
   StatusLine status(!arguments.json && !arguments.quiet);
   status.show("computing the reference");
   const Reference reference = reference_of(study, *std::min_element(steps.begin(), steps.end()));
-  CsvTable csv(arguments.csv,
+  CsvTable csv(arguments,
                "method,step,steps,status,error_y,order_y,error_z,order_z,error_multiplier,order_multiplier,"
                "newton_iterations,evaluations,seconds");
   catch_interrupts();

@@ -6,8 +6,6 @@ namespace hinge::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 const char* const part_keys[] = {"y", "z", "multiplier"};
 
 Json block_json(const std::vector<int>& shape, const double* x) {
@@ -173,6 +171,8 @@ Json study_json(const Study& study, const std::string& title) {
 
 }  // namespace
 
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
 std::string json_text(const Report& r, const std::string& method_name) {
   Json j;
   j["title"] = r.title;
@@ -216,14 +216,14 @@ std::string json_text(const Report& r, const std::string& method_name) {
   j["diagnostics"] = d;
   if (!r.output.empty()) j["output"] = {{"file", r.output}, {"rows", r.recorded}};
   j["wall_seconds"] = r.wall_seconds;
-  return j.dump(2);
+  return json_text(j);
 }
 
 std::string json_text(const ConvergenceStudy& study, const std::string& title) {
   Json j = study_json(study, title);
   for (const ConvergenceSeries& s : study.series) j["methods"].push_back(series_json(s));
   j["notes"] = study.notes();
-  return j.dump(2);
+  return json_text(j);
 }
 
 std::string json_text(const WorkPrecision& work, const std::string& title) {
@@ -233,7 +233,7 @@ std::string json_text(const WorkPrecision& work, const std::string& title) {
     for (const WorkPoint& p : s.points) series["points"].push_back(work_json(p));
     j["methods"].push_back(series);
   }
-  return j.dump(2);
+  return json_text(j);
 }
 
 std::string json_text(const std::vector<MethodInfo>& methods) {
@@ -258,7 +258,7 @@ std::string json_text(const std::vector<MethodInfo>& methods) {
                     {"reference", m.reference}});
     if (!m.condition.empty()) list.back()["preserves_if"] = m.condition;
   }
-  return list.dump(2);
+  return json_text(list);
 }
 
 }  // namespace hinge::cli

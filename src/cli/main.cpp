@@ -1,15 +1,22 @@
 // The program `hinge`: arguments in, one command run, errors as sentences.
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <iostream>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
 #include "simulate/record/distrust.hpp"
+#include "simulate/record/recorder_formats.hpp"
 
 namespace {
 
@@ -60,7 +67,8 @@ const char* const contact_help =
     "  hinge contact examples/contact --solver all --tolerance 1e-4 --seconds 5\n"
     "  hinge contact --list\n"
     "\n"
-    "Exit status: 0 converged, 1 not converged (the best r is kept and written), 2 the input is wrong.\n";
+    "Exit status: 0 converged, 1 not converged (the best r is kept and written), 2 the input is wrong,\n"
+    "130 stopped by Ctrl-C (the best r so far is kept and written).\n";
 
 const char* const main_help =
     "A model file to begin with (examples/ has more):\n"
@@ -122,6 +130,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
 const char* const model_text = "the model file (TOML)";
 const char* const json_text = "print one JSON object instead of the table";
 const char* const quiet_text = "print nothing but errors";
+const char* const force_text = "overwrite a file that is no record of hinge";
 
 // Keys of the model that options set: --set KEY=VALUE, and --end in the place of --set integrate.end.
 struct Settings {
@@ -153,6 +162,7 @@ CLI::App* add_study(CLI::App& app, const char* name, const char* what, const cha
   command->add_option("--methods", arguments.methods, "as in \"radau(stages=5),rattle\"; default: the model's");
   command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
   command->add_option("--csv", arguments.csv, "write a file with one row per run");
+  command->add_flag("--force", arguments.force, force_text);
   settings.add_to(command);
   settings.add_short(command, "--end", "end time instead of the model's");
   command->add_flag("--json", arguments.json, json_text);
@@ -174,6 +184,7 @@ CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
   command->add_option("--relaxation", a.relaxation, "of the Gauss-Seidel solvers and jacobi; default 1 (sor 1.3)");
   command->add_option("--threads", a.threads, "of the parallel solvers; default 1; results do not depend on it");
   command->add_option("--out", a.out, "write the problem with r and u as its solution: FILE.hdf5");
+  command->add_flag("--force", a.force, force_text);
   command->add_flag("--guess", a.guess, "start from the file's guess instead of r = 0");
   command->add_flag("--history", a.history, "also the residual history");
   command->add_flag("--list", a.list, "list the solvers and what they solve");
@@ -202,6 +213,8 @@ int dispatch(int argc, char** argv) {
   settings.add_short(run, "--end", "end time instead of the model's");
   run->add_option("--out", arguments.out,
                   "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
+  run->add_flag("--force", arguments.force,
+                "overwrite a file that is no record of hinge, also outside of the model's folder");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
   run->add_flag("--strict", arguments.strict, "exit status 1 where the verdict is not sound");
   run->add_flag("--json", arguments.json, json_text);
@@ -249,19 +262,42 @@ int dispatch(int argc, char** argv) {
   return hinge::cli::list_methods(methods_json, one_method);
 }
 
+// Whatever is thrown is told as a sentence.
+int answer(int argc, char** argv) {
+  using namespace hinge::cli;
+  const auto tell = [](const auto& what, int status) {
+    std::cerr << "hinge: " << what << '\n';
+    return status;
+  };
+  try {
+    return dispatch(argc, argv);
+  } catch (const hinge::LostWrite& e) {
+    return tell(e.what(), numerics_failed);
+  } catch (const hinge::InputError& e) {
+    return tell(e.what(), input_wrong);
+  } catch (const hinge::Error& e) {
+    return tell(e.what(), numerics_failed);
+  } catch (const std::bad_alloc&) {
+    return tell("there is not enough memory for this; make the model smaller", numerics_failed);
+  } catch (const std::length_error&) {
+    return tell("something in this model is larger than memory can be; make it smaller", numerics_failed);
+  } catch (const std::filesystem::filesystem_error& e) {
+    return tell(fmt::format("cannot read '{}': {}; check the name", e.path1().string(), e.code().message()),
+                input_wrong);
+  } catch (const std::exception& e) {
+    return tell(fmt::format("this should not have happened: {}", e.what()), numerics_failed);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return dispatch(argc, argv);
-  } catch (const hinge::InputError& e) {
-    std::cerr << "hinge: " << e.what() << '\n';
-    return hinge::cli::input_wrong;
-  } catch (const hinge::Error& e) {
-    std::cerr << "hinge: " << e.what() << '\n';
-    return hinge::cli::numerics_failed;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "hinge: there is not enough memory for this model; make it smaller\n";
-    return hinge::cli::numerics_failed;
-  }
+  hinge::spare_hdf5_cleanup();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error to be told, not a reason to die
+  hinge::cli::Printed out(std::cout, stdout), err(std::cerr, stderr);
+  const int status = answer(argc, argv);
+  const int lost = out.finish();
+  if (lost == 0) return status;
+  std::cerr << fmt::format("hinge: cannot write the answer: {}\n", std::generic_category().message(lost));
+  return status == hinge::cli::done ? hinge::cli::numerics_failed : status;
 }

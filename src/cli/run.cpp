@@ -1,4 +1,6 @@
 // hinge run: integrate a model and say what was preserved.
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/terminal.hpp"
 #include "hinge/error.hpp"
+#include "simulate/record/recorder.hpp"
 
 namespace hinge::cli {
 
@@ -48,12 +51,40 @@ void rethrow_located(const Model& model) {
   }
 }
 
+namespace {
+
+// A model may come from anywhere: what it names must not reach out of its own folder, nor take a file from anybody.
+// What the command line names is the user's own choice, but nobody means to overwrite something else.
+void check_outputs(const Model& model, const RunArguments& arguments) {
+  const auto check = [&](const std::string& path, const char* key) {
+    if (path.empty()) return;
+    const bool chosen = std::any_of(arguments.overrides.begin(), arguments.overrides.end(),
+                                    [&](const Override& o) { return o.key == key; });
+    const std::string why = chosen ? "" : why_outside(model, path);
+    if (!why.empty())
+      throw InputError(fmt::format("{}: {}: {}; use --out, or --force if this is meant", model.path, key, why));
+    require_replaceable(path);
+  };
+  if (arguments.force) return;
+  if (arguments.out.empty() && !model.output_file.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(model.path).parent_path();
+    if (!model.output_file.ends_with(".pvd"))  // by the name that the model gives
+      require_known_ending(std::filesystem::path(model.output_file).lexically_proximate(folder).string());
+    check(model.output_file, "output.file");
+  }
+  if (!arguments.out.empty()) require_replaceable(arguments.out);
+  if (!arguments.out.ends_with(".pvd")) check(model.picture_file, "output.vtk");
+}
+
+}  // namespace
+
 int run(const RunArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.overrides);
   if (!(model.end >= model.simulation.start))
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
+  check_outputs(model, arguments);
   Simulation simulation = located(model, [&] {
     Simulation made = model.simulation_for(out);
     if (arguments.condition) made.observe_condition();
@@ -68,16 +99,21 @@ int run(const RunArguments& arguments) {
   located(model, [&] { simulation.start(model.start); });
   for (const std::string& warning : simulation.warnings())
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
-  try {
-    located(model, [&] { simulation.until(model.end); });
-  } catch (const StepFailure& failure) {
+  const auto tell_failure = [&](const std::exception& failure, const char* recorded) {
     status.show("");
     if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);
     std::cerr << fmt::format("hinge: {}\n", failure.what());
     std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
                              simulation.state().t,
-                             out.empty() ? "; --out FILE.csv keeps them on disk" : " and recorded in " + out);
+                             out.empty() ? "; --out FILE.csv keeps them on disk" : recorded + out);
     return numerics_failed;
+  };
+  try {
+    located(model, [&] { simulation.until(model.end); });
+  } catch (const StepFailure& failure) {
+    return tell_failure(failure, " and recorded in ");
+  } catch (const OutputError& failure) {
+    return tell_failure(failure, "; the rows before are in ");
   }
   simulation.finish();
   status.show("");

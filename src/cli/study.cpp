@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
+#include "simulate/record/output_file.hpp"
 
 namespace hinge::cli {
 
@@ -114,30 +116,29 @@ Reference Study::reference(const std::function<Reference(const StudiedMethod&)>&
   }
 }
 
-CsvTable::CsvTable(const std::optional<std::string>& path, const char* columns) {
-  if (!path) return;
-  path_ = *path;
-  file_.open(path_);
-  if (!file_) fail();
-  file_ << columns << '\n';
+CsvTable::CsvTable(const StudyArguments& arguments, const std::string& columns) : text_(columns + '\n') {
+  if (!arguments.csv) return;
+  path_ = *arguments.csv;
+  std::ifstream before(path_);
+  std::string line;
+  if (!arguments.force && std::getline(before, line) && line != columns)
+    throw InputError(
+        fmt::format("--csv: '{}' is there already and is no such table; choose another file, or --force "
+                    "overwrites it",
+                    path_));
+  if (!std::ofstream(path_, std::ios::app))
+    throw OutputError(fmt::format("--csv: cannot write '{}': {}; choose another file", path_, std::strerror(errno)));
 }
 
 void CsvTable::row(const std::string& method, const std::vector<std::string>& cells) {
-  if (path_.empty()) return;
   const bool quote = method.find(',') != std::string::npos;
-  file_ << fmt::format("{0}{1}{0}", quote ? "\"" : "", method);
-  for (const std::string& c : cells) file_ << ',' << c;
-  file_ << '\n';
+  text_ += fmt::format("{0}{1}{0}", quote ? "\"" : "", method);
+  for (const std::string& c : cells) text_ += ',' + c;
+  text_ += '\n';
 }
 
 void CsvTable::close() {
-  if (path_.empty()) return;
-  file_.close();
-  if (!file_) fail();
-}
-
-void CsvTable::fail() const {
-  throw OutputError(fmt::format("--csv: cannot write '{}': {}; choose another file", path_, std::strerror(errno)));
+  if (!path_.empty()) write_whole(path_, text_);
 }
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }

@@ -1,7 +1,6 @@
 // What the commands that run many times have in common: lists of numbers and methods, references, a table of runs.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,14 +32,12 @@ struct Study {
 /// --csv: one row per run. Opened before the study: a name that cannot be written is refused while nothing is lost.
 class CsvTable {
  public:
-  CsvTable(const std::optional<std::string>& path, const char* columns);
+  CsvTable(const StudyArguments& arguments, const std::string& columns);
   void row(const std::string& method, const std::vector<std::string>& cells);
   void close();
 
  private:
-  [[noreturn]] void fail() const;
-  std::string path_;
-  std::ofstream file_;
+  std::string path_, text_;
 };
 /// A number for a cell; empty where there is none.
 std::string cell(const std::optional<double>& value);

@@ -1,11 +1,14 @@
 #include "cli/terminal.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <iostream>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "expression/printable.hpp"
 
 namespace hinge::cli {
 
@@ -23,6 +26,42 @@ std::string duration(double seconds) {
 
 }  // namespace
 
+Printed::Printed(std::ostream& stream, std::FILE* file)
+    : stream_(stream), before_(stream.rdbuf(this)), file_(file), by_lines_(isatty(fileno(file))) {}
+
+Printed::~Printed() {
+  finish();
+  stream_.rdbuf(before_);
+}
+
+int Printed::overflow(int c) {
+  const char text = traits_type::to_char_type(c);
+  return xsputn(&text, 1) == 1 ? traits_type::not_eof(c) : traits_type::eof();
+}
+
+std::streamsize Printed::xsputn(const char* text, std::streamsize size) {
+  constexpr std::size_t enough = 1 << 16;
+  waiting_.append(text, static_cast<std::size_t>(size));
+  if (!by_lines_ && waiting_.size() < enough) return size;
+  const std::size_t line = waiting_.rfind('\n');  // in whole lines: characters may come in pieces
+  return line == std::string::npos || send(line + 1) ? size : 0;
+}
+
+int Printed::sync() { return send(waiting_.size()) ? 0 : -1; }
+
+bool Printed::send(std::size_t size) {
+  const std::string text = printable(std::string_view(waiting_).substr(0, size));
+  waiting_.erase(0, size);
+  if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return true;
+  if (error_ == 0) error_ = errno != 0 ? errno : EIO;
+  return false;
+}
+
+int Printed::finish() {
+  sync();
+  return error_;
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = ask_to_stop;
@@ -38,7 +77,8 @@ StatusLine::StatusLine(bool wanted)
 
 void StatusLine::show(const std::string& text) {
   if (!visible_ || (text.empty() && !drawn_)) return;
-  std::cerr << fmt::format("\r{:<90}\r{:.90}", "", text) << std::flush;
+  std::fputs(fmt::format("\r{:<90}\r{:.90}", "", printable(text)).c_str(), stderr);
+  std::fflush(stderr);
   drawn_ = !text.empty();
 }
 

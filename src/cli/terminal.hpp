@@ -1,11 +1,38 @@
-// While a run goes on: what a terminal shows, and Ctrl-C as a request to stop, after which what was computed is
-// reported.
+// What a terminal shows: everything printed, made fit for it and checked to have arrived; a line that changes while a
+// run goes on; and Ctrl-C as a request to stop, after which what was computed is reported.
 #pragma once
 
 #include <chrono>
+#include <cstdio>
+#include <streambuf>
 #include <string>
 
 namespace hinge::cli {
+
+/// Stands behind std::cout or std::cerr as long as it lives: control characters go out as escapes, whatever title, name
+/// or message they are in, and a write that fails is remembered.
+class Printed final : public std::streambuf {
+ public:
+  Printed(std::ostream& stream, std::FILE* file);
+  ~Printed() override;
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  /// Writes what is left. Zero, or the system's error of the first write that failed.
+  int finish();
+
+ private:
+  int overflow(int c) override;
+  std::streamsize xsputn(const char* text, std::streamsize size) override;
+  int sync() override;
+  bool send(std::size_t size);
+
+  std::ostream& stream_;
+  std::streambuf* before_;
+  std::FILE* file_;
+  bool by_lines_;
+  std::string waiting_;
+  int error_ = 0;
+};
 
 /// From now on the first SIGINT or SIGTERM is a request to stop; the second one kills as usual.
 void catch_interrupts();

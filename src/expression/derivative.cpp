@@ -1,7 +1,10 @@
 #include "expression/derivative.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
+
+#include "expression/time_rate.hpp"
 
 namespace hinge {
 
@@ -36,6 +39,12 @@ class ReverseSweep {
     }
     std::sort(result_.begin(), result_.end());
     return result_;
+  }
+
+  // Does it depend on one of the variables?
+  bool reaches(Node function) {
+    mark_dependent(function);
+    return depends(function);
   }
 
  private:
@@ -211,6 +220,34 @@ std::vector<Node> gradient(Graph& graph, Node function, std::span<const Node> va
   ReverseSweep sweep(graph, variables);
   for (const auto& [column, entry] : sweep.run(function)) result[static_cast<std::size_t>(column)] = entry;
   return result;
+}
+
+struct TimeRate::Sweeps {
+  Graph& graph;
+  std::vector<Node> v;
+  std::unordered_map<Node, Node> direct;
+  ReverseSweep by_y, by_t, by_moving;
+};
+
+TimeRate::TimeRate(Graph& graph, Node t, const std::vector<Node>& y, std::vector<Node> v,
+                   std::span<const Node> moving) {
+  std::unordered_map<Node, Node> direct;
+  for (std::size_t k = 0; k < y.size(); ++k) direct.emplace(y[k], v[k]);
+  sweeps_ = std::make_shared<Sweeps>(Sweeps{graph, std::move(v), std::move(direct), ReverseSweep(graph, y),
+                                            ReverseSweep(graph, std::span(&t, 1)), ReverseSweep(graph, moving)});
+}
+
+bool TimeRate::depends_on_moving(Node e) { return sweeps_->by_moving.reaches(e); }
+
+Node TimeRate::operator()(Node e) {
+  Sweeps& s = *sweeps_;
+  if (const auto at = s.direct.find(e); at != s.direct.end()) return at->second;
+  const std::vector<std::pair<int, Node>> by_y = s.by_y.run(e), by_t = s.by_t.run(e);
+  Node sum = s.graph.constant(0);
+  for (const auto& [column, entry] : by_y)
+    sum = s.graph.add(sum, s.graph.multiply(entry, s.v[static_cast<std::size_t>(column)]));
+  for (const auto& [column, entry] : by_t) sum = s.graph.add(sum, entry);
+  return sum;
 }
 
 std::vector<char> dependence(const Graph& graph, std::span<const Node> variables) {

@@ -15,6 +15,8 @@ namespace {
 // What one expression may expand to: nodes made, entries copied, and tokens that sums read again. Nested sums and sums
 // over whole arrays multiply: a short text could otherwise ask for years of work.
 constexpr std::size_t most_work = 20'000'000;
+const char* const too_many_operations =
+    "this expression expands to too many operations; make its sums or arrays smaller";
 
 }  // namespace
 
@@ -123,7 +125,12 @@ std::string Meaning::variable_in(Node node) const {
 
 void Meaning::spend(std::size_t work) {
   work_ += work;
-  if (work_ > most_work) fail(0, "this expression expands to too many operations; make its sums or arrays smaller");
+  if (work_ > most_work) fail(0, too_many_operations);
+}
+
+void Meaning::expect_affordable(Position at, double work, std::size_t depth) const {
+  if (work > 1.5 * static_cast<double>(most_work) * std::tgamma(static_cast<double>(depth) + 1))
+    fail(at, too_many_operations);
 }
 
 }  // namespace hinge::language

@@ -25,6 +25,10 @@ class Meaning : protected TokenReader {
   void differentiate(Value& value, Position prime);
   double constant_of(const Value& value, Position at, std::string_view what) const;
   void spend(std::size_t work);
+  std::size_t spent() const { return work_; }
+  /// Refuses nested sums as soon as it is foreseeable that they are too much. Where inner bounds depend on outer
+  /// indices, `work` may be `depth`! times what they come to.
+  void expect_affordable(Position at, double work, std::size_t depth) const;
   Node make(Op op, Node a, Node b, Position at, Position first);
   /// make(op, a, b) for the operations on values.
   auto maker(Position at, Position first) {

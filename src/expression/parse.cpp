@@ -74,6 +74,9 @@ class Parser : private Meaning {
   Value read_vector_argument(const Function& function);
   Node read_scalar(std::string_view who);
   double read_integer(std::string_view what);
+
+  double repeats_ = 1;           // how often what is read now is read, by the sums around it
+  std::size_t deepest_sum_ = 0;  // inside of how many sums a sum has been read
 };
 
 Value Parser::read_binary(Level loosest) {
@@ -310,7 +313,9 @@ Value Parser::read_if() {
       skip(Kind::end);
       expect(Kind::comma);
     }
+    const double around = std::exchange(repeats_, 1);  // other terms of the sums around may go the other way
     Value taken = read_expression();
+    repeats_ = around;
     if (holds) {
       expect(Kind::comma);
       skip(Kind::end);
@@ -349,11 +354,18 @@ Value Parser::read_sum(Position name) {
   if (terms > most_terms)
     fail(name, fmt::format("this sum has {:g} terms; at most {:g} are possible", terms, most_terms));
   if (terms > 0) spend(static_cast<std::size_t>(terms) * (close - body));
+  const double around = repeats_;  // how often this sum will be read, by sums around it
+  repeats_ *= std::max(terms, 1.0);
 
   Value total = scalar_value(graph_.constant(0));
   const Node hidden = index.bound;
   indices_.push_back(&index);
+  deepest_sum_ = std::max(deepest_sum_, indices_.size());
+  std::size_t spent_before = spent(), cheapest = spent_before;
   for (int k = 0; k < terms; ++k) {
+    const std::size_t last_term = spent() - std::exchange(spent_before, spent());
+    cheapest = k <= 2 ? last_term : std::min(cheapest, last_term);  // the first one may be special
+    if (k == 3) expect_affordable(name, repeats_ * static_cast<double>(cheapest), deepest_sum_);
     at_ = body;
     index.bound = graph_.constant(first + k);
     Value term = read_expression();
@@ -368,6 +380,7 @@ Value Parser::read_sum(Position name) {
     total = entrywise(Op::add, std::move(total), term, maker(name, name));
   }
   indices_.pop_back();
+  repeats_ = around;
   index.bound = hidden;
   at_ = close + 1;
   return total;

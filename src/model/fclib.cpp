@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "hinge/version.hpp"
 #include "simulate/record/recorder_formats.hpp"
 
 #ifdef HINGE_HAVE_HDF5
@@ -51,8 +52,13 @@ class Reader {
     return texts.size() == 1 ? texts[0] : "";
   }
 
-  SparseRows matrix(const std::string& name) const {
+  /// With one row and one column for each entry of vectors of these sizes: what a matrix claims must not decide how
+  /// much memory is taken. Whether it fits is said later.
+  SparseRows matrix(const std::string& name, Index rows, Index columns) const {
+    constexpr Index harmless = 1'000'000;
     const int m = integer(name + "/m"), n = integer(name + "/n"), nz = integer(name + "/nz");
+    if (m > std::max(rows, harmless) || n > std::max(columns, harmless))
+      throw fault(fmt::format("'{}' is {} x {} and its vectors have {} and {} entries", name, m, n, rows, columns));
     std::vector<int> p = integers(name + "/p"), i = integers(name + "/i");
     const VectorXd x = numbers(name + "/x");
     if (m < 0 || n < 0) throw fault(fmt::format("'{}' is {} x {}", name, m, n));
@@ -91,8 +97,9 @@ class Reader {
 
  private:
   static File opened(const std::string& path) {
-    require_system_opens(path, Purpose::reading);
-    if (std::filesystem::is_directory(path)) throw cannot_read(path, "it is a folder, not a file");
+    require_system_opens(path);
+    std::error_code none;
+    if (std::filesystem::is_directory(path, none)) throw cannot_read(path, "it is a folder, not a file");
     if (H5Fis_hdf5(path.c_str()) <= 0)
       throw cannot_read(path, "it is no HDF5 file; contact problems come as FCLIB's HDF5 files");
     return File::open(path);
@@ -128,13 +135,13 @@ void read_local(const Reader& in, ContactProblem& p) {
   p.dimension = in.integer("fclib_local/spacedim");
   const VectorXd mu = in.numbers("fclib_local/vectors/mu");
   p.mu.assign(mu.begin(), mu.end());
-  p.W = in.matrix("fclib_local/W");
   p.q = in.numbers("fclib_local/vectors/q");
+  p.W = in.matrix("fclib_local/W", p.q.size(), p.q.size());
   if (!in.has("fclib_local/V")) return;
-  const SparseRows V = in.matrix("fclib_local/V");
   const VectorXd s = in.numbers("fclib_local/vectors/s");
+  const SparseRows V = in.matrix("fclib_local/V", p.q.size(), s.size());
   SparseRows R(V.cols(), V.cols());
-  if (in.has("fclib_local/R")) R = in.matrix("fclib_local/R");
+  if (in.has("fclib_local/R")) R = in.matrix("fclib_local/R", s.size(), s.size());
   if (V.rows() != p.W.rows() || R.rows() != V.cols() || R.cols() != V.cols())
     throw in.fault(fmt::format("W is {} x {}, V {} x {} and R {} x {}; they do not fit", p.W.rows(), p.W.cols(),
                                V.rows(), V.cols(), R.rows(), R.cols()));
@@ -147,17 +154,18 @@ void read_global(const Reader& in, ContactProblem& p) {
   p.dimension = in.integer("fclib_global/spacedim");
   const VectorXd mu = in.numbers("fclib_global/vectors/mu");
   p.mu.assign(mu.begin(), mu.end());
-  p.M = in.matrix("fclib_global/M");
-  p.H = in.matrix("fclib_global/H").transpose();
   p.f = in.numbers("fclib_global/vectors/f");
   p.w = in.numbers("fclib_global/vectors/w");
+  p.M = in.matrix("fclib_global/M", p.f.size(), p.f.size());
+  p.H = in.matrix("fclib_global/H", p.f.size(), p.w.size()).transpose();
   if (!in.has("fclib_global/G")) return;
-  const SparseRows G = in.matrix("fclib_global/G").transpose();
+  const VectorXd b = in.numbers("fclib_global/vectors/b");
+  const SparseRows G = in.matrix("fclib_global/G", p.f.size(), b.size()).transpose();
   if (G.cols() != p.H.cols())
     throw in.fault(fmt::format("H has {} rows and G {}; both have one per velocity", p.H.cols(), G.cols()));
   p.bilateral = static_cast<int>(G.rows());
   p.H = stacked(p.H, SparseRows(p.H.rows(), 0), G, SparseRows(G.rows(), 0));
-  p.w = joined(p.w, in.numbers("fclib_global/vectors/b"));
+  p.w = joined(p.w, b);
 }
 
 // r, and l of bilateral rows behind it. The problem does not need them: what does not fit is passed over with a remark.
@@ -207,7 +215,8 @@ ContactFile read_tried(const std::string& path) {
     read_global(in, p);
   } else if (in.has("lcp")) {
     group = "lcp";
-    p = linear_complementarity(in.matrix("lcp/M"), in.numbers("lcp/q"));
+    const VectorXd q = in.numbers("lcp/q");
+    p = linear_complementarity(in.matrix("lcp/M", q.size(), q.size()), q);
   } else {
     throw in.fault("it has no group fclib_local, fclib_global or lcp, so it is no contact problem");
   }
@@ -241,7 +250,9 @@ void write_contact_file(const std::string& path, const ContactProblem& p, const 
   if (r.size() != 0 && r.size() != p.rows())
     throw OutputError(fmt::format("cannot write '{}': r has {} entries where {} are needed", path, r.size(), p.rows()));
   const Session session;
-  File out = File::create(path);
+  const File out = File::create(path);
+  const std::string program = "hinge " + version();  // first, so that it stands near the beginning
+  out.write_attribute(out.id(), "program", std::span(&program, 1), File::Shape::one);
   const Index contact_rows = static_cast<Index>(p.contacts()) * p.dimension, nb = p.bilateral;
   std::string group = "fclib_local";
   if (p.matrix_free()) {
@@ -280,7 +291,7 @@ void write_contact_file(const std::string& path, const ContactProblem& p, const 
     if (nb > 0) write(out, "solution/l", r.tail(nb));
     if (p.matrix_free()) write(out, "solution/v", body_velocity(p, r));
   }
-  out.check(out.close(), "close the file");
+  out.save();
 }
 
 }  // namespace hinge

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "expression/printable.hpp"
 #include "model/override.hpp"
 #include "model/sections.hpp"
 #include "simulate/record/recorder_vtk.hpp"
@@ -21,12 +22,6 @@ namespace {
 
 // A model is equations, not data: families and sums keep even large ones short.
 constexpr std::uintmax_t largest_file = 5'000'000;
-
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
-  return text;
-}
 
 // toml++ limits the depth of values but not of keys, and a key of many thousand parts would be a table so deep that it
 // cannot even be destroyed.
@@ -73,7 +68,7 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
 
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
   toml::table table = parse_toml(text, name);
-  Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}};
+  Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}, 0};
   for (const Override& o : overrides) apply_override(table, o, source);
   refuse_unused_parameters(table, text, overrides);
   for (const char* system : {"multibody", "dae", "odae", "mechanical", "hamiltonian", "lagrangian"})
@@ -88,7 +83,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
     model.settings += fmt::format("{}{}={}", model.settings.empty() ? "" : " ", o.key, o.value);
   model.text = text;
   model.end = NAN;
-  model.title = root["title"] ? root["title"].text() : std::filesystem::path(name).stem().string();
+  model.title = printable(root["title"] ? root["title"].text() : std::filesystem::path(name).stem().string());
   SystemSection system = read_system(root);
   model.system = system.whole;
   model.section = source.system;

@@ -49,9 +49,11 @@ std::string mentioned(const Item& item, const std::vector<std::string>& names) {
   throw LocatedError(trouble);
 }
 
-// The extents in "[N][3]".
-std::vector<int> read_extents(const Item& item, const std::string& text, std::size_t at, const Scope& scope) {
-  constexpr double most_coordinates = 1e7;
+// The extents in "[N][3]". `declared` counts the numbers that all declarations stand for: what they need, some
+// kilobytes each by the time there are derivatives, is asked for only when it is known to be there.
+std::vector<int> read_extents(const Item& item, const std::string& text, std::size_t at, const Scope& scope,
+                              double& declared) {
+  constexpr double most_coordinates = 1e6;
   std::vector<int> shape;
   double total = 1;
   while (at < text.size()) {
@@ -68,14 +70,15 @@ std::vector<int> read_extents(const Item& item, const std::string& text, std::si
     if (!(extent >= 1) || extent != std::floor(extent))
       item.fail(fmt::format("the size in \"{}\" is {:g}; it must be a whole number, at least 1", text, extent));
     total *= extent;
-    if (total > most_coordinates)
-      item.fail(
-          fmt::format("\"{}\" stands for {:g} numbers; at most {:g} are possible", text, total, most_coordinates));
+    if (declared + total > most_coordinates)
+      item.fail(fmt::format("\"{}\" stands for {:g} numbers; at most {:g} are possible{}", text, total,
+                            most_coordinates, declared > 0 ? " in all" : ""));
     shape.push_back(static_cast<int>(extent));
     at = end + 1;
   }
   if (shape.size() > 2)
     item.fail(fmt::format("\"{}\" has too many indices; an array of vectors q[N][3] is the most", text));
+  declared += total;
   return shape;
 }
 
@@ -103,9 +106,17 @@ void read_named_values(const Item& section, const ValueReader& read) {
   }
 }
 
+std::function<Node(Node)> rate_or_refusal(TimeRate rate, const char* refusal) {
+  return [rate, refusal](Node n) mutable {
+    if (rate.depends_on_moving(n)) throw InputError(refusal);
+    return rate(n);
+  };
+}
+
 std::vector<Block> read_declarations(const Item& list, const char* what, const ValueReader& read) {
   if (list.size() == 0) list.fail(fmt::format("the list of {} is empty; name at least one, as in [\"q[3]\"]", what));
   std::vector<Block> blocks;
+  double declared = 0;
   for (const Item& item : list.entries()) {
     const std::string text = item.expect_string("a declaration such as \"q[3]\"");
     const std::size_t at = std::min(text.find('['), text.size());
@@ -114,7 +125,7 @@ std::vector<Block> read_declarations(const Item& list, const char* what, const V
     claim_name(item, name, read.scope());
     for (const Block& other : blocks)
       if (other.name == name) item.fail(fmt::format("'{}' is declared twice", name));
-    blocks.push_back({name, read_extents(item, text, at, read.scope())});
+    blocks.push_back({name, read_extents(item, text, at, read.scope(), declared)});
   }
   return blocks;
 }

@@ -1,8 +1,10 @@
 // [output] and [[event]]: what is recorded, and what is noticed on the way.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "expression/printable.hpp"
 #include "model/sections.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/record/recorder_vtk.hpp"
@@ -70,7 +72,30 @@ Vector read_change(const Item& values, SystemSection& system) {
   return as_vector(BlockReader{read, named, aliases, kept}(values), system.builder->t().graph());
 }
 
+// In the folder of the model, unless --set has said it.
+std::string read_path(const Item& item, const Model& model) {
+  const std::string path = item.text();
+  if (path.empty() || item.source->overridden.contains(item.key)) return path;
+  return (std::filesystem::path(model.path).parent_path() / path).string();
+}
+
 }  // namespace
+
+// Links are followed: it is where they lead to that counts.
+std::string why_outside(const Model& model, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code trouble;
+  const fs::path parent = fs::path(model.path).parent_path();
+  const fs::path folder = fs::canonical(parent.empty() ? fs::path(".") : parent, trouble);
+  if (trouble) return fmt::format("the folder of the model cannot be found: {}", trouble.message());
+  const bool link = fs::is_symlink(fs::symlink_status(path, trouble));
+  const fs::path real =
+      link ? fs::canonical(path, trouble) : fs::weakly_canonical(fs::absolute(path, trouble), trouble);
+  if (trouble) return fmt::format("'{}' cannot be found: {}", path, trouble.message());
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
+  if (end == folder.end()) return "";
+  return fmt::format("'{}' lies outside of the folder of the model, '{}'", real.string(), folder.string());
+}
 
 void read_output(const Item& section, SystemSection& system, Model& model) {
   if (!section) return;
@@ -81,8 +106,8 @@ void read_output(const Item& section, SystemSection& system, Model& model) {
   read_times(times, read, model.simulation);
   if (every) model.simulation.every = read.integer(every);
   read.number(interval, model.simulation.interval);
-  model.output_file = section["file"].text();
-  model.picture_file = section["vtk"].text();
+  model.output_file = read_path(section["file"], model);
+  model.picture_file = read_path(section["vtk"], model);
   if (!model.picture_file.empty() && !is_picture_path(model.picture_file)) model.picture_file += ".pvd";
   const Layout& layout = system.system->layout();
   const Item quantities = section["quantities"], momenta = section["momentum"];
@@ -103,7 +128,7 @@ void read_events(const Item& list, SystemSection& system, Model& model) {
   const auto graph = system.builder->t().graph();
   for (const Item& item : list.entries()) {
     Event event;
-    event.name = item["name"] ? item["name"].text() : fmt::format("event {}", model.events.size());
+    event.name = item["name"] ? printable(item["name"].text()) : fmt::format("event {}", model.events.size());
     event.root = {graph, read.scalar(item.need("root"))};
     if (graph->is_constant(event.root.node_in(*graph)))
       item["root"].fail("this is a number; an event is a function of t or the motion whose sign changes");

@@ -22,6 +22,7 @@ struct Source {
   std::string system;                             // its system section, "lagrangian"; empty where there is none
   std::string own_method;                         // of the file, before the command line; empty where it names none
   std::map<std::string, std::string> overridden;  // "parameters.m1" -> "--set parameters.m1", how it was given
+  mutable long parts = 0;                         // of a scene, so far
   /// Was this key, or one inside it, given on the command line?
   bool overrides(const std::string& key) const;
 };

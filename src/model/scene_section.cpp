@@ -41,8 +41,18 @@ std::string read_name(const Item& item, const ValueReader& read) {
   return name;
 }
 
+// Each of them takes kilobytes, so they are counted before they are made.
 void each(const Item& item, const ValueReader& read, const std::function<void()>& action) {
+  constexpr long most = 1'000'000;
+  const auto count = [&](long more) {
+    if ((item.source->parts += more) > most)
+      item.fail(
+          "a scene has at most a million bodies, shapes, joints, springs and forces from families; [[particles]] "
+          "have room for more");
+  };
   if (!item["for"]) return action();
+  const long from = item["from"] ? read.integer(item["from"]) : 0, to = item["to"] ? read.integer(item["to"]) : from;
+  count(std::max(to - from + 1, 0L));
   read.family(item, -1, [&](int) { action(); });
 }
 
@@ -186,13 +196,8 @@ void bind_rates(const Multibody& scene, Scope& scope) {
     append(z, spin);
   }
   const Node t = scope.names.find("t")->second.entries[0];
-  scope.rate = [&graph, t, y, v, z](Node n) {
-    for (std::size_t k = 0; k < y.size(); ++k)
-      if (y[k] == n) return v[k];
-    if (dependence(graph, z)[static_cast<std::size_t>(n)])
-      throw InputError("the time derivative of an expression with velocities would be an acceleration");
-    return time_derivative(graph, std::span(&n, 1), t, y, v)[0];
-  };
+  scope.rate = rate_or_refusal({graph, t, y, v, z},
+                               "the time derivative of an expression with velocities would be an acceleration");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "expression/time_rate.hpp"
 #include "hinge/body.hpp"
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
@@ -59,6 +60,9 @@ std::function<std::vector<Node>(const Block&)> zeros(Graph& graph);
 /// The velocities, by the names of their coordinates.
 std::vector<Block> velocity_blocks(const Layout& layout);
 std::vector<std::string> names_of(const std::vector<Block>& blocks, const char* suffix = "");
+
+/// What a prime means in expressions; the refusal where it would be an acceleration.
+std::function<Node(Node)> rate_or_refusal(TimeRate rate, const char* refusal);
 
 void read_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder);
 /// For methods with discrete derivatives.

@@ -1,6 +1,5 @@
 // The one system section of a model: [lagrangian], [hamiltonian], [mechanical], [odae], [dae] or [multibody].
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -10,19 +9,9 @@ namespace hinge {
 
 namespace {
 
-// d/dt of an expression in t and the coordinates; q maps to its velocity v.
-std::function<Node(Node)> make_rate(Graph& graph, Node t, std::vector<Node> q, std::vector<Node> v) {
-  std::unordered_map<Node, Node> direct;
-  for (std::size_t k = 0; k < q.size(); ++k) direct.emplace(q[k], v[k]);
-  return [&graph, t, q = std::move(q), v = std::move(v), direct = std::move(direct)](Node n) {
-    if (const auto at = direct.find(n); at != direct.end()) return at->second;
-    if (dependence(graph, v)[static_cast<std::size_t>(n)])
-      throw InputError(
-          "the time derivative of an expression with velocities would be an acceleration; only t and the "
-          "coordinates can be differentiated");
-    return time_derivative(graph, std::span(&n, 1), t, q, v)[0];
-  };
-}
+const char* const no_acceleration =
+    "the time derivative of an expression with velocities would be an acceleration; only t and the coordinates can be "
+    "differentiated";
 
 // Reads one kind of system into `out`. Each function declares the variables, reads [define], then the equations.
 struct SystemReader {
@@ -73,7 +62,7 @@ struct SystemReader {
     const std::vector<Node> q = nodes(coordinates);
     std::vector<Node> v;
     for (const Expression& e : builder.velocity(as_vector(q, graph))) v.push_back(e.node_in(*graph));
-    out.scope.rate = make_rate(*graph, builder.t().node_in(*graph), q, v);
+    out.scope.rate = rate_or_refusal({*graph, builder.t().node_in(*graph), q, v, v}, no_acceleration);
   }
 
   void read_define() const { read_named_values(root["define"], read); }
@@ -192,13 +181,9 @@ struct SystemReader {
     const std::vector<Node> x = nodes(declare("unknowns", [&](const auto&... d) { return system.unknowns(d...); }));
     std::vector<Node> rates;
     for (const Expression& e : system.derivative(as_vector(x, graph))) rates.push_back(e.node_in(*graph));
-    const auto rate = make_rate(*graph, system.t().node_in(*graph), x, rates);
-    out.scope.rate = [rate, g = graph.get(), rates](Node n) {
-      if (dependence(*g, rates)[static_cast<std::size_t>(n)])
-        throw InputError(
-            "equations contain x and x' only; for x'' make x' an unknown of its own, with the equation x' = v");
-      return rate(n);
-    };
+    out.scope.rate = rate_or_refusal(
+        {*graph, system.t().node_in(*graph), x, rates, rates},
+        "equations contain x and x' only; for x'' make x' an unknown of its own, with the equation x' = v");
     read_define();
     // with pairs for all unknowns there may be no equation at all: a complementarity problem by itself
     const Item equations = section["equations"], pairs = section["complementarity"];
@@ -240,11 +225,8 @@ void complete_scope(SystemSection& out) {
     out.scope.names[b.name] = Value{b.shape, {first, first + b.size()}};
   }
   if (layout.kind == SystemKind::hamiltonian || layout.kind == SystemKind::odae)
-    out.scope.rate = [graph = out.builder->t().graph(), equations = &eq](Node n) {
-      if (dependence(*graph, equations->z)[static_cast<std::size_t>(n)])
-        throw InputError("only t and the coordinates can be differentiated by time");
-      return time_derivative(*graph, std::span(&n, 1), equations->t, equations->y, equations->v)[0];
-    };
+    out.scope.rate = rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, eq.z},
+                                     "only t and the coordinates can be differentiated by time");
 }
 
 // Exactly one system; bodies, joints and the like belong to a [multibody].

@@ -46,10 +46,11 @@ void Run::set_status(RunStatus status, const std::string& message) {
   message_ = message;
 }
 
-void Run::close_as_failed(const std::string& reason) noexcept {
+void Run::close_as_failed(const char* reason) noexcept {
   status_ = RunStatus::failed;
+  message_.clear();
   try {
-    message_ = reason;
+    message_ = reason ? reason : reason_of_current_exception();
     finish();
   } catch (...) {  // a full disk, say, besides the reason: a record without a status counts as failed, too
   }
@@ -72,7 +73,7 @@ void Run::guarded(Action action) {
     action();
   } catch (...) {
     wall_seconds_ = before + now_in_seconds() - begin;
-    close_as_failed(reason_of_current_exception());
+    close_as_failed();
     throw;
   }
   wall_seconds_ = before + now_in_seconds() - begin;

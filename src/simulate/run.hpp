@@ -48,7 +48,8 @@ class Run {
   template <typename Action>
   void guarded(Action action);
   void set_status(RunStatus status, const std::string& message = {});
-  void close_as_failed(const std::string& reason) noexcept;
+  /// Without a reason: that of the exception that is being handled.
+  void close_as_failed(const char* reason = nullptr) noexcept;
 
   bool go_on(double limit);
   template <typename Advance>

@@ -164,9 +164,10 @@ std::vector<Node> SymbolicSystem::nodes_of(std::span<const Expression> expressio
 SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
   const auto [function, by] = parts_of(q);
   const bool rated = function == Quantity::constraint_rate || function == Quantity::constraint_curvature;
-  if (rated && !rate_) {
-    rate_.emplace(*eq_.graph, std::vector<Node>{});
-    rate_->second = constraint_rate(rate_->first, eq_);
+  if (rated && !rate_) {  // complete or not there: memory may be short today and not tomorrow
+    Graph with_rate = *eq_.graph;
+    std::vector<Node> rate = constraint_rate(with_rate, eq_);
+    rate_.emplace(std::move(with_rate), std::move(rate));
   }
   Graph graph = rated ? rate_->first : *eq_.graph;
   std::vector<Node> nodes;

@@ -94,6 +94,7 @@ void write_problem(const std::string& path, test::ByteReader in) {
   if (in.byte() % 2) file.write_text(group + "info/title", in.text());
   if (in.byte() % 2) write_vector(file, in, "guesses/1/r", rows);
   if (in.byte() % 2) write_part(file, in, "solution/r", false);
+  file.save();
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ void write_record(const std::string& path, test::ByteReader in) {
     file.write_texts("events", texts(in, in.byte() % 4), File::Shape::list);
     if (in.byte() < 0xf0) file.write<int>("event_rows", in.list<int>());
   }
+  file.save();
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "simulate/record/output_file.hpp"
+
 namespace hinge::hdf5 {
 
 namespace {
@@ -69,23 +71,36 @@ herr_t Handle::close() {
   return close_(id);
 }
 
-void require_system_opens(const std::string& path, Purpose purpose) {
-  const bool writing = purpose == Purpose::writing;
-  const int fd = ::open(path.c_str(), (writing ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
-  if (fd >= 0)
-    ::close(fd);
-  else if (writing)
-    throw cannot_write(path, errno);
-  else
-    throw cannot_read(path, errno);
+void require_system_opens(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw cannot_read(path, errno);
+  ::close(fd);
 }
 
-File::File(std::string path, Purpose purpose, hid_t access) : path_(std::move(path)), purpose_(purpose) {
-  require_system_opens(path_, purpose);
+File::File(std::string path, Purpose purpose) : path_(std::move(path)), purpose_(purpose) {
+  inside_ = check(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "set up the file");
+  const auto refuse = [](const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) -> herr_t {
+    return -1;
+  };
+  check(H5Pset_elink_cb(inside_, refuse, nullptr), "set up the file");
   const char* name = path_.c_str();
-  file_ = purpose == Purpose::writing
-              ? check(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create the file")
-              : check(H5Fopen(name, H5F_ACC_RDONLY, access), H5Fclose, "open the file");
+  if (purpose == Purpose::reading) {
+    require_system_opens(path_);
+    file_ = check(H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "open the file");
+    return;
+  }
+  const Handle access = check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "set up the file");
+  constexpr std::size_t growth = 1 << 20;
+  check(H5Pset_fapl_core(access, growth, false), "set up the file");
+  file_ = check(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create the file");
+}
+
+void File::save() const {
+  check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "write the file");
+  const ssize_t size = check(H5Fget_file_image(file_, nullptr, 0), "write the file");
+  std::string image(static_cast<std::size_t>(size), '\0');
+  check(H5Fget_file_image(file_, image.data(), image.size()), "write the file");
+  write_whole(path_, image);
 }
 
 void File::fail(const char* deed) const {
@@ -101,15 +116,38 @@ void File::fail(const char* deed) const {
 // Every part of the path has to be asked for by itself.
 bool File::has(const std::string& name) const {
   for (std::size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
-    if (check(H5Lexists(file_, name.substr(0, at).c_str(), H5P_DEFAULT), "look for a part of it") == 0) return false;
-  return check(H5Lexists(file_, name.c_str(), H5P_DEFAULT), "look for a part of it") > 0;
+    if (check(H5Lexists(file_, name.substr(0, at).c_str(), inside_), "look for a part of it") == 0) return false;
+  return check(H5Lexists(file_, name.c_str(), inside_), "look for a part of it") > 0;
+}
+
+// Links to other files were refused on the way; the numbers themselves may be elsewhere, too.
+void File::require_own(hid_t data, const std::string& name) const {
+  const Handle made = check(H5Dget_create_plist(data), H5Pclose, "read its layout");
+  if (check(H5Pget_layout(made), "read its layout") != H5D_VIRTUAL && H5Pget_external_count(made) == 0) return;
+  throw fault(fmt::format("'{}' is kept in another file; put its numbers into this one", name));
+}
+
+// A damaged file may claim anything. Numbers compressed by HDF5's own filters take a thousandth of their size at least;
+// those that were never written, and are zero, take nothing, but nobody leaves out millions of them.
+void File::require_held(hid_t data, const std::string& name) const {
+  constexpr double unwritten = 1 << 24, compression = 2000;
+  const Handle space = check(H5Dget_space(data), H5Sclose, "read its shape");
+  const Handle type = check(H5Dget_type(data), H5Tclose, "read its type");
+  const auto count = static_cast<double>(check(H5Sget_simple_extent_npoints(space), "read its shape"));
+  const double claimed = count * static_cast<double>(H5Tget_size(type));
+  if (claimed > unwritten + compression * static_cast<double>(H5Dget_storage_size(data)))
+    throw fault(fmt::format("'{}' claims {:g} entries and holds far fewer", name, count));
 }
 
 Handle File::open_data(const std::string& name) const {
   if (!has(name)) throw fault(fmt::format("there is no '{}' in it", name));
-  const hid_t data = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
-  if (data < 0) throw fault(fmt::format("'{}' should be numbers or a text, and is something else (a group?)", name));
-  return {data, H5Dclose};
+  Handle data(H5Dopen2(file_, name.c_str(), inside_), H5Dclose);
+  if (!data.open())
+    throw fault(fmt::format(
+        "'{}' should be numbers or a text, and is something else (a group? a link to another file?)", name));
+  require_own(data, name);
+  require_held(data, name);
+  return data;
 }
 
 std::vector<hsize_t> File::shape(hid_t data) const {
@@ -171,12 +209,6 @@ std::vector<std::string> File::attribute(hid_t attribute) const {
 
 // ---- Writing ------------------------------------------------------------------------------------------------------
 
-Handle File::creation() const {
-  Handle properties = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a data set");
-  check(H5Pset_obj_track_times(properties, false), "switch off time stamps");
-  return properties;
-}
-
 Handle File::text_type() const {
   Handle type = check(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
   check(H5Tset_size(type, H5T_VARIABLE), "make a string type");
@@ -194,7 +226,9 @@ Handle File::space(std::size_t size, Shape shape) const {
 void File::put(const std::string& name, hid_t type, hid_t space, const void* data) const {
   const Handle folders = check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "set up a part of it");
   check(H5Pset_create_intermediate_group(folders, 1), "set up a part of it");
-  const Handle set = check(H5Dcreate2(file_, name.c_str(), type, space, folders, creation(), H5P_DEFAULT), H5Dclose,
+  const Handle properties = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "set up a part of it");
+  check(H5Pset_obj_track_times(properties, false), "switch off time stamps");
+  const Handle set = check(H5Dcreate2(file_, name.c_str(), type, space, folders, properties, H5P_DEFAULT), H5Dclose,
                            "create a part of it");
   if (check(H5Sget_simple_extent_npoints(space), "write a part of it") == 0) return;
   check(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write a part of it");

@@ -52,21 +52,23 @@ class Handle {
   Close close_ = nullptr;
 };
 
-enum class Purpose { writing, reading };
-
 /// The system's own reason is clearer than HDF5's, so the system is asked first.
-void require_system_opens(const std::string& path, Purpose purpose);
+void require_system_opens(const std::string& path);
 
 /// A file. Names of data sets may have folders in them, "a/b/c", which are made as they are needed.
+///
+/// What is read is in this file: links to other files and data kept in them are refused, since whoever wrote the file
+/// does not decide what else is read.
 class File {
  public:
-  static File open(const std::string& path) { return {path, Purpose::reading, H5P_DEFAULT}; }
-  /// Anew, with chosen access properties. Without time stamps, so that the same contents make the same bytes.
-  static File create(const std::string& path, hid_t access = H5P_DEFAULT) { return {path, Purpose::writing, access}; }
+  static File open(const std::string& path) { return {path, Purpose::reading}; }
+  /// A new one in memory, for this path: HDF5 does not recover from a write that fails, so it does not write.
+  /// Without time stamps, so that the same contents make the same bytes.
+  static File create(const std::string& path) { return {path, Purpose::writing}; }
+  /// Writes what was created to its path, whole or not at all.
+  void save() const;
 
-  bool open() const { return file_.open(); }
   hid_t id() const { return file_; }
-  herr_t close() { return file_.close(); }
   const std::string& path() const { return path_; }
 
   /// Turns a negative result into an exception: "cannot write 'x.h5': HDF5 could not <deed> (...)".
@@ -80,7 +82,7 @@ class File {
   InputError fault(const std::string& what) const { return cannot_read(path_, what); }
 
   bool has(const std::string& name) const;
-  /// A data set; what it is made of is not known yet.
+  /// A data set; what it is made of is not known yet. It holds what it claims to hold.
   Handle open_data(const std::string& name) const;
   std::vector<hsize_t> shape(hid_t data) const;
   /// Numbers, double or int. No more than `most`: a damaged file may claim anything.
@@ -98,11 +100,12 @@ class File {
   enum class Shape { list, one };
   void write_texts(const std::string& name, std::span<const std::string> texts, Shape shape) const;
   void write_attribute(hid_t owner, const std::string& name, std::span<const std::string> texts, Shape shape) const;
-  /// Properties for data sets to be created with.
-  Handle creation() const;
 
  private:
-  File(std::string path, Purpose purpose, hid_t access);
+  enum class Purpose { writing, reading };
+  File(std::string path, Purpose purpose);
+  void require_own(hid_t data, const std::string& name) const;
+  void require_held(hid_t data, const std::string& name) const;
   [[noreturn]] void fail(const char* deed) const;
   template <typename Read>
   std::vector<std::string> read_texts(hid_t type, hid_t space, Read read) const;
@@ -113,6 +116,7 @@ class File {
   std::string path_;
   Purpose purpose_;
   Handle file_;
+  Handle inside_;  ///< access without links to other files
 };
 
 }  // namespace hinge::hdf5

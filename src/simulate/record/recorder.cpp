@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -80,6 +81,13 @@ OutputError cannot_write(const std::string& path, const std::string& reason) {
   return OutputError(fmt::format("cannot write '{}': {}", path, reason));
 }
 
+void throw_cannot_write(const std::string& path, int system_error) {
+  const OutputError error = cannot_write(path, system_error);
+  for (const int lost : {ENOSPC, EDQUOT, EFBIG, EIO, EPIPE})
+    if (system_error == lost) throw LostWrite(error.what());
+  throw error;
+}
+
 InputError cannot_read(const std::string& path, int system_error) {
   const char* hint = system_error == EAGAIN   ? "; it is still being written"
                      : system_error == ENOENT ? "; check the name of the file"
@@ -108,14 +116,43 @@ std::vector<std::string> state_columns(const Layout& layout) {
   return columns;
 }
 
+void require_known_ending(const std::string& path) {
+  if (format_of(path) != Format::unknown) return;
+  throw cannot_write(
+      path, "its ending names no format; known endings are " + known_endings() + ", and .pvd for pictures of bodies");
+}
+
 std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHeader& header) {
-  const Format format = format_of(path);
-  if (format == Format::unknown) {
-    throw cannot_write(
-        path, "its ending names no format; known endings are " + known_endings() + ", and .pvd for pictures of bodies");
-  }
+  require_known_ending(path);
   require_recordable(path, header);
-  return format == Format::csv ? open_csv_recorder(path, header) : open_hdf5_recorder(path, header);
+  return format_of(path) == Format::csv ? open_csv_recorder(path, header) : open_hdf5_recorder(path, header);
+}
+
+namespace {
+
+/// What all of ours say near their beginning. A record that is being written cannot be opened by HDF5, so its bytes are
+/// looked at.
+bool is_ours(std::string_view start) {
+  const auto says = [&](std::string_view text) { return start.find(text) != std::string_view::npos; };
+  if (start.starts_with("\x89HDF")) return says("program") && says("hinge ");
+  if (start.starts_with("# ")) return says("\n# program: hinge ") || start.starts_with("# program: hinge ");
+  return says("<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n");
+}
+
+}  // namespace
+
+void require_replaceable(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return;  // whether it can be written is told then
+  std::string start(1 << 16, '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  if (start.empty() || is_ours(start)) return;
+  throw cannot_write(path,
+                     "there is such a file, which hinge has not written; choose another --out, or --force "
+                     "overwrites it");
 }
 
 Trajectory read_record(const std::string& path) {

@@ -31,6 +31,13 @@ class Recorder {
 /// A recorder for `path`, by its ending: .csv, or .h5 / .hdf5 (where built with HDF5). Throws OutputError with the
 /// system's reason when the file cannot be written, or for another ending.
 std::unique_ptr<Recorder> open_recorder(const std::string& path, const RecordHeader& header);
+/// Throws OutputError for another ending.
+void require_known_ending(const std::string& path);
+/// Throws OutputError where there is a file of this name that is neither empty nor a record or contact result of ours.
+void require_replaceable(const std::string& path);
+/// For the program itself, before anything else: HDF5 does not clean up when it exits. All its files are closed by
+/// then, and damaged ones make it go round in circles.
+void spare_hdf5_cleanup();
 /// Fills a trajectory that outlives the recorder.
 std::unique_ptr<Recorder> keep_in_memory(Trajectory& trajectory, const RecordHeader& header);
 /// Calls a function that outlives the recorder.

@@ -18,12 +18,9 @@
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
+#include "simulate/record/output_file.hpp"
 #include "simulate/record/recorder_formats.hpp"
 
 namespace hinge {
@@ -75,28 +72,15 @@ std::string header_text(const RecordHeader& header) {
 class CsvRecorder final : public Recorder {
  public:
   CsvRecorder(const std::string& path, const RecordHeader& header)
-      : path_(path),
-        columns_(header.columns.size()),
+      : columns_(header.columns.size()),
         line_(columns_ * characters_per_number, '\0'),
-        // Appending makes every row land behind the last one, also after a failed row was cut off.
-        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)) {
-    if (file_ < 0) throw cannot_write(path_, errno);
-    try {
-      write_complete(header_text(header));
-    } catch (...) {
-      ::close(file_);
-      throw;
-    }
-  }
-  CsvRecorder(const CsvRecorder&) = delete;
-  CsvRecorder& operator=(const CsvRecorder&) = delete;
-  ~CsvRecorder() override {
-    if (file_ >= 0) ::close(file_);
+        file_(path, OutputFile::Writing::behind) {
+    file_.append(header_text(header));
   }
 
   void record(const Row& row) override {
-    require_row_width(path_, row.values.size(), columns_);
-    if (file_ < 0) throw cannot_write(path_, "its recording is finished");
+    require_row_width(file_.path(), row.values.size(), columns_);
+    if (!file_.open()) throw cannot_write(file_.path(), "its recording is finished");
     char* end = line_.data();
     for (const double value : row.values) {
       end = std::to_chars(end, line_.data() + line_.size(), value).ptr;
@@ -105,41 +89,21 @@ class CsvRecorder final : public Recorder {
     end[-1] = '\n';
     const std::string_view line(line_.data(), end);
     if (row.event.empty())
-      write_complete(line);
+      file_.append(line);
     else
-      write_complete(entry("event", row.event).append(line));
+      file_.append(entry("event", row.event).append(line));
   }
 
   void finish(const std::string& status) override {
-    if (file_ < 0) return;
-    write_complete(entry("status", status));
-    // some file systems report a failed write only here
-    if (::close(std::exchange(file_, -1)) != 0 && errno != EINTR) throw cannot_write(path_, errno);
+    if (!file_.open()) return;
+    file_.append(entry("status", status));
+    file_.close();
   }
 
  private:
-  /// All of `text` or nothing: a piece of a line that a full disk let through is cut off again.
-  void write_complete(std::string_view text) {
-    std::size_t done = 0;
-    while (done < text.size()) {
-      const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
-      if (n >= 0) {
-        done += static_cast<std::size_t>(n);
-      } else if (errno != EINTR) {
-        const int error = errno;
-        // Fails on a pipe or a device, where there is nothing to cut; the first error is the one to report.
-        [[maybe_unused]] const int cut = done > 0 ? ::ftruncate(file_, complete_bytes_) : 0;
-        throw cannot_write(path_, error);
-      }
-    }
-    complete_bytes_ += static_cast<off_t>(text.size());
-  }
-
-  std::string path_;
   std::size_t columns_;
   std::string line_;  ///< room for the longest row
-  int file_;          ///< negative: closed
-  off_t complete_bytes_ = 0;
+  OutputFile file_;
 };
 
 /// Takes "# key: value"; a comment of another form is skipped, as a person may add one.

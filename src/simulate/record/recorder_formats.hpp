@@ -23,6 +23,12 @@ std::string ending_of(const std::string& path);
 /// "cannot write 'x/y.csv': No such file or directory; create the folder or choose another file"
 OutputError cannot_write(const std::string& path, int system_error);
 OutputError cannot_write(const std::string& path, const std::string& reason);
+/// The disk is full, or does not work: nothing is wrong with what the user wants.
+struct LostWrite : OutputError {
+  using OutputError::OutputError;
+};
+/// Throws one of the two.
+[[noreturn]] void throw_cannot_write(const std::string& path, int system_error);
 InputError cannot_read(const std::string& path, int system_error);
 InputError cannot_read(const std::string& path, const std::string& reason);
 

@@ -4,22 +4,18 @@
 //     attribute columns   the names; a dataset /columns where there are too many for an attribute
 //   /model                the model file's text, if there is one (a dataset: attributes end at 64 kB)
 //   /events, /event_rows  names of the events and the rows of their states, if there were any; written at the end
-//   attributes of /       one for each `about` pair; status, missing while the run goes on, and when it was killed
+//   attributes of /       status, "unfinished" until the record is closed; one for each `about` pair
 //
-// How a recorded row survives the death of the process: the dataset grows in blocks whose chunks are allocated and
-// filled with NaN at once, and the file is flushed after each growth, so that its metadata on disk are complete and
-// describe rows yet to come. Between growths a row changes raw data only, and without a chunk cache it goes through
-// one system call to the kernel. The oldest file format is used: newer ones mark a file as "open for writing" and
-// refuse it after a crash. What is not covered is death in the middle of a growth, a few microseconds in which HDF5
-// writes its own tables.
+// The file is complete after every single write, so that the death of the process can take no row away, wherever it
+// comes. What is new is written where nothing refers to it; then one number, within one sector of the file, refers to
+// it: the rows of the table after a row, the root of the table of chunks after a growth, the list of links after the
+// events, the place of the status at the very end. (A crash of the machine can take rows away: nothing is synced.)
 //
-// How recorded rows survive a full disk: the space of a growth is reserved before HDF5 hears of it, because HDF5 does
-// not recover from a write that fails in its middle (it goes on to write a file that claims what it does not hold).
-// Where a write fails all the same, HDF5 is cut off from the file, which stays as the last growth left it.
+// How recorded rows survive a full disk: the space of a growth is reserved before it is used, and the status has its
+// place from the beginning.
 #include <algorithm>
-#include <cerrno>
+#include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -30,229 +26,235 @@
 
 #ifdef HINGE_HAVE_HDF5
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "simulate/record/distrust.hpp"
 #include "simulate/record/hdf5.hpp"
+#include "simulate/record/hdf5_layout.hpp"
+#include "simulate/record/output_file.hpp"
 
 namespace hinge {
 namespace {
 
 using namespace hdf5;
 
-constexpr hsize_t chunk_bytes = 1 << 20;  ///< at most, where a row is not longer than that
-constexpr hsize_t chunk_rows_max = 1024;
-constexpr hsize_t block_bytes = 16 << 20;  ///< growth at a time, at most: what a killed run may waste on disk
-constexpr hsize_t block_rows_max = 65536;
-constexpr hsize_t table_bytes = 1 << 16;           ///< what HDF5 itself may need for a growth and for the status
-constexpr std::size_t attribute_names_max = 4000;  ///< 16 bytes each, and an attribute holds 64 kB
+static_assert(std::endian::native == std::endian::little, "rows are written as they are in memory");
 
-File create_file(const std::string& path) {
-  const auto check = [&](auto result) {
-    if (result < 0) throw cannot_write(path, "HDF5 could not set up the file");
-    return result;
-  };
-  const Handle access(check(H5Pcreate(H5P_FILE_ACCESS)), H5Pclose);
-  check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST));
-  // The plain driver, whatever the environment asks for: Hdf5Recorder relies on its file descriptor.
-  check(H5Pset_fapl_sec2(access));
-  // The sieve buffer would gather small writes of raw data; a row must not wait in it.
-  check(H5Pset_sieve_buf_size(access, 0));
-  return File::create(path, access);
+constexpr std::uint64_t chunk_bytes_most = 1 << 20;  ///< where a row is not longer than that
+constexpr std::uint64_t chunk_rows_most = 1024;
+constexpr std::uint64_t block_bytes_most = 16 << 20;  ///< growth at a time, or an eighth of what there is
+constexpr std::uint64_t block_rows_most = 65536;
+constexpr std::uint64_t table_bytes = 1 << 16;      ///< reserved for what is written at the end
+constexpr std::size_t attribute_names_most = 4000;  ///< 16 bytes each, and an attribute holds 64 kB
+constexpr std::size_t sector = 512;                 ///< what changes does not cross a multiple of this
+
+Bytes all_of(std::span<const TextPlace> places) {
+  Bytes out;
+  for (const TextPlace& place : places) out.add(place.bytes());
+  return out;
 }
 
-Handle create_trajectory(const File& file, hsize_t chunk_rows, hsize_t columns) {
-  const Handle creation = file.creation();
-  const hsize_t chunk[2] = {chunk_rows, columns};
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  file.check(H5Pset_chunk(creation, 2, chunk), "choose the chunks");
-  file.check(H5Pset_fill_value(creation, H5T_NATIVE_DOUBLE, &nan), "choose the fill value");
-  file.check(H5Pset_fill_time(creation, H5D_FILL_TIME_ALLOC), "choose the fill time");
-  file.check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY), "choose the allocation time");
+/// A file without rows, and where in it is what will change.
+struct EmptyRecord {
+  EmptyRecord(const RecordHeader& header, std::uint64_t chunk_rows);
 
-  const Handle access = file.check(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "set up /trajectory");
-  file.check(H5Pset_chunk_cache(access, 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT), "switch off the chunk cache");
+  Bytes bytes;
+  Address node = sector, status_heap = 2 * sector, table = 0, status = 0;
+  std::vector<Link> links{{"columns", 0}, {"event_rows", 0}, {"events", 0}, {"model", 0}, {"trajectory", 0}};
 
-  const hsize_t none[2] = {0, columns}, unlimited[2] = {H5S_UNLIMITED, columns};
-  const Handle space = file.check(H5Screate_simple(2, none, unlimited), H5Sclose, "set up /trajectory");
-  return file.check(H5Dcreate2(file.id(), "trajectory", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, creation, access),
-                    H5Dclose, "create /trajectory");
-}
+ private:
+  Address add(const Bytes& part) {
+    const Address at = bytes.align(8).size();
+    bytes.add(part);
+    return at;
+  }
+  Address add_sector(const Bytes& part) {
+    bytes.align(sector);
+    return add(part);
+  }
+  Address add_texts(const Bytes& space, std::span<const TextPlace> places) {
+    const Bytes data = all_of(places);
+    return add(list_header(text_type(), space, add(data), data.size()).bytes());
+  }
+};
 
-void write_header(const File& file, hid_t trajectory, const RecordHeader& header) {
-  for (const auto& [key, value] : header.about)
-    file.write_attribute(file.id(), key, std::span(&value, 1), File::Shape::one);
-  if (!header.model.empty()) file.write_texts("model", std::span(&header.model, 1), File::Shape::one);
-  if (header.columns.size() <= attribute_names_max)
-    file.write_attribute(trajectory, "columns", header.columns, File::Shape::list);
+// The root comes early: what wrote the file is said within its first sectors.
+EmptyRecord::EmptyRecord(const RecordHeader& header, std::uint64_t chunk_rows) {
+  bytes.fill_to(status_heap).add(RewritableText::heap());
+  std::vector<TextPlace> about, names, model;
+  std::vector<std::string> values;
+  for (const auto& [key, value] : header.about) values.push_back(value);
+  bytes.add(text_heaps(values, bytes.size(), about));
+  const GroupTables group = group_tables(links, node, bytes.align(8).size());
+  bytes.add(group.bytes);
+  ObjectHeader root;
+  root.add(ObjectHeader::symbol_table, Bytes().add(group.tree).add(group.names));
+  const TextPlace unfinished{static_cast<std::uint32_t>(RewritableText::first.size()), status_heap, 1};
+  root.add_attribute("status", text_type(), dataspace({}), unfinished.bytes());
+  constexpr Address status_in_root = 96;  // behind the tables and the attribute's name, type and space
+  for (std::size_t k = 0; k < about.size(); ++k)
+    root.add_attribute(header.about[k].first, text_type(), dataspace({}), about[k].bytes());
+  const Address root_header = add_sector(root.bytes());
+  status = root_header + status_in_root;
+
+  const std::uint64_t columns = header.columns.size();
+  bytes.align(8);
+  bytes.add(text_heaps(header.columns, bytes.size(), names));
+  ObjectHeader trajectory = table_header(chunk_rows, columns);
+  if (columns <= attribute_names_most)
+    trajectory.add_attribute("columns", text_type(), dataspace(std::span(&columns, 1)), all_of(names));
   else
-    file.write_texts("columns", header.columns, File::Shape::list);
-}
-
-/// What the header takes in the file, roughly: names and texts, and HDF5's 16 bytes or so for each.
-hsize_t header_bytes(const RecordHeader& header) {
-  std::size_t bytes = header.model.size();
-  for (const std::string& column : header.columns) bytes += column.size() + 64;
-  for (const auto& [key, value] : header.about) bytes += key.size() + value.size() + 256;
-  return bytes;
+    links[0].header = add_texts(dataspace(std::span(&columns, 1)), names);
+  links[4].header = table = add_sector(trajectory.bytes());
+  if (!header.model.empty()) {
+    bytes.add(text_heaps(std::span(&header.model, 1), bytes.align(8).size(), model));
+    links[3].header = add_texts(dataspace({}), model);
+  }
+  bytes.align(8);
+  bytes.put_at(0, superblock(root_header, group, bytes.size()));
+  bytes.put_at(node, group_node(links));
 }
 
 class Hdf5Recorder final : public Recorder {
  public:
   Hdf5Recorder(const std::string& path, const RecordHeader& header)
-      : columns_(header.columns.size()), file_(create_file(path)) {
-    const hsize_t chunk_rows = std::clamp<hsize_t>(chunk_bytes / row_bytes(), 1, chunk_rows_max);
-    const hsize_t block_max = std::min(block_bytes / row_bytes(), block_rows_max);
-    block_rows_ = chunk_rows;
-    block_rows_max_ = std::max(block_max / chunk_rows, hsize_t{1}) * chunk_rows;
-    or_abandon([&] {
-      reserve(header_bytes(header));
-      trajectory_ = create_trajectory(file_, chunk_rows, columns_);
-      write_header(file_, trajectory_, header);
-      const hsize_t one_row[2] = {1, columns_};
-      row_space_ = file_.check(H5Screate_simple(2, one_row, nullptr), H5Sclose, "set up a row");
-      reserve(header_bytes(header) + block_rows_ * row_bytes());
+      : row_bytes_(header.columns.size() * sizeof(double)),
+        chunk_rows_(std::clamp<std::uint64_t>(chunk_bytes_most / row_bytes_, 1, chunk_rows_most)),
+        block_rows_(chunk_rows_),
+        record_(header, chunk_rows_),
+        begin_(record_.bytes.size()),
+        end_(begin_),
+        file_(path, OutputFile::Writing::anywhere) {
+    try {
+      file_.write_at(0, record_.bytes.text());
       grow();
-    });
+    } catch (...) {
+      file_.cut(0);  // half a file would be worse than none
+      throw;
+    }
+    record_.bytes = {};
   }
-  Hdf5Recorder(const Hdf5Recorder&) = delete;
-  Hdf5Recorder& operator=(const Hdf5Recorder&) = delete;
 
   ~Hdf5Recorder() override {
-    const Session session;
     try {
-      if (file_.open()) or_abandon([&] { close(); });
-    } catch (const OutputError&) {
-      // Nobody is left to hear of it; what was flushed before stays readable.
+      if (file_.open()) settle();
+    } catch (...) {  // Nobody is left to hear of it; the file is as it was, with all rows.
     }
   }
 
   void record(const Row& row) override {
-    require_row_width(file_.path(), row.values.size(), columns_);
+    require_row_width(file_.path(), row.values.size(), row_bytes_ / sizeof(double));
     if (!file_.open()) throw cannot_write(file_.path(), "its recording is finished");
-    const Session session;
-    if (rows_ == capacity_) {
-      reserve(block_rows_ * row_bytes());
-      or_abandon([&] { grow(); });
-    }
-    const hsize_t start[2] = {rows_, 0}, count[2] = {1, columns_};
-    or_abandon([&] {
-      file_.check(H5Sselect_hyperslab(file_space_, H5S_SELECT_SET, start, nullptr, count, nullptr), "select a row");
-      file_.check(H5Dwrite(trajectory_, H5T_NATIVE_DOUBLE, row_space_, file_space_, H5P_DEFAULT, row.values.data()),
-                  "write a row");
-    });
+    if (rows_ == chunks_.size() * chunk_rows_) grow();
+    file_.write_at(chunks_[rows_ / chunk_rows_] + rows_ % chunk_rows_ * row_bytes_,
+                   {reinterpret_cast<const char*>(row.values.data()), row_bytes_});
+    write_number(record_.table + table_rows_at, rows_ + 1);
     if (!row.event.empty()) {
-      events_.emplace_back(row.event);
       event_rows_.push_back(static_cast<int>(rows_));
+      events_.emplace_back(row.event);
     }
     ++rows_;
   }
 
   void finish(const std::string& status) override {
     if (!file_.open()) return;
-    const Session session;
-    or_abandon([&] {
-      if (!events_.empty() && try_reserve(event_bytes()) == 0) {
-        file_.write_texts("events", events_, File::Shape::list);
-        file_.write<int>("event_rows", event_rows_);
-      }
-      file_.write_attribute(file_.id(), "status", std::span(&status, 1), File::Shape::one);
-      close();
-    });
-  }
-
- private:
-  hsize_t row_bytes() const { return columns_ * sizeof(double); }
-
-  /// HDF5's own descriptor of the file.
-  int descriptor() const {
-    void* handle = nullptr;
-    file_.check(H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle), "find the file's descriptor");
-    return *static_cast<int*>(handle);
-  }
-
-  /// The end of the file as HDF5 knows it; reserved space behind it is not counted.
-  off_t known_size() const {
-    hsize_t size = 0;
-    file_.check(H5Fget_filesize(file_.id(), &size), "find the file's size");
-    return static_cast<off_t>(size);
-  }
-
-  /// Makes sure that the disk has room for `bytes` of rows and HDF5's tables for them, before anything is changed.
-  void reserve(hsize_t bytes) const {
-    if (const int error = try_reserve(bytes); error != 0) throw cannot_write(file_.path(), error);
-  }
-  /// Zero, or the system's error.
-  int try_reserve(hsize_t bytes) const {
-    const off_t size = known_size();
-    int error = EINTR;
-    while (error == EINTR) error = ::posix_fallocate(descriptor(), size, static_cast<off_t>(bytes + table_bytes));
-    return error == EOPNOTSUPP || error == EINVAL ? 0 : error;  // cannot reserve: the first failed write tells
-  }
-
-  hsize_t event_bytes() const {
-    std::size_t bytes = 0;
-    for (const std::string& event : events_) bytes += event.size() + 64;
-    return bytes;
-  }
-
-  /// Room for another block of rows, known to the file on disk before the first of them is written.
-  void grow() {
-    set_extent(capacity_ + block_rows_);
-    file_.check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flush the file");
-    capacity_ += block_rows_;
-    block_rows_ = std::min(2 * block_rows_, block_rows_max_);
-    file_space_ = file_.check(H5Dget_space(trajectory_), H5Sclose, "set up /trajectory");
-  }
-
-  void set_extent(hsize_t rows) {
-    const hsize_t extent[2] = {rows, columns_};
-    file_.check(H5Dset_extent(trajectory_, extent), "resize /trajectory");
-  }
-
-  void close() {
-    set_extent(rows_);
-    file_.check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flush the file");
-    // Reserved space is given back; where that fails the file is only longer than it need be.
-    [[maybe_unused]] const int cut = ::ftruncate(descriptor(), known_size());
-    file_.check(trajectory_.close(), "close /trajectory");
-    file_.check(file_.close(), "close the file");
-  }
-
-  /// Runs `action`; when it fails, HDF5 must not touch the file any more.
-  template <typename Action>
-  void or_abandon(Action action) {
     try {
-      action();
-    } catch (...) {
-      abandon();
+      settle();
+    } catch (const OutputError& error) {
+      write_status(fmt::format("failed: {}", error.what()));
       throw;
     }
-  }
-
-  /// HDF5 cannot close a file without writing what it holds of it in memory, and a file that it could not close makes
-  /// it crash at the program's exit. After a failed write the first would destroy what is on disk. So its descriptor
-  /// is turned to a file in memory, where it can write, truncate and close as it likes.
-  void abandon() {
-    void* handle = nullptr;
-    if (file_.open() && H5Fget_vfd_handle(file_.id(), H5P_DEFAULT, &handle) >= 0) {
-      const int sink = ::memfd_create("hinge", MFD_CLOEXEC);
-      ::dup2(sink, *static_cast<int*>(handle));
-      ::close(sink);
-    }
-    trajectory_.close();
+    write_status(status);
     file_.close();
   }
 
-  hsize_t columns_;
-  hsize_t rows_ = 0, capacity_ = 0;
-  hsize_t block_rows_ = 0, block_rows_max_ = 0;
-  File file_;
-  Handle trajectory_, file_space_, row_space_;
+ private:
+  void write_number(Address at, std::uint64_t number) const { file_.write_at(at, Bytes().add(number).text()); }
+
+  void reserve(std::uint64_t from, std::uint64_t size) const {
+    if (const int error = file_.reserve(from, size); error != 0) throw_cannot_write(file_.path(), error);
+  }
+
+  /// Room for another block of rows: chunks, and behind the old ones an index of all of them.
+  void grow() {
+    const std::uint64_t chunk_bytes = chunk_rows_ * row_bytes_, more = block_rows_ / chunk_rows_;
+    std::vector<Address> chunks(chunks_.size() + more);
+    const std::size_t index_bytes = chunk_index(chunks, chunk_rows_, chunk_bytes, 0).bytes.size();
+    const Address first = end_ + index_bytes, end = first + more * chunk_bytes;
+    std::copy(chunks_.begin(), chunks_.end(), chunks.begin());
+    for (std::uint64_t k = 0; k < more; ++k) chunks[chunks_.size() + k] = first + k * chunk_bytes;
+    reserve(end_, end + table_bytes);
+    const ChunkIndex index = chunk_index(chunks, chunk_rows_, chunk_bytes, end_);
+    file_.write_at(end_, index.bytes.text());
+    refer_to(index, end);
+    chunks_ = std::move(chunks);
+    const std::uint64_t rows = chunks_.size() * chunk_rows_;
+    const std::uint64_t most = std::min(block_bytes_most / row_bytes_, block_rows_most);
+    block_rows_ =
+        std::max(std::min(2 * block_rows_, std::max(most, rows / 8)) / chunk_rows_, std::uint64_t{1}) * chunk_rows_;
+  }
+
+  void refer_to(const ChunkIndex& index, std::uint64_t end) {
+    if (end > end_) write_number(file_end_at, end);
+    end_ = std::max(end, end_);
+    write_number(record_.table + table_index_at, index.root);
+  }
+
+  /// What follows the last row: an index of the chunks that are used, and the events. They come where there is room for
+  /// rows that will not be written any more; what is behind them is cut off.
+  void settle() {
+    const std::uint64_t chunk_bytes = chunk_rows_ * row_bytes_;
+    chunks_.resize((rows_ + chunk_rows_ - 1) / chunk_rows_);
+    const Address at = chunks_.empty() ? begin_ : chunks_.back() + chunk_bytes;
+    const ChunkIndex index = chunk_index(chunks_, chunk_rows_, chunk_bytes, at);
+    Bytes tail = index.bytes;
+    if (!events_.empty()) add_events(tail, at);
+    const std::uint64_t end = at + tail.size();
+    reserve(at, end);
+    file_.write_at(at, tail.text());
+    refer_to(index, end);
+    if (!events_.empty()) file_.write_at(record_.node, group_node(record_.links).text());
+    write_number(file_end_at, end);
+    file_.cut(end);
+    end_ = end;
+  }
+
+  void add_events(Bytes& tail, Address at) {
+    const std::uint64_t count = events_.size();
+    const Bytes space = dataspace(std::span(&count, 1));
+    std::vector<TextPlace> places;
+    tail.add(text_heaps(events_, at + tail.size(), places));
+    const auto add = [&](Link& link, const Bytes& type, const Bytes& data) {
+      const Address here = at + tail.size();
+      tail.add(data).align(8);
+      link.header = at + tail.size();
+      tail.add(list_header(type, space, here, data.size()).bytes());
+    };
+    Bytes rows;
+    for (const int row : event_rows_) rows.add(row);
+    add(record_.links[1], int_type(), rows);
+    add(record_.links[2], text_type(), all_of(places));
+  }
+
+  void write_status(std::string status) const {
+    if (status.size() > RewritableText::most) {
+      status.resize(RewritableText::most - 3);
+      while (!status.empty() && (static_cast<unsigned char>(status.back()) & 0x80) != 0) status.pop_back();
+      status += "...";
+    }
+    const Address second = record_.status_heap + RewritableText::second_at;
+    file_.write_at(second + 16, RewritableText::second(status).text());
+    file_.write_at(second, RewritableText::second_header(status).text());
+    const TextPlace place{static_cast<std::uint32_t>(status.size()), status.empty() ? 0 : record_.status_heap, 2};
+    file_.write_at(record_.status, place.bytes().text());
+  }
+
+  std::uint64_t row_bytes_, chunk_rows_, block_rows_;
+  std::uint64_t rows_ = 0;
+  EmptyRecord record_;
+  std::uint64_t begin_, end_;  // of chunks; what the file says of its size
+  std::vector<Address> chunks_;
   std::vector<std::string> events_;
   std::vector<int> event_rows_;
+  OutputFile file_;
 };
 
 /// The root's attributes in the order of their creation, which is the order the file keeps them in.
@@ -269,7 +271,7 @@ void read_about(const File& file, Trajectory& out) {
     const std::vector<std::string> texts = file.attribute(attribute);
     const std::string value = texts.empty() ? "" : texts.front();
     if (name == "status")
-      out.status = value;
+      out.status = value == RewritableText::first ? "" : value;
     else
       out.header.about.emplace_back(name, value);
   }
@@ -300,7 +302,7 @@ void read_events(const File& file, Trajectory& out) {
   }
 }
 
-/// A killed run leaves room for rows that never came.
+/// A run of version 0.1 that was killed leaves room for rows that never came, and no status.
 void drop_unwritten_rows(Trajectory& out) {
   const auto last = std::find_if(out.values.rbegin(), out.values.rend(), [](double x) { return !std::isnan(x); });
   const auto used = static_cast<std::size_t>(out.values.rend() - last), width = out.header.columns.size();
@@ -323,9 +325,9 @@ Trajectory read_tried(const std::string& path) {
 }  // namespace
 
 bool hdf5_available() { return true; }
+void spare_hdf5_cleanup() { H5dont_atexit(); }
 
 std::unique_ptr<Recorder> open_hdf5_recorder(const std::string& path, const RecordHeader& header) {
-  const Session session;
   return std::make_unique<Hdf5Recorder>(path, header);
 }
 
@@ -341,6 +343,7 @@ Trajectory read_hdf5_record(const std::string& path) {
 namespace hinge {
 
 bool hdf5_available() { return false; }
+void spare_hdf5_cleanup() {}
 
 std::unique_ptr<Recorder> open_hdf5_recorder(const std::string& path, const RecordHeader&) {
   throw cannot_write(path, "this build has no HDF5; use .csv");

@@ -1,14 +1,14 @@
 #include "simulate/record/recorder_vtk.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "hinge/method.hpp"
+#include "simulate/record/output_file.hpp"
 #include "simulate/record/recorder_formats.hpp"
 #include "simulate/record/surfaces.hpp"
 #include "simulate/record/vtk_file.hpp"
@@ -59,9 +59,10 @@ class Pictures final : public Recorder {
   VtkPolyData points(const State& state) const;
   VtkPolyData surfaces(const State& state) const;
   VtkPolyData contacts(const State& state, const ContactImpulses* contacts) const;
-  void write_index(std::string status = {}) const;
+  void write_index(std::string status = {});
 
   std::string path_, stem_;  // stem: without the ending
+  OutputFile index_;         // as written last; keeps it locked
   std::shared_ptr<const System> system_;
   const BodyTable& table_;
   bool thinned_;
@@ -84,6 +85,7 @@ const BodyTable& table_of(const System& system, const std::string& path) {
 Pictures::Pictures(const std::string& path, std::shared_ptr<const System> system, bool thinned, double step)
     : path_(path),
       stem_(path_.substr(0, path_.size() - 4)),
+      index_(OutputFile::lock(path_)),
       system_(std::move(system)),
       table_(table_of(*system_, path)),
       thinned_(thinned),
@@ -112,9 +114,8 @@ void Pictures::record(const Row& row) {
   if (interval_ > 0) next_ += interval_ * (std::floor((state.t - next_) / interval_ + 1e-9) + 1);
 }
 
-void Pictures::write_index(std::string status) const {
-  std::ofstream out(path_, std::ios::binary);
-  if (!out) throw cannot_write(path_, errno);
+void Pictures::write_index(std::string status) {
+  std::ostringstream out;
   out << "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
          "byte_order=\"LittleEndian\">\n<Collection>\n";
   static const char* const parts[] = {"points", "surfaces", "contacts"};
@@ -124,8 +125,9 @@ void Pictures::write_index(std::string status) const {
   out << "</Collection>\n</VTKFile>\n";
   for (std::size_t at; (at = status.find("--")) != std::string::npos;) status.erase(at, 1);  // ends a comment of XML
   if (!status.empty()) out << "<!-- status: " << status << " -->\n";
-  out.flush();
-  if (!out) throw cannot_write(path_, errno != 0 ? errno : ENOSPC);
+  WholeFile file(path_);
+  file.write(out.view());
+  index_ = file.commit();
 }
 
 VtkPolyData Pictures::points(const State& state) const {

@@ -1,12 +1,11 @@
 #include "simulate/record/vtk_file.hpp"
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
-#include "simulate/record/recorder_formats.hpp"
+#include "simulate/record/output_file.hpp"
 
 namespace hinge {
 
@@ -54,8 +53,7 @@ void write_data(std::ostream& out, const char* kind, const std::vector<VtkArray>
 }  // namespace
 
 void write_vtp(const std::string& path, const VtkPolyData& data) {
-  std::ofstream out(path, std::ios::binary);
-  if (!out) throw cannot_write(path, errno);
+  std::ostringstream out;
   out << "<?xml version=\"1.0\"?>\n"
          "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n"
       << fmt::format(
@@ -71,8 +69,7 @@ void write_vtp(const std::string& path, const VtkPolyData& data) {
   write_cells(out, "Lines", data.lines);
   write_cells(out, "Polys", data.polygons);
   out << "</Piece>\n</PolyData>\n</VTKFile>\n";
-  out.flush();
-  if (!out) throw cannot_write(path, errno != 0 ? errno : ENOSPC);
+  write_whole(path, out.view());
 }
 
 }  // namespace hinge

@@ -135,8 +135,8 @@ class Cascade {
       go_on(stage.solver, afresh ? Eigen::VectorXd::Zero(p_.rows()) : judge_.best_reaction());
       if (judge_.converged()) return;
       if (judge_.out_of_time())
-        return judge_.stop(ContactStatus::iteration_limit, fmt::format("{:.3g} seconds were up during {}; tried {}",
-                                                                       work_.options.seconds, stage.solver, tried));
+        return judge_.stop(ContactStatus::iteration_limit,
+                           fmt::format("{} during {}; tried {}", why_now(), stage.solver, tried));
     }
     judge_.stop(ContactStatus::failed,
                 tried.empty()
@@ -144,6 +144,10 @@ class Cascade {
                     : "tried " + tried + "; the problem may have no solution, or asks for more digits than it has");
   }
 
+  std::string why_now() const {
+    const double limit = work_.options.seconds;
+    return limit > 0 && judge_.seconds() > limit ? fmt::format("{:.3g} seconds were up", limit) : "it was told to stop";
+  }
   Eigen::VectorXd start() const { return Eigen::Map<const Eigen::VectorXd>(work_.r.data(), p_.rows()); }
   void look_at_start() { judge_.done(0, Eigen::Map<const Eigen::VectorXd>(work_.r.data(), p_.rows())); }
 

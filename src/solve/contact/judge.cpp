@@ -1,10 +1,19 @@
 #include "solve/contact/judge.hpp"
 
+#include <atomic>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "solve/contact/stop.hpp"
+
 namespace hinge {
+
+namespace {
+std::atomic<bool (*)()> told_to_stop{nullptr};
+}
+
+void stop_contact_solvers_if(bool (*asked)()) { told_to_stop = asked; }
 
 namespace {
 
@@ -75,6 +84,10 @@ void Judge::recall_best() {
 }
 
 bool Judge::out_of_time() {
+  if (const auto asked = told_to_stop.load(); asked && asked()) {
+    stop(ContactStatus::iteration_limit, "it was told to stop");
+    return true;
+  }
   if (!(options_->seconds > 0) || seconds() <= options_->seconds) return false;
   stop(ContactStatus::iteration_limit, fmt::format("{:.3g} seconds were up", options_->seconds));
   return true;

@@ -80,6 +80,7 @@ class SparseFactors final : public Factors<Number> {
     klu_defaults(&common_);
     common_.scale = 0;  // done already
     symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
+    require_memory();
     visited_.resize(static_cast<std::size_t>(pattern.rows));
   }
   ~SparseFactors() override {
@@ -102,6 +103,7 @@ class SparseFactors final : public Factors<Number> {
       free_numeric();
     }
     numeric_ = (real ? klu_factor : klu_z_factor)(row_start(), column(), numbers, symbolic_, &common_);
+    require_memory();
     return numeric_ && well_conditioned(ratio);
   }
   void solve(Number* x) override {
@@ -123,6 +125,10 @@ class SparseFactors final : public Factors<Number> {
  private:
   void free_numeric() {
     if (numeric_) (real ? klu_free_numeric : klu_z_free_numeric)(&numeric_, &common_);
+  }
+  // Memory that is missing is no property of the matrix.
+  void require_memory() const {
+    if (common_.status == KLU_OUT_OF_MEMORY || common_.status == KLU_TOO_LARGE) throw std::bad_alloc();
   }
   bool well_conditioned(double ratio) {
     return common_.status == KLU_OK && (real ? klu_rcond : klu_z_rcond)(symbolic_, numeric_, &common_) &&
