@@ -88,6 +88,14 @@ struct JointOptions {
   std::optional<Expression> position{}, force{};  ///< motor of a prismatic joint
   double damping = 0, stiffness = 0;              ///< of the free motion; the stiffness pulls to the pose of the start
   bool collide = false;                           ///< do the two bodies collide?
+  /// In space: is the angle counted over turns? Where it is not, and there is no stiffness, it lies between -pi and pi.
+  bool count_turns = true;
+};
+
+/// What a motor prescribes: one of these.
+struct MotorOptions {
+  std::optional<Expression> angle{}, torque{};    ///< of a revolute joint
+  std::optional<Expression> position{}, force{};  ///< of a prismatic joint
 };
 
 /// Between a point of `a` and one of `b`, given at the start in space; the centres of mass where they are left out.
@@ -112,6 +120,8 @@ class Multibody : public SystemBuilder {
   void body(const BodyOptions& options);
   void particles(const ParticleOptions& options);
   void joint(const JointOptions& options);
+  /// A motor on a joint, by its place in joint_names(); it may use the angle or position of the joint itself.
+  void motor(std::size_t joint, const MotorOptions& options);
   void spring(const SpringOptions& options);
   /// A force at the centre of mass and a torque, in space; in the plane two components and one.
   void force(const std::string& body, const Vector& force, const Vector& torque = {});

@@ -64,6 +64,16 @@ std::vector<BodyPose> body_poses(const System& system, const State& state) {
 }
 
 void BodyTable::move(const double* y, const double* z, double h, double* out) const {
+  for (const BodyTurn& turn : counted) {
+    const auto spin = [&](int body) -> Eigen::Vector3d {
+      if (body < 0) return Eigen::Vector3d::Zero();
+      const auto at = static_cast<std::size_t>(body);
+      return pose(y, at).rotation * Eigen::Map<const Eigen::Vector3d>(z + places[at].spin);
+    };
+    const Eigen::Vector3d axis =
+        turn.a < 0 ? turn.axis : pose(y, static_cast<std::size_t>(turn.a)).rotation * turn.axis;
+    out[turn.y] = y[turn.y] + h * axis.dot(spin(turn.b) - spin(turn.a));
+  }
   for (const BodyPlace& p : places) {
     for (int k = 0; k < dimension; ++k) out[p.x + k] = y[p.x + k] + h * z[p.v + k];
     if (dimension == 2) {

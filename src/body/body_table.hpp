@@ -20,8 +20,15 @@ struct BodyPlace {
 /// Of the size of a scene: bodies that overlap by less at the start are moved apart.
 inline constexpr double small_overlap = 1e-6;
 
+/// A coordinate that counts the angle of body b against body a about an axis of a; -1: one that rests.
+struct BodyTurn {
+  int y = 0, a = -1, b = -1;
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();
+};
+
 struct BodyTable {
   int dimension = 3;
+  std::vector<BodyTurn> counted;
   std::vector<BodyPlace> places;  ///< of all bodies that move
   std::vector<BodyPose> frames;   ///< of the named ones, which come first: the user's frame along the principal axes
   std::vector<Collider> colliders;

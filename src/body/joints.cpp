@@ -157,7 +157,9 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
     case JointKind::rod: break;
   }
   if (o.kind == JointKind::revolute || o.kind == JointKind::cylindrical || (plane && o.kind == JointKind::spherical)) {
-    out.angle = plane ? plane_angle : atan2(dot(t1b, t2a), dot(t1b, t1a));
+    out.sine = dot(t1b, t2a);
+    out.cosine = dot(t1b, t1a);
+    out.angle = plane ? plane_angle : atan2(out.sine, out.cosine);
     out.angle_rate = dot(na, b.frame.omega - a.frame.omega);
   }
   if (o.kind == JointKind::prismatic || o.kind == JointKind::cylindrical) {

@@ -176,56 +176,28 @@ void Multibody::joint(const JointOptions& options) {
   for (const PlacedJoint& j : s.joints)
     if (j.options.name == o.name && !options.name.empty())
       throw BodyError("name", fmt::format("there is a joint '{}' already; choose another name", o.name));
-  const JointEquations e = joint_equations(o, a, b, s.dimension);
+  PlacedJoint joint{o, joint_equations(o, a, b, s.dimension)};
+  JointEquations& e = joint.equations;
   for (const JointRow& row : e.rows)
     constrain(row.g, fmt::format("of joint '{}' ({} - {}: {})", o.name, o.a, o.b, row.what));
-
-  const auto refuse_motor = [&](const char* field, bool rotates) {
-    throw BodyError(
-        "motor", fmt::format("a {} joint has no {} that a motor could drive ({}); use a {} joint", joint_name(o.kind),
-                             rotates ? "angle" : "translation", field, rotates ? "revolute" : "prismatic"));
-  };
-  const auto motor = [&](const std::optional<Expression>& motion, const std::optional<Expression>& effort,
-                         const char* motion_key, const char* effort_key, bool there, bool rotates) {
-    if (!motion && !effort) return;
-    if (!there) refuse_motor(motion ? motion_key : effort_key, rotates);
-    if (motion && effort)
-      throw BodyError("motor", fmt::format("a motor prescribes the {} or the {}, not both", motion_key, effort_key));
-  };
-  motor(o.angle, o.torque, "angle", "torque", e.angle.has_value(), true);
-  motor(o.position, o.force, "position", "force", e.position.has_value(), false);
-  const auto drive_torque = [&](const Expression& torque) {
-    s.apply_torque(b, torque * e.axis);
-    s.apply_torque(a, -(torque * e.axis));
-    s.applied_force = true;
-  };
-  // both act at b's point, so that the pair of forces has no torque
-  const auto drive_force = [&](const Expression& force) {
-    const auto act = [&](PlacedBody& body, const Vector& f) {
-      if (body.number < 0) return;
-      body.force = body.force + f;
-      body.torque = body.torque + cross(e.point_b - body.frame.x, f);
-    };
-    act(b, force * e.axis);
-    act(a, -(force * e.axis));
-    s.applied_force = true;
-  };
-  if (o.angle) {
-    // sin(angle - wanted), which has no jumps
-    const Expression g =
-        s.dimension == 2 ? *e.angle - *o.angle : sin(*e.angle) * cos(*o.angle) - cos(*e.angle) * sin(*o.angle);
-    constrain(g, fmt::format("of joint '{}' (motor: angle)", o.name));
+  const bool counts = o.stiffness > 0 || (o.count_turns && !options.name.empty());
+  if (e.angle && s.dimension == 3 && counts) {
+    const std::string label = options.name.empty() ? fmt::format("joint{}", s.joints.size()) : o.name;
+    const Expression turned = declare(s.turn_blocks, s.turn_count, s.turn_coordinates, label + "_turned", {})[0];
+    e.angle =
+        turned + atan2(e.sine * cos(turned) - e.cosine * sin(turned), e.cosine * cos(turned) + e.sine * sin(turned));
+    const Vector3d axis = o.axis.normalized();
+    s.turns.push_back({*e.angle_rate, a.number, b.number, a.number < 0 ? axis : a.local_direction(axis)});
   }
-  if (o.position) constrain(*e.position - *o.position, fmt::format("of joint '{}' (motor: position)", o.name));
-  if (o.torque) drive_torque(*o.torque);
-  if (o.force) drive_force(*o.force);
+  s.joints.push_back(joint);
+  motor(s.joints.size() - 1, {o.angle, o.torque, o.position, o.force});
   if (!(o.damping >= 0) || !std::isfinite(o.damping))
     throw BodyError("damping", fmt::format("damping = {:g}; it is 0 or positive", o.damping));
   if (!(o.stiffness >= 0) || !std::isfinite(o.stiffness))
     throw BodyError("stiffness", fmt::format("stiffness = {:g}; it is 0 or positive", o.stiffness));
   if (o.damping > 0) {
-    if (e.angle_rate) drive_torque(-o.damping * *e.angle_rate);
-    if (e.position_rate) drive_force(-o.damping * *e.position_rate);
+    if (e.angle_rate) s.drive_torque(joint, -o.damping * *e.angle_rate);
+    if (e.position_rate) s.drive_force(joint, -o.damping * *e.position_rate);
     if (o.kind == JointKind::spherical && s.dimension == 3) {
       const Vector torque = o.damping * (b.frame.omega - a.frame.omega);
       s.apply_torque(b, -torque);
@@ -244,16 +216,63 @@ void Multibody::joint(const JointOptions& options) {
                                                joint_name(o.kind)));
     const bool applied = s.applied_force;
     if (e.angle) {
-      drive_torque(-o.stiffness * *e.angle);
+      s.drive_torque(joint, -o.stiffness * *e.angle);
       s.potential += 0.5 * o.stiffness * *e.angle * *e.angle;
     }
     if (e.position) {
-      drive_force(-o.stiffness * *e.position);
+      s.drive_force(joint, -o.stiffness * *e.position);
       s.potential += 0.5 * o.stiffness * *e.position * *e.position;
     }
     s.applied_force = applied;
   }
-  s.joints.push_back({o, e.angle, e.position});
+}
+
+void Multibody::Parts::drive_torque(const PlacedJoint& joint, const Expression& torque) {
+  apply_torque(at(joint.options.b, "bodies"), torque * joint.equations.axis);
+  apply_torque(at(joint.options.a, "bodies"), -(torque * joint.equations.axis));
+  applied_force = true;
+}
+
+// Both act at b's point, so that the pair of forces has no torque.
+void Multibody::Parts::drive_force(const PlacedJoint& joint, const Expression& force) {
+  const auto act = [&](PlacedBody& body, const Vector& f) {
+    if (body.number < 0) return;
+    body.force = body.force + f;
+    body.torque = body.torque + cross(joint.equations.point_b - body.frame.x, f);
+  };
+  act(at(joint.options.b, "bodies"), force * joint.equations.axis);
+  act(at(joint.options.a, "bodies"), -(force * joint.equations.axis));
+  applied_force = true;
+}
+
+void Multibody::motor(std::size_t number, const MotorOptions& o) {
+  Parts& s = *parts_;
+  if (number >= s.joints.size())
+    throw BodyError("motor", fmt::format("there is no joint {}; there are {}", number, s.joints.size()));
+  const PlacedJoint joint = s.joints[number];
+  const JointEquations& e = joint.equations;
+  const auto check = [&](const std::optional<Expression>& motion, const std::optional<Expression>& effort,
+                         const char* motion_key, const char* effort_key, bool there, bool rotates) {
+    if (!motion && !effort) return;
+    if (!there)
+      throw BodyError("motor", fmt::format("a {} joint has no {} that a motor could drive ({}); use a {} joint",
+                                           joint_name(joint.options.kind), rotates ? "angle" : "translation",
+                                           motion ? motion_key : effort_key, rotates ? "revolute" : "prismatic"));
+    if (motion && effort)
+      throw BodyError("motor", fmt::format("a motor prescribes the {} or the {}, not both", motion_key, effort_key));
+  };
+  check(o.angle, o.torque, "angle", "torque", e.angle.has_value(), true);
+  check(o.position, o.force, "position", "force", e.position.has_value(), false);
+  const std::string& name = joint.options.name;
+  if (o.angle) {
+    // sin(angle - wanted), which has no jumps
+    const Expression pose = s.dimension == 2 ? *e.angle : atan2(e.sine, e.cosine);
+    const Expression g = s.dimension == 2 ? pose - *o.angle : sin(pose) * cos(*o.angle) - cos(pose) * sin(*o.angle);
+    constrain(g, fmt::format("of joint '{}' (motor: angle)", name));
+  }
+  if (o.position) constrain(*e.position - *o.position, fmt::format("of joint '{}' (motor: position)", name));
+  if (o.torque) s.drive_torque(joint, *o.torque);
+  if (o.force) s.drive_force(joint, *o.force);
 }
 
 // Along e from P_a to P_b at the distance d:  -(k (d - L) + c d') e on b
@@ -340,12 +359,12 @@ Vector Multibody::axis(const std::string& name, int k) const {
 
 Expression Multibody::joint_angle(const std::string& name) const {
   for (const PlacedJoint& j : parts_->joints)
-    if (j.options.name == name && j.angle) return *j.angle;
+    if (j.options.name == name && j.equations.angle) return *j.equations.angle;
   throw BodyError("name", fmt::format("there is no joint '{}' with an angle", name));
 }
 Expression Multibody::joint_position(const std::string& name) const {
   for (const PlacedJoint& j : parts_->joints)
-    if (j.options.name == name && j.position) return *j.position;
+    if (j.options.name == name && j.equations.position) return *j.equations.position;
   throw BodyError("name", fmt::format("there is no joint '{}' with a position", name));
 }
 

@@ -132,7 +132,9 @@ BodyTable Multibody::Parts::table() const {
   }
   std::sort(table.apart.begin(), table.apart.end());
   table.overlap = overlap;
-  int first_y = ny, first_z = nz;
+  for (std::size_t k = 0; k < turns.size(); ++k)
+    table.counted.push_back({ny + static_cast<int>(k), turns[k].a, turns[k].b, turns[k].axis});
+  int first_y = ny + turn_count, first_z = nz;
   for (const PlacedParticles& heap : heaps) {
     const int n = static_cast<int>(heap.mass.size()), d = dimension;
     for (int k = 0; k < n; ++k) {
@@ -180,12 +182,17 @@ std::shared_ptr<const System> Multibody::assemble() const {
   layout.kind = SystemKind::multibody;
   layout.y = s.y_blocks;
   layout.z = s.z_blocks;
-  layout.ny = s.ny;
+  layout.ny = s.ny + s.turn_count;
   layout.nz = s.nz;
+  for (Block block : s.turn_blocks) {
+    block.first += s.ny;
+    layout.y.push_back(std::move(block));
+  }
   layout.constraints = constraint_names_;
   Equations eq;
   eq.t = t_.node_in(graph);
   eq.y = nodes_of(s.y, graph);
+  for (const Expression& turned : s.turn_coordinates) eq.y.push_back(turned.node_in(graph));
   eq.z = nodes_of(s.z, graph);
   eq.g = nodes_of(constraints_, graph);
   refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
@@ -198,6 +205,7 @@ std::shared_ptr<const System> Multibody::assemble() const {
     v.insert(v.end(), turn.begin(), turn.end());
     append_equations(body, s.gravity, plane, p, f, energy);
   }
+  for (const CountedTurn& turn : s.turns) v.push_back(turn.rate);
   eq.v = nodes_of(v, graph);
   eq.p = nodes_of(p, graph);
   eq.f = nodes_of(f, graph);
@@ -264,6 +272,7 @@ Start Multibody::start() const {
       z.insert(z.end(), spin.data(), spin.data() + 3);
     }
   }
+  y.insert(y.end(), s.turns.size(), 0.0);
   for (const PlacedParticles& heap : s.heaps) {
     const auto d = plane ? 2 : 3;
     for (const Vector3d& x : heap.options.positions) {

@@ -41,9 +41,34 @@ struct PlacedParticles {
 };
 PlacedParticles place_particles(const ParticleOptions& options, int dimension);
 
+/// The equations of a joint between two bodies: pairs of a residual and what it says.
+struct JointRow {
+  Expression g;
+  const char* what;
+};
+struct JointEquations {
+  std::vector<JointRow> rows;
+  std::optional<Expression> angle{}, angle_rate{}, position{}, position_rate{};
+  Expression sine = 0.0, cosine = 0.0;  ///< of the angle, in space
+  Vector axis{};                        ///< of the free rotation or translation, in space, fixed in a
+  Vector point_a{}, point_b{};          ///< in space
+};
+JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);
+
 struct PlacedJoint {
   JointOptions options;
-  std::optional<Expression> angle{}, position{};
+  JointEquations equations;
+};
+
+/// An angle in space that is counted over turns. The coordinate T has the rate of the angle, and with it
+///
+///   angle = T + atan2(s cos T - c sin T, c cos T + s sin T),   s, c: sine and cosine from the pose
+///
+/// is that of the pose, to rounding, on the turn that T says; on nothing else of T does it depend.
+struct CountedTurn {
+  Expression rate;
+  int a = -1, b = -1;                               ///< bodies, by their number; -1: one that rests
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();  ///< along the axes of a
 };
 
 struct Multibody::Parts {
@@ -55,6 +80,10 @@ struct Multibody::Parts {
   int moving = 0;                                         ///< bodies that do
   std::vector<PlacedParticles> heaps;
   std::vector<PlacedJoint> joints;
+  std::vector<CountedTurn> turns;  ///< their coordinates come after those of all bodies:
+  std::vector<Block> turn_blocks;
+  int turn_count = 0;
+  std::vector<Expression> turn_coordinates;
   std::vector<std::string> spring_names;
   Expression potential = 0.0;  ///< of springs
   bool applied_force = false;
@@ -70,23 +99,14 @@ struct Multibody::Parts {
   /// F at the point r of the body, by components along its axes.
   void apply(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force);
   void apply_torque(PlacedBody& body, const Vector& torque);
+  /// On b of a joint, and against it on a.
+  void drive_torque(const PlacedJoint& joint, const Expression& torque);
+  void drive_force(const PlacedJoint& joint, const Expression& force);
   BodyTable table() const;
 
   PlacedBody ground{};
 };
 
-/// The equations of a joint between two bodies: pairs of a residual and what it says.
-struct JointRow {
-  Expression g;
-  const char* what;
-};
-struct JointEquations {
-  std::vector<JointRow> rows;
-  std::optional<Expression> angle{}, angle_rate{}, position{}, position_rate{};
-  Vector axis{};                ///< of the free rotation or translation, in space, fixed in a
-  Vector point_a{}, point_b{};  ///< in space
-};
-JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);
 const char* joint_name(JointKind kind);
 /// Where the two points of a joint or spring are at the start.
 Eigen::Vector3d start_point(const std::optional<Eigen::Vector3d>& first, const std::optional<Eigen::Vector3d>& second,

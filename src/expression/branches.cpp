@@ -2,79 +2,118 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
+
+#include "expression/derivative.hpp"
 
 namespace hinge {
 
 namespace {
 
-bool is_branch(Op op) {
-  return op == Op::less || op == Op::less_equal || op == Op::min || op == Op::max || op == Op::abs || op == Op::sign;
-}
+constexpr std::size_t few = 24;  // operations on functions of time
+constexpr int no_branch = -1;
+
+std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 
-Branches::Branches(const Graph& source, std::span<const Node> functions) : graph_(source) {
+bool Branches::is_branch(Op op) {
+  return op == Op::less || op == Op::less_equal || op == Op::min || op == Op::max || op == Op::abs || op == Op::sign;
+}
+
+Branches::Branches(const Graph& source, std::span<const Node> functions, Node clock)
+    : graph_(source), own_functions_(functions.begin(), functions.end()) {
   Graph& graph = graph_;
+  std::vector<Node> moving;
+  for (int k = 0; k < source.variable_count(); ++k)
+    if (source.variable_node(k) != clock) moving.push_back(source.variable_node(k));
+  const std::vector<char> moves = dependence(source, moving);
+  const std::vector<Node> cone = cone_of(graph, functions);
+  const auto is_timed = [&](Node n) { return is_branch(source[n].op) && !moves[at(n)]; };
+  const bool with_timed = static_cast<std::size_t>(std::count_if(cone.begin(), cone.end(), is_timed)) > few;
   std::unordered_map<Node, std::size_t> known;
-  for (const Node n : cone_of(graph, functions)) {
+  for (const Node n : cone) {
     const Graph::Entry e = graph[n];  // a copy: the arena may grow below
-    if (!is_branch(e.op)) continue;
+    if (!is_branch(e.op) || (!with_timed && is_timed(n))) continue;
     const bool one = arity(e.op) == 1;
     const Node root = one ? e.a : graph.subtract(e.a, e.b),
                opposite = one ? graph.negate(e.a) : graph.subtract(e.b, e.a);
     if (graph.is_constant(root)) continue;
-    if (const auto at = known.find(root); at != known.end()) {
-      branches_.push_back({n, at->second, false});
+    if (const auto same = known.find(root); same != known.end()) {
+      branches_.push_back({n, same->second, false});
     } else if (const auto other = known.find(opposite); other != known.end()) {
       branches_.push_back({n, other->second, true});
     } else {
       known.emplace(root, roots_.size());
       branches_.push_back({n, roots_.size(), false});
       roots_.push_back(root);
+      moves_.push_back(moves[at(n)]);
       at_zero_.push_back(e.op == Op::less_equal ? -1 : 1);
     }
   }
+  std::vector<Node> all = own_functions_;
+  all.insert(all.end(), roots_.begin(), roots_.end());
+  own_cone_ = cone_of(graph_, all);
+  number_.assign(at(source.size()), no_branch);
+  for (std::size_t k = 0; k < branches_.size(); ++k) number_[at(branches_[k].node)] = static_cast<int>(k);
 }
 
 const Branches::Branch* Branches::find(Node node) const {
-  const auto at =
-      std::lower_bound(branches_.begin(), branches_.end(), node, [](const Branch& b, Node n) { return b.node < n; });
-  return at != branches_.end() && at->node == node ? &*at : nullptr;
+  if (at(node) >= number_.size() || number_[at(node)] == no_branch) return nullptr;
+  return &branches_[static_cast<std::size_t>(number_[at(node)])];
 }
 
-Branches::Frozen Branches::freeze(std::span<const Node> functions, const Sides& sides) {
-  std::vector<Node> all(functions.begin(), functions.end());
-  all.insert(all.end(), roots_.begin(), roots_.end());
-  std::unordered_map<Node, Node> image;
-  for (const Node n : cone_of(graph_, all)) {
+// For every node of the cone, what it becomes. Most stay as they are.
+std::vector<Node> Branches::image_of(std::span<const Node> cone, const Sides& sides) {
+  const Node truth[] = {graph_.constant(0), graph_.constant(1)};
+  std::vector<Node> image(at(graph_.size()), no_node);
+  for (const Node n : cone) {
     const Graph::Entry e = graph_[n];
-    const auto moved = [&](Node operand) { return operand == no_node ? no_node : image.at(operand); };
+    const auto moved = [&](Node operand) { return operand == no_node ? no_node : image[at(operand)]; };
     Node made = n;
-    if (const Branch* b = find(n)) {
-      const bool upper = (sides[b->root] != 0) != b->reversed;
+    if (const Branch* branch = find(n)) {
+      const bool upper = (sides[branch->root] != 0) != branch->reversed;
       switch (e.op) {
         case Op::min: made = moved(upper ? e.b : e.a); break;
         case Op::max: made = moved(upper ? e.a : e.b); break;
         case Op::abs: made = upper ? moved(e.a) : graph_.negate(moved(e.a)); break;
         case Op::sign: made = graph_.constant(upper ? 1 : -1); break;
-        default: made = graph_.constant(upper ? 0 : 1);
+        default: made = truth[upper ? 0 : 1];
       }
     } else if (e.op != Op::constant && e.op != Op::variable) {
-      made = graph_.make(e.op, moved(e.a), moved(e.b), moved(e.c));
+      const Node a = moved(e.a), b = moved(e.b), c = moved(e.c);
+      const bool known = (a == truth[0] || a == truth[1]) && (b == truth[0] || b == truth[1]);
+      if (known && e.op == Op::logical_and)
+        made = truth[a == truth[1] && b == truth[1]];
+      else if (known && e.op == Op::logical_or)
+        made = truth[a == truth[1] || b == truth[1]];
+      else if (a != e.a || b != e.b || c != e.c)
+        made = graph_.make(e.op, a, b, c);
     }
-    image[n] = made;
+    image[at(n)] = made;
   }
+  return image;
+}
+
+std::vector<Node> Branches::frozen(std::span<const Node> functions, const Sides& sides) {
+  const std::vector<Node> image = image_of(cone_of(graph_, functions), sides);
+  std::vector<Node> result;
+  for (const Node f : functions) result.push_back(image[at(f)]);
+  return result;
+}
+
+Branches::Frozen Branches::freeze(const Sides& sides) {
+  const std::vector<Node> image = image_of(own_cone_, sides);
   Frozen frozen;
-  for (const Node f : functions) frozen.functions.push_back(image.at(f));
+  for (const Node f : own_functions_) frozen.functions.push_back(image[at(f)]);
   // Branches within what a condition leaves out do not matter.
-  std::unordered_set<Node> seen;
+  std::vector<char> seen(image.size(), 0), active(roots_.size(), 0);
   std::vector<Node> stack;
-  std::vector<char> active(roots_.size(), 0);
   const auto visit = [&](Node n) {
-    if (n != no_node && seen.insert(n).second) stack.push_back(n);
+    if (n == no_node || seen[at(n)]) return;
+    seen[at(n)] = 1;
+    stack.push_back(n);
   };
-  for (const Node f : functions) visit(f);
+  for (const Node f : own_functions_) visit(f);
   while (!stack.empty()) {
     const Node n = stack.back();
     stack.pop_back();
@@ -82,17 +121,17 @@ Branches::Frozen Branches::freeze(std::span<const Node> functions, const Sides& 
     if (const Branch* b = find(n)) active[b->root] = 1;
     if (e.op == Op::constant || e.op == Op::variable) continue;
     visit(e.a);
-    if (e.op == Op::select && graph_.is_constant(image.at(e.a))) {
-      visit(graph_.value(image.at(e.a)) != 0 ? e.b : e.c);
+    if (e.op == Op::select && graph_.is_constant(image[at(e.a)])) {
+      visit(graph_.value(image[at(e.a)]) != 0 ? e.b : e.c);
     } else {
       visit(e.b);
       visit(e.c);
     }
   }
   for (std::size_t k = 0; k < roots_.size(); ++k) {
-    if (!active[k] || graph_.is_constant(image.at(roots_[k]))) continue;
+    if (!active[k] || graph_.is_constant(image[at(roots_[k])])) continue;
     frozen.active.push_back(k);
-    frozen.roots.push_back(image.at(roots_[k]));
+    frozen.roots.push_back(image[at(roots_[k])]);
   }
   return frozen;
 }

@@ -18,14 +18,20 @@ namespace hinge {
 
 class Branches {
  public:
-  /// Of the functions of `source` and all they are made of. Comparisons for equality are no branches.
-  Branches(const Graph& source, std::span<const Node> functions);
+  static bool is_branch(Op op);
+  /// Of the functions of `source` and all they are made of. Comparisons for equality are no branches. Operations on
+  /// functions of the `clock` alone change at times that are known beforehand: they are branches where there are many,
+  /// so that a table is reduced to the entry that counts, and stay what they are where there are few.
+  Branches(const Graph& source, std::span<const Node> functions, Node clock = no_node);
   /// A copy of the source, with roots and frozen functions.
   const Graph& graph() const { return graph_; }
 
   std::size_t size() const { return roots_.size(); }
   /// The root functions as they stand, branches within them included.
   const std::vector<Node>& roots() const { return roots_; }
+
+  /// Does a root function depend on anything but the clock?
+  bool moves(std::size_t root) const { return moves_[root]; }
 
   /// For each root function: is it on its upper side, that is: is it positive, or zero?
   using Sides = std::vector<char>;
@@ -34,7 +40,10 @@ class Branches {
     std::vector<Node> roots;          ///< root functions, frozen themselves,
     std::vector<std::size_t> active;  ///< of the branches that these functions depend on
   };
-  Frozen freeze(std::span<const Node> functions, const Sides& sides);
+  /// The functions that it was made of.
+  Frozen freeze(const Sides& sides);
+  /// Others, with the same branches frozen.
+  std::vector<Node> frozen(std::span<const Node> functions, const Sides& sides);
   /// Which functions on which sides a root at zero belongs to: -1 where the operation takes the lower side there.
   const std::vector<signed char>& at_zero() const { return at_zero_; }
 
@@ -45,11 +54,15 @@ class Branches {
     bool reversed;  // its own root function is minus that one
   };
   const Branch* find(Node node) const;
+  std::vector<Node> image_of(std::span<const Node> cone, const Sides& sides);
 
   Graph graph_;
-  std::vector<Branch> branches_;  // by node
+  std::vector<Node> own_functions_, own_cone_;  // given first, and what these and the roots are made of
+  std::vector<Branch> branches_;                // by node
+  std::vector<int> number_;                     // of each node: its place among the branches
   std::vector<Node> roots_;
   std::vector<signed char> at_zero_;
+  std::vector<char> moves_;  // of the roots
 };
 
 }  // namespace hinge

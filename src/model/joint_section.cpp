@@ -1,6 +1,10 @@
 // [[joint]], [[spring]], and the forces on bodies: what connects the bodies of a [multibody].
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "expression/integral.hpp"
+#include "expression/substitute.hpp"
 #include "model/sections.hpp"
 
 namespace hinge {
@@ -27,9 +31,29 @@ void read_points(const Item& points, int dimension, const ValueReader& read, std
 }
 
 // `start`: of the run; a speed begins at angle 0 there
-void read_motor(const Item& motor, const ValueReader& read, const Multibody& scene, double start, JointOptions& o) {
-  if (!motor) return;
+Expression distance_at(const Item& speed, double start, const Multibody& scene, const ValueReader& read) {
+  Graph& graph = *read.scope().graph;
+  const Node f = read.scalar(speed), t = scene.t().node_in(graph);
+  if (graph.is_constant(f)) return graph.value(f) * (scene.t() - start);
+  std::vector<Node> others;
+  for (int k = 0; k < graph.variable_count(); ++k)
+    if (graph.variable_node(k) != t) others.push_back(graph.variable_node(k));
+  if (dependence(graph, others)[static_cast<std::size_t>(f)])
+    speed.fail("the speed is a number or a function of t; what depends on the motion is driven by a torque or a force");
+  const auto F = integral(graph, f, t);
+  if (!F)
+    speed.fail(
+        "no integral of this speed is known in closed form; give the angle or position itself, as in angle = "
+        "\"...\", with this speed as its derivative");
+  const Node from = graph.constant(start);
+  const Node at_start = substitute(graph, std::span(&*F, 1), std::span(&t, 1), std::span(&from, 1), graph)[0];
+  return {scene.t().graph(), graph.subtract(*F, at_start)};
+}
+
+MotorOptions read_motor(const Item& motor, JointKind kind, double start, const Multibody& scene,
+                        const ValueReader& read) {
   if (motor.size() != 1) motor.fail("a motor prescribes one thing: angle, speed, torque, position or force");
+  MotorOptions o;
   const auto expression = [&](const char* key, std::optional<Expression>& into) {
     if (motor[key]) into = Expression(scene.t().graph(), read.scalar(motor[key]));
   };
@@ -38,7 +62,8 @@ void read_motor(const Item& motor, const ValueReader& read, const Multibody& sce
   expression("position", o.position);
   expression("force", o.force);
   if (motor["speed"])
-    (o.kind == JointKind::prismatic ? o.position : o.angle) = read.number(motor["speed"]) * (scene.t() - start);
+    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], start, scene, read);
+  return o;
 }
 
 // Keys that this joint would not look at.
@@ -57,12 +82,29 @@ void refuse_unused_keys(const Item& item, JointKind kind) {
     item["points"].fail("give 'point', which both bodies share, or 'points', not both");
 }
 
-void read_joint(const Item& item, double start, Multibody& scene, const ValueReader& read) {
+JointKind read_kind(const Item& item) {
+  JointKind kind = JointKind::rod;
+  if (item.need("type").text() != "distance") read_choice(item["type"], kind);
+  return kind;
+}
+
+// What joints are called, as far as expressions know it.
+std::vector<std::string> joint_quantities(const Item& list, const ValueReader& read) {
+  std::vector<std::string> names;
+  for (const Item& item : list.entries())
+    if (item["name"])
+      each(item, read, [&] {
+        const std::string name = read_name(item["name"], read);
+        names.insert(names.end(), {name + "_angle", name + "_position"});
+      });
+  return names;
+}
+
+// Motors that use what becomes known with the joints are left for later.
+void read_joint(const Item& item, const Item& root, double start, const std::vector<std::string>& later,
+                Multibody& scene, const ValueReader& read) {
   JointOptions o;
-  if (item.need("type").text() == "distance")
-    o.kind = JointKind::rod;
-  else
-    read_choice(item["type"], o.kind);
+  o.kind = read_kind(item);
   refuse_unused_keys(item, o.kind);
   if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "joint", read, o.a, o.b);
@@ -82,7 +124,14 @@ void read_joint(const Item& item, double start, Multibody& scene, const ValueRea
   read.number(item["damping"], o.damping);
   read.number(item["stiffness"], o.stiffness);
   read.flag(item["collide"], o.collide);
-  read_motor(item["motor"], read, scene, start, o);
+  if (!o.name.empty()) o.count_turns = !mentioned(root, {o.name + "_angle"}).empty();
+  if (item["motor"] && mentioned(item["motor"], later).empty()) {
+    const MotorOptions motor = read_motor(item["motor"], o.kind, start, scene, read);
+    o.angle = motor.angle;
+    o.torque = motor.torque;
+    o.position = motor.position;
+    o.force = motor.force;
+  }
   at_field(item, [&] { scene.joint(o); });
   if (o.name.empty()) return;
   const auto bind = [&](const char* part, const auto& get) {
@@ -121,7 +170,25 @@ void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
 void read_connections(const Item& root, Multibody& scene, const ValueReader& read) {
   double start = 0;
   read.number(root["integrate"]["start"], start);
-  for (const Item& item : root["joint"].entries()) each(item, read, [&] { read_joint(item, start, scene, read); });
+  // Joints may use what [define] says, and that may use the angles and positions of joints.
+  const Item defined = root["define"], joints = root["joint"];
+  std::vector<std::string> later = joint_quantities(joints, read);
+  const std::vector<std::string> after = keys_that_mention(defined, later);
+  std::vector<std::string> before = defined ? defined.keys() : std::vector<std::string>{};
+  std::erase_if(before, [&](const std::string& key) { return std::count(after.begin(), after.end(), key) > 0; });
+  read_named_values(defined, before, read);
+  later.insert(later.end(), after.begin(), after.end());
+  for (const Item& item : joints.entries())
+    each(item, read, [&] { read_joint(item, root, start, later, scene, read); });
+  read_named_values(defined, after, read);
+  std::size_t number = 0;
+  for (const Item& item : joints.entries())
+    each(item, read, [&] {
+      const Item motor = item["motor"];
+      if (motor && !mentioned(motor, later).empty())
+        at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), start, scene, read)); });
+      ++number;
+    });
   for (const Item& item : root["spring"].entries()) each(item, read, [&] { read_spring(item, scene, read); });
   for (const Item& item : root["body"].entries())
     if (item["force"] || item["torque"]) each(item, read, [&] { read_force(item, scene, read); });

@@ -251,7 +251,7 @@ std::vector<SectionInfo> scenes() {
            family},
       {"joint.motor",
        {value("angle", "revolute: the angle", "\"sin(t)\"", "radian"),
-        number("speed", "of angle or position, which are 0 at the start of the run", "2"),
+        value("speed", "of angle or position, which are 0 at the start of the run; a function of t", "2"),
         value("torque", "revolute: the torque", "\"-k*arm_angle\"", "force length"),
         value("position", "prismatic: the distance", "\"0.1*t\"", "length"),
         value("force", "prismatic: the force", "1", "force")}},

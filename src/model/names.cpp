@@ -9,8 +9,6 @@
 
 namespace hinge {
 
-namespace {
-
 // The first name among `names` that the text of `item` (or of a list in it) mentions; empty if none.
 std::string mentioned(const Item& item, const std::vector<std::string>& names) {
   const std::string text = item.text();
@@ -25,9 +23,32 @@ std::string mentioned(const Item& item, const std::vector<std::string>& names) {
   if (item.is_array()) {
     for (const Item& entry : item.entries())
       if (const std::string name = mentioned(entry, names); !name.empty()) return name;
+  } else if (item.is_table()) {
+    for (const std::string& key : item.keys())
+      if (const std::string name = mentioned(item[key], names); !name.empty()) return name;
   }
   return "";
 }
+
+std::vector<std::string> keys_that_mention(const Item& section, std::vector<std::string> names) {
+  std::vector<std::string> found, open = section ? section.keys() : std::vector<std::string>{};
+  for (bool more = true; more;) {
+    more = false;
+    for (auto key = open.begin(); key != open.end();) {
+      if (mentioned(section[*key], names).empty()) {
+        ++key;
+        continue;
+      }
+      found.push_back(*key);
+      names.push_back(*key);
+      key = open.erase(key);
+      more = true;
+    }
+  }
+  return found;
+}
+
+namespace {
 
 // None of the items `open` can be read: says which one is wrong in itself, or that they need each other.
 [[noreturn]] void explain_unreadable(const Item& section, const std::vector<std::string>& open,
@@ -85,9 +106,11 @@ std::vector<int> read_extents(const Item& item, const std::string& text, std::si
 }  // namespace
 
 void read_named_values(const Item& section, const ValueReader& read) {
-  if (!section) return;
+  if (section) read_named_values(section, section.keys(), read);
+}
+
+void read_named_values(const Item& section, std::vector<std::string> open, const ValueReader& read) {
   Scope& scope = read.scope();
-  std::vector<std::string> open = section.keys();
   for (const std::string& name : open) claim_name(section[name], name, scope);
   while (!open.empty()) {  // repeated passes until nothing new can be read
     std::vector<std::string> later;

@@ -38,6 +38,12 @@ void read_events(const Item& list, SystemSection& system, Model& model);
 
 /// Items that may use each other, in any order: [parameters] and [define].
 void read_named_values(const Item& section, const ValueReader& read);
+/// Some of them.
+void read_named_values(const Item& section, std::vector<std::string> keys, const ValueReader& read);
+/// The first of the names that an item, or what is in it, mentions; empty if none.
+std::string mentioned(const Item& item, const std::vector<std::string>& names);
+/// The keys of a section whose values mention one of the names, or one of these keys.
+std::vector<std::string> keys_that_mention(const Item& section, std::vector<std::string> names);
 
 /// Variables that the model declares, "q1[3]", "theta", "q[N][3]": a name and a shape.
 std::vector<Block> read_declarations(const Item& list, const char* what, const ValueReader& read);
@@ -94,7 +100,7 @@ std::unique_ptr<Multibody> begin_multibody(const Item& section, const ValueReade
 /// Bodies, particles and walls; then the scope knows the names of the bodies:
 /// NAME, NAME_rotation, NAME_spin (NAME_angle in the plane), NAME_angular_velocity, NAME_e1, NAME_e2, NAME_e3.
 void read_scene(const Item& root, Multibody& scene, const ValueReader& read);
-/// Joints, springs, forces: what may use the names of bodies and those of [define].
+/// Joints, springs, forces, and [define], which joints may use and which may use the angles of joints.
 void read_connections(const Item& root, Multibody& scene, const ValueReader& read);
 /// [[particles]] and [container]; `contact` has friction and restitution of what has none of its own.
 void read_particles(const Item& root, const BodyOptions& contact, Multibody& scene, const ValueReader& read);

@@ -197,7 +197,6 @@ struct SystemReader {
     Scope numbers = parameters;
     Multibody& scene = begin(begin_multibody(section, ValueReader(numbers)));
     read_scene(root, scene, read);
-    read_define();
     read_connections(root, scene, read);
     const Item contact = root["contact"], overlap = contact["overlap"];
     if (overlap) at_field(contact, [&] { scene.allow_overlap(read.number(overlap)); });

@@ -33,7 +33,7 @@ TEST(Branches, FreezeEveryOperation) {
     ASSERT_EQ(branches.size(), 1u);
     const double root_at = g.value(branches.graph(), branches.roots()[0], 3, 1);
     for (const char upper : {char{0}, char{1}}) {
-      const Branches::Frozen frozen = branches.freeze(std::span(&f, 1), {upper});
+      const Branches::Frozen frozen = branches.freeze({upper});
       ASSERT_EQ(frozen.active.size(), 1u);
       const bool own = (root_at > 0) == (upper != 0);  // is (3, 1) on this side? Then (-3, -1) is not
       const double a = own ? 3 : -3, b = own ? 1 : -1;
@@ -58,11 +58,11 @@ TEST(Branches, WhatAConditionLeavesOutIsNotActive) {
   ASSERT_EQ(branches.size(), 2u);
   std::size_t of_x = branches.roots()[0] == g.y ? 1 : 0;
   Branches::Sides sides(2, 1);
-  EXPECT_EQ(branches.freeze(std::span(&f, 1), sides).active, std::vector<std::size_t>{of_x});
-  EXPECT_EQ(branches.freeze(std::span(&f, 1), sides).functions[0], g.x);
+  EXPECT_EQ(branches.freeze(sides).active, std::vector<std::size_t>{of_x});
+  EXPECT_EQ(branches.freeze(sides).functions[0], g.x);
   sides[of_x] = 0;
-  EXPECT_EQ(branches.freeze(std::span(&f, 1), sides).active.size(), 2u);
-  EXPECT_EQ(branches.freeze(std::span(&f, 1), sides).functions[0], g.y);
+  EXPECT_EQ(branches.freeze(sides).active.size(), 2u);
+  EXPECT_EQ(branches.freeze(sides).functions[0], g.y);
 }
 
 TEST(Branches, TheSameRootIsOneBranch) {
@@ -72,7 +72,7 @@ TEST(Branches, TheSameRootIsOneBranch) {
   Branches branches(g.graph, f);
   EXPECT_EQ(branches.size(), 1u);
   for (const char upper : {char{0}, char{1}}) {
-    const auto frozen = branches.freeze(f, {upper}).functions;
+    const auto frozen = branches.freeze({upper}).functions;
     const bool above = (g.value(branches.graph(), branches.roots()[0], 2, 1) > 0) == (upper != 0);  // x > y
     EXPECT_TRUE(branches.graph().is_constant(frozen[0], above ? 0 : 1));
     EXPECT_EQ(frozen[1], above ? g.x : g.y);

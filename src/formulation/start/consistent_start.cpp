@@ -128,7 +128,7 @@ class NearestPoint {
     const Pattern& p = system_.pattern(Q::constraint_y);
     double sum = 0;
     for (std::size_t a = 0; a < b_.size(); ++a) {
-      const double gradient = biggest((*e_)[Q::constraint_y] + p.row_start[a], at(p.row_start[a + 1] - p.row_start[a]));
+      const double gradient = biggest((*e_)[Q::constraint_y] + p.row_start[a], p.row_start[a + 1] - p.row_start[a]);
       sum = std::hypot(sum, (*residual_)[Q::constraint][a] / (gradient > 0 ? gradient : 1.0));
     }
     return sum;

@@ -145,6 +145,7 @@ class RadauStepper final : public Stepper {
     double y = 0, z = 0;
     for (std::size_t k = 0; k < std::min(ny, n); ++k) y = std::max(y, reach(k));
     for (std::size_t k = ny; !dae && k < std::min(ny + nz, n); ++k) z = std::max(z, reach(k));
+    if (y == 0) y = size * z;  // at rest in the origin
     for (std::size_t k = 0; k < n; ++k) {
       const double up = std::pow(size, -problem_->unknowns()[k].scale);
       double own = reach(k);

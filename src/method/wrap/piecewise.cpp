@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,26 +13,30 @@
 #include "hinge/error.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/stepper_around.hpp"
+#include "method/wrap/change_search.hpp"
 #include "method/wrap/sliding.hpp"
-#include "method/wrap/smooth_piece.hpp"
+#include "method/wrap/split_steps.hpp"
+#include "method/wrap/time_kinks.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr std::size_t most_branches = 256;  // each piece has equations and derivatives of its own
-constexpr std::size_t most_pieces = 64;     // kept
-constexpr int looks = 4;                    // for roots in a step
-constexpr double no_progress = 1e-10;       // part of a step
-constexpr double euler_part = 1e-8;         // of the last step
-constexpr double near_end = 1e-3;           // part of a step
-constexpr double no_cap = std::numeric_limits<double>::infinity();
+constexpr std::size_t most_pieces = 64;  // kept
+constexpr int most_shortenings = 6;      // of a step that is not clear
+constexpr int most_refinements = 60;     // of a step that passes by a pulse
+constexpr double no_progress = 1e-10;    // part of a step
+constexpr double euler_part = 1e-8;      // of the last step
+constexpr double near_end = 1e-3;        // part of a step
+constexpr double no_cap = std::numeric_limits<double>::infinity(), no_kink = no_cap;
 constexpr long short_piece = 2;        // steps
 constexpr int most_short_pieces = 30;  // in a row,
 constexpr double crowded = 1e-6;       // in this part of the time left
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class PiecewiseStepper final : public StepperAround {
+  using Change = ChangeSearch::Outcome;
+
  public:
   PiecewiseStepper(const MethodChoice& method, std::shared_ptr<const SymbolicSystem> system,
                    const SolverOptions& solver, const StepOptions& adaptive)
@@ -42,12 +47,13 @@ class PiecewiseStepper final : public StepperAround {
         method_(method),
         again_(!method.info.can.full_interpolation),
         is_dae_(system_->structure().is_dae),
-        branches_(*system_->equations().graph, functions_of(system_->equations())),
-        roots_(system_->equations().tape(branches_.graph(), branches_.roots())),
-        root_scratch_(roots_->make_scratch()),
+        source_(system_),
+        branches_(source_.branches),
+        kinks_(system_->equations()),
+        jumps_(system_),
         sliding_(*system_, branches_),
-        sides_(branches_.size(), 1) {
-    values_.resize(branches_.size());
+        sides_(branches_.size(), 1),
+        search_(adaptive.tolerance) {
     discarded_contacts_.momentum_balance = -1;  // not measured
     const Equations& eq = system_->equations();
     whole_ = method_.bind(system_, solver, adaptive);  // says what does not fit
@@ -60,14 +66,15 @@ class PiecewiseStepper final : public StepperAround {
   }
 
   StepResult start(const State& state) override {
-    sample_ = state;
-    pending_ = false;
     cap_ = no_cap;
-    stuck_ = short_pieces_ = 0;
+    stuck_ = short_pieces_ = refinements_ = shortenings_ = 0;
     steps_here_ = 0;
     sliding_.forget();
     find_sides(state);
+    next_sides_ = sides_;
     choose_piece();
+    pending_ = kinks_.at(state.t);  // then it has to begin on the other side
+    kink_ = pending_ ? state.t : no_kink;
     return StepperAround::start(state);
   }
 
@@ -78,37 +85,67 @@ class PiecewiseStepper final : public StepperAround {
   StepResult advance(State& state, double limit) override {
     given_ = state;
     for (;;) {
-      if (pending_)
+      if (pending_) {
+        if (kink_ < no_kink && limit <= kink_ + TimeKinks::gap(kink_)) {
+          state.t = limit;
+          return {};
+        }
         if (StepResult result = change_branches(state, limit); !result) return refuse(state, result);
+      }
       before_ = state;
-      const bool capped = cap_ < limit;
-      if (StepResult result = counted(stepper().advance(state, std::min(cap_, limit))); !result) {
+      const double kink = kinks_.next(state.t, limit + TimeKinks::gap(limit));
+      const double stop = kink < no_kink ? kink - TimeKinks::gap(kink) : no_kink;
+      const double end = std::min({limit, stop, limit < no_cap ? limit : kinks_.known_until()});
+      const bool capped = cap_ < end;
+      if (StepResult result = counted(stepper().advance(state, std::min(cap_, end))); !result) {
         if (++stuck_ > most_stuck() || !ends_here(before_)) return refuse(state, result);
         pending_ = true;
         cap_ = no_cap;
         continue;
       }
+      const double length = state.t - before_.t;
+      if (refinements_ < most_refinements)
+        if (const auto pulse = piece_->functions.unseen(before_.t, state.t)) {
+          ++refinements_;
+          if (StepResult result = again_until(state, *pulse); !result) return refuse(state, result);
+          continue;
+        }
       ++steps_here_;
-      if (!find_change(state)) {
+      const Change change = search_.find(piece_->smooth, stepper(), before_, state);
+      if (change == Change::unclear && shortenings_++ < most_shortenings) {
+        if (StepResult result = again_until(state, before_.t + length / 8); !result) return refuse(state, result);
+        continue;
+      }
+      if (change != Change::found) {
+        if (change == Change::unclear && unclear_++ == 0) first_unclear_ = before_.t;
         if (state.t >= cap_) cap_ = no_cap;
-        stuck_ = 0;
+        stuck_ = refinements_ = shortenings_ = 0;
+        if (!(state.t < stop)) {
+          pending_ = true;
+          kink_ = kink;
+          next_sides_ = sides_;
+          last_length_ = length;
+          if (limit <= kink + TimeKinks::gap(kink)) state.t = limit;
+        }
         return {};
       }
-      const double length = state.t - before_.t, part = change_ - before_.t;
+      const double part = search_.time() - before_.t;
+      next_sides_ = sides_;
+      for (const std::size_t k : search_.passed()) flip(next_sides_, k);
       if (!capped) last_length_ = length;
       const bool progress = part > std::max(no_progress * length, 8 * epsilon * std::abs(before_.t));
       if (progress && again_ && !capped && part < (1 - near_end) * length && part > near_end * length) {
-        cap_ = change_;  // once more, so that the root is at the end of a step, where the method is most accurate
-        state = before_;
-        if (StepResult result = counted(stepper().start(state)); !result) return refuse(state, result);
+        // once more, so that the root is at the end of a step, where the method is most accurate
+        if (StepResult result = again_until(state, search_.time()); !result) return refuse(state, result);
         continue;
       }
       cap_ = no_cap;
       pending_ = true;
+      kink_ = no_kink;
       if (progress) {
-        stepper().interpolate(change_, state);
-        state.t = change_;
-        stuck_ = 0;
+        stepper().interpolate(search_.time(), state);
+        state.t = search_.time();
+        stuck_ = refinements_ = shortenings_ = 0;
         return {};
       }
       state = before_;  // already beyond the root
@@ -118,11 +155,12 @@ class PiecewiseStepper final : public StepperAround {
 
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list;
-    if (changes_ == 0 && piece_) list = stepper().remarks();
+    if (pieces_.size() == 1 && piece_) list = stepper().remarks();
     if (changes_ > 0)
       list.push_back(
           fmt::format("the equations change to another branch {} time{}, first at t = {:.10g}: started anew there",
                       changes_, changes_ == 1 ? "" : "s", first_change_));
+    for (std::string& remark : jumps_.remarks()) list.push_back(std::move(remark));
     return list;
   }
 
@@ -141,12 +179,18 @@ class PiecewiseStepper final : public StepperAround {
     std::vector<Doubt> all;
     for (const auto& [sides, piece] : pieces_)
       for (Doubt& doubt : piece.stepper->doubts()) all.push_back(std::move(doubt));
+    if (unclear_ > 0)
+      all.push_back(
+          {fmt::format("steps in which a condition may have changed unnoticed, first at t = {:.6g}", first_unclear_),
+           static_cast<double>(unclear_), "give a max_step that is shorter than such a change"});
+    if (kinks_.lost_from() < before_.t) all.push_back(kinks_.doubt());
     return all;
   }
 
  private:
   struct Piece {
     SmoothPiece smooth;
+    TimeFunctions functions;
     std::unique_ptr<Stepper> stepper;
     std::unique_ptr<Stepper> euler;
   };
@@ -166,11 +210,18 @@ class PiecewiseStepper final : public StepperAround {
     return sum;
   }
 
+  // The last step once more, not beyond t.
+  StepResult again_until(State& state, double t) {
+    cap_ = t;
+    state = before_;
+    return counted(stepper().start(state));
+  }
+
   void find_sides(const State& s) {
-    const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
-    roots_->evaluate(inputs, root_scratch_.data(), values_.data());
+    RootWatch& roots = *source_.roots;
+    roots.evaluate(s);
     for (std::size_t k = 0; k < sides_.size(); ++k)
-      sides_[k] = values_[k] > 0 || (values_[k] == 0 && branches_.at_zero()[k] > 0);
+      sides_[k] = roots[k] > 0 || (roots[k] == 0 && branches_.at_zero()[k] > 0);
   }
 
   std::unique_ptr<Stepper> implicit_euler(std::shared_ptr<const System> system) const {
@@ -180,7 +231,9 @@ class PiecewiseStepper final : public StepperAround {
   }
 
   Piece make_piece() {
-    Piece piece{SmoothPiece(*system_, branches_, sides_), {}, {}};
+    SmoothPiece smooth(source_, sides_);
+    TimeFunctions functions(smooth.system()->equations());
+    Piece piece{std::move(smooth), std::move(functions), {}, {}};
     piece.stepper = method_.bind(piece.smooth.system(), solver_, adaptive_);
     if (is_dae_) piece.euler = implicit_euler(piece.smooth.system());
     return piece;
@@ -201,21 +254,6 @@ class PiecewiseStepper final : public StepperAround {
     piece_ = &at->second;
   }
 
-  // Is a root function on its other side by more than the tolerance? Less than that is noise.
-  bool is_passed(const State& s) {
-    SmoothPiece& smooth = piece_->smooth;
-    smooth.evaluate(s);
-    if (!smooth.is_any_beyond()) return false;
-    const std::vector<double> distance = smooth.distances(s, adaptive_.tolerance);
-    passed_.clear();
-    for (std::size_t k = 0; k < distance.size(); ++k)
-      if (smooth.is_beyond(k) && distance[k] > 1) passed_.push_back(k);
-    return !passed_.empty();
-  }
-  bool is_one_of_these_beyond(const State& s) {
-    piece_->smooth.evaluate(s);
-    return std::any_of(passed_.begin(), passed_.end(), [this](std::size_t k) { return piece_->smooth.is_beyond(k); });
-  }
   // Where a branch cannot be continued beyond its end, a root function stops before its root: the next branch, then.
   bool ends_here(const State& s) {
     piece_->smooth.evaluate(s);
@@ -230,54 +268,21 @@ class PiecewiseStepper final : public StepperAround {
     side = !side;
   }
 
-  // The first time in the last step at which a root function is on its other side, to round-off.
-  bool find_change(const State& after) {
-    if (piece_->smooth.active().empty()) return false;
-    double low = before_.t, high = low;
-    bool found = false;
-    for (int look = 1; look <= looks && !found; ++look) {
-      low = high;
-      high = look == looks ? after.t : before_.t + (after.t - before_.t) * look / looks;
-      if (look == looks)
-        sample_ = after;
-      else
-        probe(high);
-      found = is_passed(sample_);
-    }
-    if (!found) return false;
-    for (;;) {
-      const double middle = low + (high - low) / 2;
-      if (!(middle > low && middle < high)) break;
-      probe(middle);
-      (is_one_of_these_beyond(sample_) ? high : low) = middle;
-    }
-    change_ = high;
-    if (high == after.t)
-      sample_ = after;
-    else
-      probe(high);
-    piece_->smooth.evaluate(sample_);
-    next_sides_ = sides_;
-    for (const std::size_t k : passed_)
-      if (piece_->smooth.is_beyond(k)) flip(next_sides_, k);
-    return true;
-  }
-  void probe(double t) {
-    stepper().interpolate(t, sample_);
-    sample_.t = t;
-  }
-
   StepResult change_branches(State& state, double limit) {
     pending_ = false;
-    if (changes_++ == 0) first_change_ = state.t;
-    if (steps_here_ > short_piece || short_pieces_ == 0) {
-      short_pieces_ = 0;
-      crowd_begin_ = state.t;
+    if (kink_ < no_kink) {
+      if (StepResult result = pass_kink(state); !result) return result;
+    } else {
+      if (changes_++ == 0) first_change_ = state.t;
+      if (steps_here_ > short_piece || short_pieces_ == 0) {
+        short_pieces_ = 0;
+        crowd_begin_ = state.t;
+      }
+      ++short_pieces_;
+      if (short_pieces_ > most_short_pieces && state.t - crowd_begin_ < crowded * (limit - crowd_begin_))
+        return to_and_fro(state.t);
     }
-    ++short_pieces_;
     steps_here_ = 0;
-    if (short_pieces_ > most_short_pieces && state.t - crowd_begin_ < crowded * (limit - crowd_begin_))
-      return to_and_fro(state.t);
     const Branches::Sides before = sides_;
     find_sides_after(state, limit);
     if (sides_ == before) sides_ = next_sides_;
@@ -296,6 +301,16 @@ class PiecewiseStepper final : public StepperAround {
     }
     if (sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_)) return to_and_fro(state.t);
     return counted(stepper().start(state));
+  }
+
+  // To the other side of a kink that depends on time alone.
+  StepResult pass_kink(State& state) {
+    const double kink = std::exchange(kink_, no_kink);
+    if (StepResult possible = jumps_.at(kink, state).possible; !possible) return possible;
+    if (steps_here_ > 0 && changes_++ == 0) first_change_ = kink;
+    state.t = std::max(state.t, kink + TimeKinks::gap(kink));
+    short_pieces_ = 0;
+    return {};
   }
 
   // The sides that the motion comes to. Of a DAE they are those after a short step of the implicit Euler method with
@@ -361,9 +376,10 @@ class PiecewiseStepper final : public StepperAround {
   MethodChoice method_;
   bool again_;  // is the interpolation less accurate than the ends of steps?
   bool is_dae_;
-  Branches branches_;
-  std::unique_ptr<Evaluator> roots_;
-  std::vector<double> root_scratch_, values_;
+  PieceSource source_;
+  const Branches& branches_;
+  TimeKinks kinks_;
+  PrescribedJumps jumps_;
   Sliding sliding_;
   std::vector<char> differential_;
   std::unique_ptr<Stepper> euler_;
@@ -371,14 +387,16 @@ class PiecewiseStepper final : public StepperAround {
   std::map<Branches::Sides, Piece> pieces_;
   Piece* piece_ = nullptr;
   Branches::Sides sides_, next_sides_;
-  std::vector<std::size_t> passed_;  // root functions, in the last step
-  State given_, before_, sample_;
+  ChangeSearch search_;
+  State given_, before_;
   double last_length_ = 0;  // of the step in which the change was found
   double cap_ = no_cap;     // where the present step shall end
-  double change_ = 0, first_change_ = 0, crowd_begin_ = 0;
-  bool pending_ = false;  // the last step has ended at a root
-  int stuck_ = 0, short_pieces_ = 0;
-  long steps_here_ = 0, changes_ = 0;
+  double first_change_ = 0, crowd_begin_ = 0;
+  double kink_ = no_kink;  // where the last step has ended, if it was one of these,
+  bool pending_ = false;   // or at a root
+  int stuck_ = 0, short_pieces_ = 0, refinements_ = 0, shortenings_ = 0;
+  long steps_here_ = 0, changes_ = 0, unclear_ = 0;
+  double first_unclear_ = 0;
   std::unique_ptr<Stepper> whole_;  // answers before the start
   Counters discarded_;
   ContactStatistics discarded_contacts_;
@@ -389,11 +407,10 @@ class PiecewiseStepper final : public StepperAround {
 
 std::unique_ptr<Stepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
                                         const SolverOptions& solver, const StepOptions& adaptive) {
-  if (auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system); symbolic && adaptive.chosen()) {
-    const Branches branches(*symbolic->equations().graph, functions_of(symbolic->equations()));
-    if (branches.size() > 0 && branches.size() <= most_branches)
-      return std::make_unique<PiecewiseStepper>(method, std::move(symbolic), solver, adaptive);
-  }
+  if (!adaptive.chosen()) return split_at_kinks(method.bind(system, solver, adaptive), system);
+  const auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
+  if (symbolic && (has_branches(symbolic->equations()) || symbolic->structure().depends_on_time))
+    return std::make_unique<PiecewiseStepper>(method, symbolic, solver, adaptive);
   return method.bind(std::move(system), solver, adaptive);
 }
 

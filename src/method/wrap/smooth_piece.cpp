@@ -1,7 +1,9 @@
 #include "method/wrap/smooth_piece.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <unordered_map>
 
 namespace hinge {
 
@@ -12,6 +14,40 @@ auto lists(E& eq) {
   return std::array{&eq.v, &eq.p, &eq.f, &eq.r, &eq.g, &eq.acceleration_force, &eq.residual};
 }
 
+// The equations in a graph of what they need and nothing else: of a table with thousands of entries a piece keeps one.
+// `functions` move with them.
+void move_to_own_graph(const Graph& from, Equations& eq, std::vector<Node>& functions) {
+  std::vector<Node*> all{&eq.t};
+  const auto add = [&](std::vector<Node>& list) {
+    for (Node& n : list) all.push_back(&n);
+  };
+  for (auto* list : lists(eq)) add(*list);
+  for (auto* list : {&eq.y, &eq.z, &eq.psi, &eq.invariants, &functions}) add(*list);
+  for (auto& column : eq.noise) add(column);
+  for (Equations::Gap& gap : eq.gaps) {
+    all.insert(all.end(), {&gap.gap, &gap.multiplier});
+    add(gap.slip);
+    add(gap.reaction);
+  }
+  for (Equations::Pair& pair : eq.pairs) all.insert(all.end(), {&pair.a, &pair.b});
+  all.push_back(&eq.energy);
+  std::vector<Node> wanted;
+  for (const Node* n : all)
+    if (*n != no_node) wanted.push_back(*n);
+  auto graph = std::make_shared<Graph>();
+  std::unordered_map<Node, Node> image;
+  const auto moved = [&](Node n) { return n == no_node ? no_node : image.at(n); };
+  for (const Node n : cone_of(from, wanted)) {
+    const Graph::Entry& e = from[n];
+    image.emplace(n, e.op == Op::variable   ? graph->variable(from.variable_name(e.a))
+                     : e.op == Op::constant ? graph->constant(e.value)
+                                            : graph->make(e.op, moved(e.a), moved(e.b), moved(e.c)));
+  }
+  for (Node* n : all) *n = moved(*n);
+  eq.graph = std::move(graph);
+  eq.source = nullptr;
+}
+
 }  // namespace
 
 std::vector<Node> functions_of(const Equations& equations) {
@@ -20,34 +56,47 @@ std::vector<Node> functions_of(const Equations& equations) {
   return all;
 }
 
-SmoothPiece::SmoothPiece(const SymbolicSystem& whole, Branches& branches, const Branches::Sides& sides) {
-  Equations eq = whole.equations();
-  const Branches::Frozen frozen = branches.freeze(functions_of(eq), sides);
+bool has_branches(const Equations& equations) {
+  const Graph& graph = *equations.graph;
+  for (Node n = 0; n < graph.size(); ++n)
+    if (Branches::is_branch(graph[n].op)) return true;
+  return false;
+}
+
+PieceSource::PieceSource(std::shared_ptr<const SymbolicSystem> system)
+    : whole(std::move(system)),
+      branches(*whole->equations().graph, functions_of(whole->equations()), whole->equations().t),
+      roots(std::make_shared<RootWatch>(whole->equations(), branches.graph(), branches.roots())) {}
+
+SmoothPiece::SmoothPiece(PieceSource& source, const Branches::Sides& sides) {
+  Branches& branches = source.branches;
+  watch_ = source.roots;
+  system_ = source.whole;
+  if (branches.size() == 0) return;
+  Equations eq = source.whole->equations();
+  const Branches::Frozen frozen = branches.freeze(sides);
   auto at = frozen.functions.begin();
   for (auto* list : lists(eq))
     for (Node& n : *list) n = *at++;
-  if (eq.energy != no_node) eq.energy = branches.freeze(std::span(&eq.energy, 1), sides).functions[0];
-  active_ = frozen.active;
-  for (const std::size_t k : active_) upper_.push_back(sides[k]);
-  std::vector<Node> motion = eq.y;
-  motion.insert(motion.end(), eq.z.begin(), eq.z.end());
-  Graph graph = branches.graph();
-  eq.graph = std::make_shared<const Graph>(graph);
-  eq.source = nullptr;
-  const SparseExpressions slopes = jacobian(graph, frozen.roots, motion);
-  pattern_ = {slopes.rows, slopes.columns, slopes.row_start, slopes.column};
-  roots_ = eq.tape(graph, frozen.roots);
-  scratch_ = roots_->make_scratch();
-  values_.resize(frozen.roots.size());
-  slopes_ = eq.tape(graph, slopes.entries);
-  slope_scratch_ = slopes_->make_scratch();
-  slope_values_.resize(slopes.entries.size());
-  system_ = std::make_shared<SymbolicSystem>(whole.layout(), std::move(eq));
-}
-
-void SmoothPiece::evaluate(const State& s) {
-  const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
-  roots_->evaluate(inputs, scratch_.data(), values_.data());
+  if (eq.energy != no_node) eq.energy = branches.frozen(std::span(&eq.energy, 1), sides)[0];
+  std::vector<Node> roots;  // of the motion; those of time alone are known beforehand
+  bool as_they_stand = true;
+  for (std::size_t k = 0; k < frozen.active.size(); ++k) {
+    const std::size_t root = frozen.active[k];
+    if (!branches.moves(root)) continue;
+    active_.push_back(root);
+    upper_.push_back(sides[root]);
+    roots.push_back(frozen.roots[k]);
+    as_they_stand = as_they_stand && roots.back() == branches.roots()[root];
+  }
+  place_ = active_;
+  if (as_they_stand) roots.clear();
+  move_to_own_graph(branches.graph(), eq, roots);
+  if (!as_they_stand) {
+    watch_ = std::make_shared<RootWatch>(eq, *eq.graph, roots);
+    for (std::size_t k = 0; k < place_.size(); ++k) place_[k] = k;
+  }
+  system_ = std::make_shared<SymbolicSystem>(source.whole->layout(), std::move(eq), source.whole->hooks());
 }
 
 bool SmoothPiece::is_any_beyond() const {
@@ -57,20 +106,26 @@ bool SmoothPiece::is_any_beyond() const {
 }
 
 std::vector<double> SmoothPiece::distances(const State& s, const Tolerance& tolerance) {
-  const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
-  slopes_->evaluate(inputs, slope_scratch_.data(), slope_values_.data());
+  const std::vector<double>& margins = watch_->margins(s, tolerance);
   std::vector<double> result;
   for (std::size_t k = 0; k < active_.size(); ++k) {
-    double moves = 0;
-    for (auto j = static_cast<std::size_t>(pattern_.row_start[k]);
-         j < static_cast<std::size_t>(pattern_.row_start[k + 1]); ++j) {
-      const auto at = static_cast<std::size_t>(pattern_.column[j]);
-      const double x = std::abs(at < s.y.size() ? s.y[at] : s.z[at - s.y.size()]);
-      moves += std::abs(slope_values_[j]) * (tolerance.relative * x + tolerance.absolute);
-    }
-    result.push_back(moves > 0 ? std::abs(values_[k]) / moves : INFINITY);
+    const double margin = margins[place_[k]];
+    result.push_back(margin > 0 ? std::abs(value(k)) / margin : INFINITY);
   }
   return result;
+}
+
+bool SmoothPiece::may_return(const State& from, const State& to, const Bends& bends, const Tolerance& tolerance) {
+  watch_->enclose(from, to, bends);
+  const std::vector<double>* margins = nullptr;
+  for (std::size_t k = 0; k < active_.size(); ++k) {
+    const auto [value, slope] = watch_->bounds(place_[k]);
+    const double reach = upper_[k] ? -value.low : value.high;  // beyond the root
+    if (!(reach > 0) || !slope.contains(0)) continue;
+    if (!margins) margins = &watch_->margins(to, tolerance);
+    if (reach > (*margins)[place_[k]]) return true;
+  }
+  return false;
 }
 
 }  // namespace hinge

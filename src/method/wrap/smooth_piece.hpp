@@ -5,37 +5,52 @@
 #include <vector>
 
 #include "expression/branches.hpp"
-#include "hinge/method.hpp"
-#include "system/symbolic.hpp"
+#include "method/wrap/root_watch.hpp"
 
 namespace hinge {
 
 /// All functions of the equations that a motion depends on.
 std::vector<Node> functions_of(const Equations& equations);
+/// Is there any operation in them that has pieces?
+bool has_branches(const Equations& equations);
+
+/// What all pieces of a system share.
+struct PieceSource {
+  explicit PieceSource(std::shared_ptr<const SymbolicSystem> whole);
+  std::shared_ptr<const SymbolicSystem> whole;
+  Branches branches;
+  std::shared_ptr<RootWatch> roots;  ///< all, with the branches within them as they stand
+};
 
 class SmoothPiece {
  public:
-  SmoothPiece(const SymbolicSystem& whole, Branches& branches, const Branches::Sides& sides);
+  SmoothPiece(PieceSource& source, const Branches::Sides& sides);
 
   const std::shared_ptr<const SymbolicSystem>& system() const { return system_; }
-  /// Root functions that bound this piece, by their number among all. The others count as k = 0, 1, ... here.
+  /// Root functions of the motion that bound this piece, by their number among all. The others count as k = 0, 1, ...
+  /// here.
   const std::vector<std::size_t>& active() const { return active_; }
 
-  void evaluate(const State& s);
+  void evaluate(const State& s) { watch_->evaluate(s); }
   /// Is root function k on its other side at the state evaluated last?
-  bool is_beyond(std::size_t k) const { return upper_[k] ? values_[k] < 0 : values_[k] > 0; }
+  bool is_beyond(std::size_t k) const { return upper_[k] ? value(k) < 0 : value(k) > 0; }
   bool is_any_beyond() const;
   /// How far it is from its root there, in units of what it moves by when all numbers change by their tolerance.
   /// Evaluates derivatives; infinite for functions of t.
   std::vector<double> distances(const State& s, const Tolerance& tolerance);
 
+  Bends bends(const std::vector<State>& samples) const { return watch_->bends(samples); }
+  /// Between two states of a motion with these bends: may a function go beyond its root by more than its tolerance, and
+  /// come back?
+  bool may_return(const State& from, const State& to, const Bends& bends, const Tolerance& tolerance);
+
  private:
+  double value(std::size_t k) const { return (*watch_)[place_[k]]; }
+
   std::shared_ptr<const SymbolicSystem> system_;
-  std::vector<std::size_t> active_;
+  std::shared_ptr<RootWatch> watch_;
+  std::vector<std::size_t> active_, place_;  // place: in the watch
   std::vector<char> upper_;
-  std::unique_ptr<Evaluator> roots_, slopes_;
-  Pattern pattern_;  // of the slopes by y and z
-  std::vector<double> scratch_, values_, slope_scratch_, slope_values_;
 };
 
 }  // namespace hinge

@@ -1,0 +1,179 @@
+#include "expression/integral.hpp"
+
+#include <cmath>
+
+#include "expression/derivative.hpp"
+#include "expression/substitute.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int deepest = 12;  // of parts within parts
+
+class Integration {
+ public:
+  Integration(Graph& graph, Node t) : graph_(graph), t_(t) {}
+
+  std::optional<Node> of(Node f, int depth) {
+    if (depth > deepest) return {};
+    if (!depends(f)) return graph_.multiply(f, t_);
+    if (f == t_) return scaled(graph_.multiply(t_, t_), 0.5);
+    const Graph::Entry e = graph_[f];  // a copy: the arena grows
+    switch (e.op) {
+      case Op::negate: return mapped(of(e.a, depth + 1), [&](Node a) { return graph_.negate(a); });
+      case Op::add:
+      case Op::subtract: {
+        const auto a = of(e.a, depth + 1), b = of(e.b, depth + 1);
+        if (!a || !b) return {};
+        return graph_.make(e.op, *a, *b);
+      }
+      case Op::multiply: return of_product(e.a, e.b, depth);
+      case Op::divide:
+        if (!depends(e.b)) return mapped(of(e.a, depth + 1), [&](Node a) { return graph_.divide(a, e.b); });
+        if (!depends(e.a))
+          if (const auto slope = slope_of(e.b)) return graph_.divide(graph_.multiply(e.a, log_of(e.b)), *slope);
+        return {};
+      case Op::select: return of_choice(e, depth);
+      case Op::min:
+      case Op::max: {
+        const Node condition = graph_.make(Op::less, e.a, e.b);
+        const bool least = e.op == Op::min;
+        return of(graph_.make(Op::select, condition, least ? e.a : e.b, least ? e.b : e.a), depth + 1);
+      }
+      default: return of_linear(e);
+    }
+  }
+
+ private:
+  bool depends(Node n) const { return dependence(graph_, std::span(&t_, 1))[static_cast<std::size_t>(n)]; }
+  Node scaled(Node n, double by) { return graph_.multiply(graph_.constant(by), n); }
+  Node log_of(Node n) { return graph_.make(Op::log, graph_.make(Op::abs, n)); }
+  template <class F>
+  static std::optional<Node> mapped(std::optional<Node> n, F f) {
+    return n ? std::optional(f(*n)) : std::nullopt;
+  }
+
+  // Of a linear function of t; not zero.
+  std::optional<Node> slope_of(Node u) {
+    const Node slope = gradient(graph_, u, std::span(&t_, 1))[0];
+    if (depends(slope) || graph_.is_constant(slope, 0)) return {};
+    return slope;
+  }
+
+  // g(u) with u linear:  G(u)/u'
+  std::optional<Node> of_linear(const Graph::Entry& e) {
+    const Node u = e.a;
+    const auto slope = arity(e.op) == 1 || !depends(e.b) ? slope_of(u) : std::nullopt;
+    if (!slope) return {};
+    const auto over = [&](Node n) { return graph_.divide(n, *slope); };
+    switch (e.op) {
+      case Op::sin: return over(graph_.negate(graph_.make(Op::cos, u)));
+      case Op::cos: return over(graph_.make(Op::sin, u));
+      case Op::exp: return over(graph_.make(Op::exp, u));
+      case Op::sinh: return over(graph_.make(Op::cosh, u));
+      case Op::cosh: return over(graph_.make(Op::sinh, u));
+      case Op::tanh: return over(graph_.make(Op::log, graph_.make(Op::cosh, u)));
+      case Op::sqrt: return over(scaled(graph_.multiply(u, graph_.make(Op::sqrt, u)), 2.0 / 3));
+      case Op::abs: return over(scaled(graph_.multiply(u, graph_.make(Op::abs, u)), 0.5));
+      case Op::sign: return over(graph_.make(Op::abs, u));
+      case Op::power: {
+        const Node next = graph_.add(e.b, graph_.constant(1));
+        if (graph_.is_constant(next, 0)) return over(log_of(u));
+        return over(graph_.divide(graph_.power(u, next), next));
+      }
+      default: return {};
+    }
+  }
+
+  bool is_wave(Op op) const { return op == Op::sin || op == Op::cos; }
+
+  std::optional<Node> of_product(Node a, Node b, int depth) {
+    if (!depends(a)) return mapped(of(b, depth + 1), [&](Node n) { return graph_.multiply(a, n); });
+    if (!depends(b)) return mapped(of(a, depth + 1), [&](Node n) { return graph_.multiply(b, n); });
+    const Graph::Entry x = graph_[a], y = graph_[b];
+    if (is_wave(x.op) && is_wave(y.op)) {  // as a sum
+      const Node plus = graph_.add(x.a, y.a), minus = graph_.subtract(x.a, y.a);
+      const auto wave = [&](Op op, Node u) { return graph_.make(op, u); };
+      Node sum;
+      if (x.op == y.op) {
+        const Node p = wave(Op::cos, plus), m = wave(Op::cos, minus);
+        sum = x.op == Op::sin ? graph_.subtract(m, p) : graph_.add(m, p);
+      } else {
+        const Node m = wave(Op::sin, minus);
+        sum = x.op == Op::sin ? graph_.add(wave(Op::sin, plus), m) : graph_.subtract(wave(Op::sin, plus), m);
+      }
+      return of(scaled(sum, 0.5), depth + 1);
+    }
+    for (const auto& [sums, other] : {std::pair{a, b}, {b, a}}) {  // (p + q) r
+      const Graph::Entry e = graph_[sums];
+      if (e.op != Op::add && e.op != Op::subtract) continue;
+      const auto p = of(graph_.multiply(e.a, other), depth + 1), q = of(graph_.multiply(e.b, other), depth + 1);
+      if (p && q) return graph_.make(e.op, *p, *q);
+    }
+    for (const auto& [power, other] : {std::pair{a, b}, {b, a}}) {  // by parts: p g = (p G)' - p' G
+      if (const auto whole = by_parts(power, other, depth)) return whole;
+    }
+    return {};
+  }
+
+  std::optional<Node> by_parts(Node p, Node g, int depth) {
+    const Op op = graph_[g].op;
+    if (p != t_ && graph_[p].op != Op::multiply) return {};
+    if (!is_wave(op) && op != Op::exp && g != t_ && graph_[g].op != Op::multiply) return {};
+    if (g == t_ && p == t_) return scaled(graph_.multiply(t_, graph_.multiply(t_, t_)), 1.0 / 3);
+    const auto G = of(g, depth + 1);
+    if (!G) return {};
+    const Node rate = gradient(graph_, p, std::span(&t_, 1))[0];
+    if (is_wave(op) || op == Op::exp) {
+      const auto rest = of(graph_.multiply(rate, *G), depth + 1);
+      return rest ? std::optional(graph_.subtract(graph_.multiply(p, *G), *rest)) : std::nullopt;
+    }
+    return power_of_t(graph_.multiply(p, g));
+  }
+
+  // t^n, as a product
+  std::optional<Node> power_of_t(Node f) {
+    int n = 0;
+    std::vector<Node> open{f};
+    while (!open.empty()) {
+      const Node m = open.back();
+      open.pop_back();
+      if (m == t_)
+        ++n;
+      else if (graph_[m].op == Op::multiply)
+        open.insert(open.end(), {graph_[m].a, graph_[m].b});
+      else
+        return {};
+    }
+    return scaled(graph_.multiply(f, t_), 1.0 / (n + 1));
+  }
+
+  // A before t = c, B after it:  F_A(min(t, c)) + F_B(max(t, c))
+  std::optional<Node> of_choice(const Graph::Entry& e, int depth) {
+    const Graph::Entry condition = graph_[e.a];
+    if (condition.op != Op::less && condition.op != Op::less_equal) return {};
+    const Node root = graph_.subtract(condition.a, condition.b);  // true where it is negative
+    const auto slope = slope_of(root);
+    const auto yes = of(e.b, depth + 1), no = of(e.c, depth + 1);
+    if (!slope || !graph_.is_constant(*slope) || !yes || !no) return {};
+    const Node zero = graph_.constant(0);
+    const Node at_zero = substitute(graph_, std::span(&root, 1), std::span(&t_, 1), std::span(&zero, 1), graph_)[0];
+    const Node c = graph_.negate(graph_.divide(at_zero, *slope));
+    const bool first = graph_.value(*slope) > 0;  // true before c
+    const auto moved = [&](Node f, Op op) {
+      const Node image = graph_.make(op, t_, c);
+      return substitute(graph_, std::span(&f, 1), std::span(&t_, 1), std::span(&image, 1), graph_)[0];
+    };
+    return graph_.add(moved(first ? *yes : *no, Op::min), moved(first ? *no : *yes, Op::max));
+  }
+
+  Graph& graph_;
+  Node t_;
+};
+
+}  // namespace
+
+std::optional<Node> integral(Graph& graph, Node f, Node t) { return Integration(graph, t).of(f, 0); }
+
+}  // namespace hinge
