@@ -91,6 +91,17 @@ class Integration {
   std::optional<Node> of_product(Node a, Node b, int depth) {
     if (!depends(a)) return mapped(of(b, depth + 1), [&](Node n) { return graph_.multiply(a, n); });
     if (!depends(b)) return mapped(of(a, depth + 1), [&](Node n) { return graph_.multiply(b, n); });
+    for (const auto& [one, other] : {std::pair{a, b}, {b, a}}) {  // constant factors, and signs, go in front
+      const Graph::Entry e = graph_[one];
+      if (e.op == Op::negate)
+        return mapped(of(graph_.multiply(e.a, other), depth + 1), [&](Node n) { return graph_.negate(n); });
+      if (e.op == Op::divide && !depends(e.b))
+        return mapped(of(graph_.multiply(e.a, other), depth + 1),
+                      [&, by = e.b](Node n) { return graph_.divide(n, by); });
+      if (e.op == Op::multiply && !depends(e.a))
+        return mapped(of(graph_.multiply(e.b, other), depth + 1),
+                      [&, by = e.a](Node n) { return graph_.multiply(by, n); });
+    }
     const Graph::Entry x = graph_[a], y = graph_[b];
     if (is_wave(x.op) && is_wave(y.op)) {  // as a sum
       const Node plus = graph_.add(x.a, y.a), minus = graph_.subtract(x.a, y.a);

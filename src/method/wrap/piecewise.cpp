@@ -1,3 +1,4 @@
+// A little over 400 lines: one state machine, whose parts share everything.
 #include "method/wrap/piecewise.hpp"
 
 #include <algorithm>
@@ -270,7 +271,8 @@ class PiecewiseStepper final : public StepperAround {
 
   StepResult change_branches(State& state, double limit) {
     pending_ = false;
-    if (kink_ < no_kink) {
+    const bool of_time = kink_ < no_kink;
+    if (of_time) {
       if (StepResult result = pass_kink(state); !result) return result;
     } else {
       if (changes_++ == 0) first_change_ = state.t;
@@ -299,7 +301,8 @@ class PiecewiseStepper final : public StepperAround {
                             "anew: {}",
                             state.t, e.what())};
     }
-    if (sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_)) return to_and_fro(state.t);
+    if (!of_time && sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_))
+      return to_and_fro(state.t);
     return counted(stepper().start(state));
   }
 

@@ -168,6 +168,7 @@ std::vector<Node> time_functions(const Equations& eq) {
 }  // namespace
 
 TimeFunctions::TimeFunctions(const Equations& eq) : enclosure_(*eq.graph, time_functions(eq)) {
+  open_.reserve(most_stretches + 2);
   for (const Node n : time_functions(eq)) single_.emplace_back(*eq.graph, std::span(&n, 1));
 }
 
@@ -195,9 +196,9 @@ std::optional<double> TimeFunctions::unseen(std::size_t k, double from, double t
   // What is further out than all that was seen is wide, and more than rounding.
   const double margin = seen.width() + 1e-9 * std::max(std::abs(seen.low), std::abs(seen.high)) + 1e-300;
   const Interval expected{seen.low - margin, seen.high + margin};
-  std::vector<Interval> open{{from, to}};  // first come, first served: wide ones first
-  for (std::size_t i = 0; i < open.size() && open.size() < most_stretches; ++i) {
-    const Interval part = open[i];
+  open_.assign(1, {from, to});  // first come, first served: wide ones first
+  for (std::size_t i = 0; i < open_.size() && open_.size() < most_stretches; ++i) {
+    const Interval part = open_[i];
     const Enclosed stretch{part, {1, 1}};
     function.on(std::span(&stretch, 1));
     const auto [bounds, slope] = function[0];
@@ -205,8 +206,8 @@ std::optional<double> TimeFunctions::unseen(std::size_t k, double from, double t
     const double middle = part.low + part.width() / 2;
     if (!(middle > part.low && middle < part.high)) continue;
     if (const double x = value(middle); std::isfinite(x) && !expected.contains(x)) return middle;
-    open.push_back({part.low, middle});
-    open.push_back({middle, part.high});
+    open_.push_back({part.low, middle});
+    open_.push_back({middle, part.high});
   }
   return {};
 }

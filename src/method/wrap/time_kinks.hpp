@@ -59,6 +59,7 @@ class TimeFunctions {
   std::optional<double> unseen(std::size_t k, double from, double to);
   Enclosure enclosure_;
   std::vector<Enclosure> single_;
+  std::vector<Interval> open_;
 };
 
 /// Constraints that jump with time at a kink. Positions cannot follow; velocities can, by an impulse.
