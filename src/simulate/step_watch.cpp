@@ -19,7 +19,7 @@ constexpr double large_part = 0.3;  // of all that was passed before: a change i
 constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
 constexpr double some_way = 0.05;   // of the range of a coordinate: constraints are looked at again
-constexpr int many_steps = 10;      // one after the other that are not resolved
+constexpr int many_steps = 6;       // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
 

@@ -1,6 +1,7 @@
 // Treachery: motions that end or blow up, steps that are too long, times without resolution; and motions that only look
 // like that, which nobody may doubt.
 #include <numbers>
+#include <random>
 
 #include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
@@ -227,6 +228,46 @@ class Breakdown : public testing::TestWithParam<Treachery> {};
 TEST_P(Breakdown, IsRightOrSaysSo) { expect_honest(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Treachery, Breakdown, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// ---- Variations, drawn at random with fixed seeds
+// ---------------------------------------------------------------------
+
+TEST(Breakdown, PolesAreNeverPassedAsSound) {
+  std::mt19937_64 engine(3);
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;
+  };
+  for (int k = 0; k < 24; ++k) {
+    const double pole = uniform(0.5, 2), order = 1 + k % 2, h = std::pow(10, uniform(-2.6, -1.2));
+    // x = (pole - t)^-1: x'' = 2 x^3;  (pole - t)^-2: x'' = 6 x^2
+    const std::string model = ode(order == 1 ? "2*x^3" : "6*x^2", std::pow(pole, -order),
+                                  order * std::pow(pole, -order - 1), pole + uniform(0.2, 2));
+    EXPECT_EQ(
+        judge({.name = "pole", .model = model, .columns = {}, .motion = nothing(), .step = h, .demand = Demand::said}),
+        "")
+        << "pole of order " << order << " at " << pole << ", step " << h;
+  }
+}
+
+TEST(Breakdown, MassesThroughZeroAreNeverPassedAsSound) {
+  std::mt19937_64 engine(5);
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;
+  };
+  const char* const masses[] = {"({} - t)", "({} - t)^3", "cos({}*t)", "(exp({} - t) - 1)"};
+  for (int k = 0; k < 16; ++k) {
+    const std::string mass = fmt::format(fmt::runtime(masses[k % 4]), uniform(0.8, 2));
+    const double h = std::pow(10, uniform(-2.5, -1.2)), end = uniform(2.2, 3);
+    EXPECT_EQ(judge({.name = "mass",
+                     .model = kinetic(mass + "*x'^2/2", 0, end),
+                     .columns = {},
+                     .motion = nothing(),
+                     .step = h,
+                     .demand = Demand::said}),
+              "")
+        << mass << ", step " << h;
+  }
+}
 
 }  // namespace
 }  // namespace hinge::test

@@ -1,6 +1,7 @@
 // Treachery: mechanisms near singular positions, units, drift, dependent constraints, contacts that sink in.
 #include <array>
 #include <numbers>
+#include <random>
 
 #include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
@@ -253,6 +254,29 @@ class Mechanisms : public testing::TestWithParam<Treachery> {};
 TEST_P(Mechanisms, AreRightOrSaySo) { expect_honest(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Treachery, Mechanisms, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// The closer the rod is to the crank, the faster the slider turns back; steps drawn at random see it or do not.
+TEST(Mechanisms, RandomCranksAreRightOrSaySo) {
+  std::mt19937_64 engine(7);
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;
+  };
+  for (int k = 0; k < 10; ++k) {
+    const double l = 0.1 * (1 + std::pow(10, -uniform(0.5, 6))), h = std::pow(10, uniform(-4, -2.7));
+    EXPECT_EQ(judge({.name = "crank",
+                     .model = slider_crank(l, 0.12),
+                     .columns = {"A[0]", "A[1]", "x"},
+                     .motion = slider_crank_motion(l),
+                     .step = h,
+                     .tolerance = 1e-9,
+                     .coarse = 0.5,
+                     .fine = 0.2,
+                     .factor = 1e6,
+                     .blind = "energy-momentum"}),
+              "")
+        << "l = " << l << ", step " << h;
+  }
+}
 
 }  // namespace
 }  // namespace hinge::test
