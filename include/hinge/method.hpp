@@ -116,6 +116,8 @@ class Stepper {
   virtual StepResult continue_from(const State& state) { return start(state); }
   /// Chosen steps: the solution at a time within the last one. `state` has the right sizes; nothing is allocated.
   virtual void interpolate(double /*t*/, State& /*state*/) const {}
+  /// The same where it need not meet the tolerance, at less cost: to see where something may happen.
+  virtual void sketch(double t, State& state) const { interpolate(t, state); }
   /// The same for all methods: where the length is given, by a shorter step from `before`, where the last one began.
   /// Then start() has to come before the next step. False where that step fails.
   bool look_within(const State& before, double t, State& state);

@@ -15,6 +15,7 @@ class StepperAround : public Stepper {
   StepResult advance(State& state, double limit) override { return counted(inner().advance(state, limit)); }
   StepResult continue_from(const State& state) override { return counted(inner().continue_from(state)); }
   void interpolate(double t, State& state) const override { inner().interpolate(t, state); }
+  void sketch(double t, State& state) const override { inner().sketch(t, state); }
   void reset() override { inner().reset(); }
 
   const char* discrete_energy_name() const override { return inner().discrete_energy_name(); }

@@ -109,6 +109,23 @@ void ArrayProblem::to_state(double t, const double* x, const double* rate, State
   }
 }
 
+void ArrayProblem::show(double t, const double* x, const double* rate, State& state) {
+  to_state(t, x, rate, state);
+  full_.assign(x, x + size());
+  full_rate_.assign(at(size()), 0.0);
+  free_unknowns_.assign(at(size()), 0);
+  scale_.resize(at(size()));
+  for (std::size_t k = 0; k < scale_.size(); ++k) scale_[k] = DerivativeArray::shown_scale(x[k], false);
+  for (const int s : integrated_) scale_[at(s)] = DerivativeArray::shown_scale(x[s], true);
+  if (!array_.solve(t, full_, free_unknowns_, scale_, true) || !array_.rates(t, full_.data(), full_rate_.data(), true))
+    return;
+  for (std::size_t j = 0; j < state.y.size(); ++j) {
+    const auto first = at(array_.first(static_cast<int>(j)));
+    state.y[j] = full_[first];
+    state.z[j] = full_rate_[first];
+  }
+}
+
 ImplicitProblem::Change ArrayProblem::accepted(double t, const double* x) {
   if (free_.rows() == 0 || integrated_.empty() || !factor(t, x)) return Change::none;
   const double best = free_qr_.volume();

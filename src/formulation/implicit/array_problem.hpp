@@ -21,6 +21,7 @@ class ArrayProblem final : public ImplicitProblem {
   bool rate_matrix_is_constant() const override { return true; }
   bool from_state(const State& state, double* x, double* rate) override;
   void to_state(double t, const double* x, const double* rate, State& state) const override;
+  void show(double t, const double* x, const double* rate, State& state) override;
   Change accepted(double t, const double* x) override;
   /// Places in X whose derivatives are integrated.
   const std::vector<int>& integrated() const { return integrated_; }
@@ -38,7 +39,8 @@ class ArrayProblem final : public ImplicitProblem {
   Eigen::MatrixXd top_, rest_, free_, own_;
   PivotedQr free_qr_;
   Lu<double> own_lu_;
-  std::vector<double> full_, full_rate_;
+  std::vector<double> full_, full_rate_, scale_;
+  std::vector<char> free_unknowns_;
 };
 
 }  // namespace hinge

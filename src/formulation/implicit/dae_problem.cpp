@@ -1,6 +1,7 @@
 #include "formulation/implicit/dae_problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,11 @@ class DaeProblem final : public ImplicitProblem {
     row_scale_ = structure.row_order;
     const int lowest = *std::min_element(structure.nu.begin(), structure.nu.end());
     for (const int nu : structure.nu) unknowns_.push_back({nu, nu == lowest, nu - 1});
+    for (const auto [j, order] : array_.places())
+      known_.push_back(order == 0 && structure.differential[static_cast<std::size_t>(j)] &&
+                       unknowns_[static_cast<std::size_t>(j)].tested);
+    free_.assign(known_.size(), 0);
+    for (const auto [j, order] : array_.places()) low_.push_back(order <= 1);
   }
 
   void residual(double t, const double* x, const double* rate, double* out) override {
@@ -55,12 +61,32 @@ class DaeProblem final : public ImplicitProblem {
     std::copy_n(x, state.y.size(), state.y.begin());
     std::copy_n(rate, state.z.size(), state.z.begin());
   }
+  void show(double t, const double* x, const double* rate, State& state) override {
+    to_state(t, x, rate, state);
+    full_.assign(known_.size(), 0.0);
+    scale_.resize(known_.size());
+    full_rate_.assign(known_.size(), 0.0);
+    for (std::size_t k = 0; k < known_.size(); ++k) {
+      const auto [j, order] = array_.places()[k];
+      full_[k] = order == 0 ? x[j] : order == 1 ? rate[j] : 0.0;
+      scale_[k] = 1;
+    }
+    // higher derivatives, of which the method knows nothing, must not pull at x when it is moved
+    if (std::find(low_.begin(), low_.end(), char{0}) != low_.end()) array_.solve(t, full_, low_, scale_, true);
+    for (std::size_t k = 0; k < known_.size(); ++k) scale_[k] = DerivativeArray::shown_scale(full_[k], known_[k]);
+    if (!array_.solve(t, full_, free_, scale_, true) || !array_.rates(t, full_.data(), full_rate_.data(), true)) return;
+    for (int j = 0; j < size(); ++j) {
+      state.y[static_cast<std::size_t>(j)] = full_[static_cast<std::size_t>(array_.first(j))];
+      state.z[static_cast<std::size_t>(j)] = full_rate_[static_cast<std::size_t>(array_.first(j))];
+    }
+  }
 
  private:
   std::shared_ptr<const SymbolicSystem> system_;
   DerivativeArray array_;
   CompiledRows compiled_;
-  std::vector<double> full_, full_rate_;
+  std::vector<char> known_, low_, free_;  // of the array's unknowns: integrated; x and x'; none of them
+  std::vector<double> full_, full_rate_, scale_;
 };
 
 }  // namespace

@@ -18,8 +18,12 @@ constexpr double rounding = 1e-14;
 // Increments that would make the residual twice as large are halved; these short ones only have to end in a number.
 constexpr int most_halvings = 12;
 constexpr double at_last = 1.0 / 256;
+constexpr int few_iterations = 4;     // from nearby,
+constexpr double nearly_last = 1e-9;  // where after an increment of this size there is nothing but rounding
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+// Nearby there are many to solve.
+int largest_dense(bool nearby) { return nearby ? 40 : 800; }
 
 }  // namespace
 
@@ -113,7 +117,7 @@ std::vector<DerivativeArray::Violation> DerivativeArray::violations(double t, co
   return found;
 }
 
-bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, const Values& scale) {
+bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, const Values& scale, bool nearby) {
   std::vector<int> column(places_.size(), -1);
   int free = 0;
   for (std::size_t k = 0; k < places_.size(); ++k)
@@ -139,7 +143,9 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
     }
     return sum;
   };
-  const NewtonTrouble trouble = newton(Settling(newton_policy::derivative_array), [&]() -> Increment {
+  Settling::Policy policy = newton_policy::derivative_array;
+  if (nearby) policy.limit = few_iterations, policy.floor = nearly_last;
+  const NewtonTrouble trouble = newton(Settling(policy), [&]() -> Increment {
     jacobian(t, x.data(), f_x_.data());
     const double before = size_of(x);
     if (!std::isfinite(before) || !std::all_of(f_x_.begin(), f_x_.end(), [](double v) { return std::isfinite(v); }))
@@ -150,7 +156,7 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
       for (auto k = at(pattern_.row_start[at(i)]); k < at(pattern_.row_start[at(i) + 1]); ++k)
         if (const auto j = at(pattern_.column[k]); column[j] >= 0) right[at(i)] += f_x_[k] * (x[j] - start[j]);
     for (std::size_t k = 0; k < source.size(); ++k) values[k] = f_x_[source[k]] * scale[at(pattern_.column[source[k]])];
-    if (!least_squares(part, values.data(), right.data(), step.data())) return no_increment;
+    if (!least_squares(part, values.data(), right.data(), step.data(), largest_dense(nearby))) return no_increment;
     double change = 0;
     damping(most_halvings, [&](double factor) {
       change = 0;
@@ -171,7 +177,7 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
 }
 
 // d/dt of the array:  A X' + A_t = 0, where X' of all but the highest derivatives stands in X itself.
-bool DerivativeArray::rates(double t, const double* x, double* out) {
+bool DerivativeArray::rates(double t, const double* x, double* out, bool nearby) {
   const double* const inputs[] = {&t, x};
   Values right(rows_.size()), highest(at(unknowns()));
   by_time_->evaluate(inputs, time_scratch_.data(), right.data());
@@ -190,7 +196,7 @@ bool DerivativeArray::rates(double t, const double* x, double* out) {
     }
     part.row_start.push_back(static_cast<int>(part.column.size()));
   }
-  if (!least_squares(part, values.data(), right.data(), highest.data())) return false;
+  if (!least_squares(part, values.data(), right.data(), highest.data(), largest_dense(nearby))) return false;
   for (int k = 0; k < size(); ++k) {
     const auto [j, order] = places_[at(k)];
     out[k] = order == this->highest(j) ? highest[at(j)] : x[k + 1];

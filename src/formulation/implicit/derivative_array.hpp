@@ -3,6 +3,7 @@
 // of freedom.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,13 @@ class DerivativeArray {
   void jacobian(double t, const double* x, double* out);
 
   /// Solves for the X nearest to what it is, with entries marked in `keep` as they are: minimises
-  /// sum ((X - X0) / scale)^2. False where the equations still do not hold afterwards.
-  bool solve(double t, std::vector<double>& x, const std::vector<char>& keep, const std::vector<double>& scale);
+  /// sum ((X - X0) / scale)^2. False where the equations still do not hold afterwards. `nearby`: they nearly do, so
+  /// that a few iterations are enough, and the rank is full.
+  bool solve(double t, std::vector<double>& x, const std::vector<char>& keep, const std::vector<double>& scale,
+             bool nearby = false);
+  /// A scale for solve() where a state is shown: what is integrated stays, but for what constraints ask of it and for
+  /// so little that nobody can see it in x, where a stiff equation would make much of that in x'.
+  static double shown_scale(double x, bool integrated) { return (1e-3 + std::abs(x)) * (integrated ? 1 : 1e4); }
   /// Rows that do not hold, beyond rounding of typed numbers, and by how much.
   struct Violation {
     int row;
@@ -45,7 +51,7 @@ class DerivativeArray {
   };
   std::vector<Violation> violations(double t, const double* x);
   /// X', from one more differentiation. False where it is not determined.
-  bool rates(double t, const double* x, double* out);
+  bool rates(double t, const double* x, double* out, bool nearby = false);
   /// x and x' given: the higher derivatives, and all x'. False where x is not consistent.
   bool complete(double t, const double* y, const double* z, std::vector<double>& x, std::vector<double>& rate);
 

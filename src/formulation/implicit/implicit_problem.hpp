@@ -55,6 +55,9 @@ class ImplicitProblem {
   virtual bool from_state(const State& state, double* x, double* rate) = 0;
   /// The state of x; x' matters only where the state has derivatives. psi is the formulation's own approximation.
   virtual void to_state(double t, const double* x, const double* rate, State& state) const = 0;
+  /// The same where it is shown. Of a DAE what its equations and their derivatives determine is solved for: unknowns of
+  /// higher index, of which a method knows less than of the others, algebraic ones between steps, and x'.
+  virtual void show(double t, const double* x, const double* rate, State& state) { to_state(t, x, rate, state); }
 
   /// To be called after every accepted step: coordinates may be chosen anew. Then F has changed (not the meaning of x),
   /// and `pattern` says that its pattern has, too.

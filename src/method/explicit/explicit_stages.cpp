@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "method/consistent_row.hpp"
 #include "method/explicit/explicit.hpp"
 
 namespace hinge {
@@ -32,8 +33,8 @@ void weighted_sum(const ExplicitTableau::Row& row, const double* x, double h, co
 
 struct ExplicitStages::Dense {
   Acceleration acceleration;
-  ConstraintProjection projection;
-  std::vector<double> r, x, psi, v;
+  ConsistentRow row;
+  std::vector<double> r, x, psi;
 };
 
 ExplicitStages::ExplicitStages(std::shared_ptr<const System> system, const ExplicitOptions& options,
@@ -176,9 +177,8 @@ void ExplicitStages::prepare_dense() const {
   const auto n = static_cast<std::size_t>(n_), parts = 4 + tableau_.dense.size();
   if (!dense_) {
     dense_ = std::make_shared<Dense>(Dense{Acceleration(system_, choice_, options_.formulation),
-                                           ConstraintProjection(system_, options_.projection, choice_),
-                                           std::vector<double>(n * parts), std::vector<double>(n), psi_,
-                                           std::vector<double>(n)});
+                                           ConsistentRow(system_, options_.projection, options_.formulation, choice_),
+                                           std::vector<double>(n * parts), std::vector<double>(n), psi_});
   }
   Dense& d = *dense_;
   const int end = tableau_.stages;
@@ -214,17 +214,10 @@ void ExplicitStages::interpolate(double t, State& state) const {
     for (std::size_t k = parts; k-- > 1;) sum = (sum + d.r[k * n + i]) * (k % 2 == 1 ? s : s1);
     d.x[i] = d.r[i] + sum;
   }
-  std::copy(psi_.begin(), psi_.end(), d.psi.begin());
-  if (d.projection.active()) {  // as good as the ends; where it fails, the polynomial itself
-    std::copy(d.x.begin(), d.x.end(), d.v.begin());
-    if (d.projection.project(t, d.v.data(), d.v.data() + ny_, d.psi.data())) d.x = d.v;
-  }
   std::copy_n(d.x.data(), ny_, state.y.data());
   std::copy_n(d.x.data() + ny_, nz_, state.z.data());
-  if (d.acceleration.compute(t, d.x.data(), d.x.data() + ny_, d.psi.data(), d.v.data(), d.v.data() + ny_))
-    std::copy(d.psi.begin(), d.psi.end(), state.psi.begin());
-  else
-    std::copy(psi_.begin(), psi_.end(), state.psi.begin());
+  std::copy(psi_.begin(), psi_.end(), state.psi.begin());
+  d.row.settle(t, state);
 }
 
 }  // namespace hinge

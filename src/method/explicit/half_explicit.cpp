@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/consistent_row.hpp"
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 
@@ -34,6 +35,11 @@ struct HalfExplicitWork {
   }
 };
 
+// Velocities are on their level unless positions alone are moved.
+Projection kept_levels(Projection asked_for) {
+  return asked_for == Projection::none ? Projection::velocity : asked_for;
+}
+
 class HalfExplicit final : public Stepper {
  public:
   HalfExplicit(std::shared_ptr<const System> system, const HalfExplicitOptions& options, const SolverOptions& solver,
@@ -44,7 +50,8 @@ class HalfExplicit final : public Stepper {
         order_(options.order),
         control_(1.0 / (options.order + 1), 0.04, 0.2, 5),
         ny_(w_.system->ny()),
-        n_(ny_ + w_.system->nz()) {
+        n_(ny_ + w_.system->nz()),
+        row_(w_.system, kept_levels(options.projection), {}, solver.linear_algebra) {
     for (Node& node : node_) {
       node.x.resize(static_cast<std::size_t>(n_));
       node.rate.resize(static_cast<std::size_t>(n_));
@@ -138,16 +145,11 @@ class HalfExplicit final : public Stepper {
       (i < ny_ ? state.y[at] : state.z[at - static_cast<std::size_t>(ny_)]) = sum;
     }
     state.t = t;
-    Work& w = w_;
-    w.psi = node_[2].psi;
-    if (w.acceleration.compute(t, state.y.data(), state.z.data(), w.psi.data(), w.v.data(), w.a.data()))
-      state.psi = w.psi;
-    else
-      state.psi = node_[2].psi;
+    state.psi = node_[2].psi;
+    row_.settle(t, state);
   }
 
  private:
-  using Work = HalfExplicitWork;
   struct Node {
     double t = 0;
     std::vector<double> x, rate, psi;
@@ -181,12 +183,13 @@ class HalfExplicit final : public Stepper {
     return speed <= 1e-10 || size <= 1e-10 ? 1e-4 : 0.01 * std::sqrt(size / speed);
   }
 
-  mutable HalfExplicitWork w_;  // interpolation works in it as well; no step depends on what is left there
+  HalfExplicitWork w_;
   StepOptions options_;
   int order_;
   StepControl control_;
   int ny_, n_;
   double h_ = 0;
+  mutable ConsistentRow row_;
   std::array<Node, 3> node_;  // begin, middle and end of the last step
   std::vector<double> whole_, error_;
 };

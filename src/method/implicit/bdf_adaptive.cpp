@@ -31,8 +31,7 @@
 
 #include <fmt/format.h>
 
-#include "formulation/acceleration.hpp"
-#include "formulation/project/projection.hpp"
+#include "method/consistent_row.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/bdf_coefficients.hpp"
 #include "method/implicit/increment_units.hpp"
@@ -67,15 +66,14 @@ class AdaptiveBdf final : public Stepper {
     for (std::size_t i = 0; i < n_; ++i)
       if (problem_->unknowns()[i].tested) tested_.push_back(i);
     const Formulation form = options.form.formulation;
-    if (system_->ng() > 0 &&
-        (form == Formulation::index_3 || form == Formulation::index_2 || form == Formulation::ggl)) {
-      acceleration_.emplace(system_, solver.linear_algebra);
-      velocity_.resize(static_cast<std::size_t>(system_->ny()));
-      z_rate_.resize(static_cast<std::size_t>(system_->nz()));
-    }
-    const bool both = has_position_level(form) && has_velocity_level(form);
-    const Projection which = options.projection.value_or(both ? Projection::both : Projection::none);
+    if (system_->ng() > 0 && (form == Formulation::index_3 || form == Formulation::index_2 || form == Formulation::ggl))
+      end_.emplace(system_, options.projection ? Projection::none : levels_at_ends(form), options.form,
+                   solver.linear_algebra);
+    const Projection kept = levels_of(form);
+    const Projection which = options.projection.value_or(kept == Projection::both ? kept : Projection::none);
     if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
+    if (system_->ng() > 0)
+      row_.emplace(system_, options.projection.value_or(levels_between(form)), options.form, solver.linear_algebra);
   }
 
   StepResult start(const State& state) override {
@@ -96,7 +94,11 @@ class AdaptiveBdf final : public Stepper {
 
   StepResult advance(State& state, double limit) override;
 
-  void interpolate(double t, State& state) const override {
+  void interpolate(double t, State& state) const override { show_between(t, state, true); }
+  void sketch(double t, State& state) const override { show_between(t, state, false); }
+
+ private:
+  void show_between(double t, State& state, bool exactly) const {
     BdfCoefficients::List value{}, slope{};
     used_.interpolation(t - t_, k_used_, value, slope);
     std::fill(shown_.begin(), shown_.end(), 0.0);
@@ -107,9 +109,10 @@ class AdaptiveBdf final : public Stepper {
         shown_rate_[i] += slope[j] * phi_[j][i];
       }
     show(t, shown_.data(), shown_rate_.data(), state);
+    if (t != t_ && row_) row_->settle(t, state);
+    if (exactly && system_->structure().is_dae) problem_->show(t, shown_.data(), shown_rate_.data(), state);
   }
 
- private:
   struct Estimates {
     double same = 0, lower = 0, higher = 0;  // errors at orders k, k - 1, k + 1, times order + 1
     std::size_t order = 1;                   // k, or k - 1 where that is at least as good
@@ -160,9 +163,9 @@ class AdaptiveBdf final : public Stepper {
   int refused_ = 0;            // steps for which the step is not doubled again
   bool growing_ = true;        // at the start orders and steps grow from step to step
   std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
-  mutable std::vector<double> shown_, shown_rate_, velocity_, z_rate_, psi_;
-  mutable std::optional<Acceleration> acceleration_;
+  mutable std::vector<double> shown_, shown_rate_;
   std::optional<ConstraintProjection> projection_;
+  mutable std::optional<ConsistentRow> end_, row_;  // of steps; between them
 };
 
 void AdaptiveBdf::first_step(double limit) {
@@ -382,10 +385,7 @@ void AdaptiveBdf::project(State& state) {
 
 void AdaptiveBdf::show(double t, const double* x, const double* rate, State& state) const {
   problem_->to_state(t, x, rate, state);
-  if (!acceleration_) return;
-  psi_ = state.psi;  // of the formulation, kept where accelerations are not determined
-  if (acceleration_->compute(t, state.y.data(), state.z.data(), psi_.data(), velocity_.data(), z_rate_.data()))
-    std::copy(psi_.begin(), psi_.end(), state.psi.begin());
+  if (end_) end_->settle(t, state);
 }
 
 }  // namespace

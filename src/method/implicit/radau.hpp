@@ -3,25 +3,26 @@
 #pragma once
 
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "formulation/acceleration.hpp"
 #include "formulation/implicit/implicit_problem.hpp"
 #include "hinge/method.hpp"
+#include "method/consistent_row.hpp"
 
 namespace hinge {
 
 /// From the unknowns of a formulation to a state, with the multipliers that the options ask for.
 class RadauReport {
  public:
-  RadauReport(std::shared_ptr<const System> system, const ImplicitProblem& problem, const RadauOptions& options);
+  /// `shown`: the levels that the state is put onto.
+  RadauReport(std::shared_ptr<const System> system, const ImplicitProblem& problem, const RadauOptions& options,
+              Projection shown = Projection::none);
   /// The multipliers are the formulation's where those that belong to y and z cannot be computed.
   void fill(double t, const double* x, const double* rate, State& state) const;
 
  private:
   const ImplicitProblem& problem_;
-  std::unique_ptr<Acceleration> acceleration_;  // where multipliers are recomputed
-  mutable std::vector<double> psi_, v_, a_;
+  mutable std::optional<ConsistentRow> multipliers_;  // where they are recomputed
 };
 
 std::unique_ptr<Stepper> make_radau_stepper(std::shared_ptr<const System> system, const RadauOptions& radau,

@@ -1,36 +1,13 @@
-// Radau IIA with 3, 5 or 7 stages and steps that meet a tolerance.
-//
-//   weights   sc = atol' + rtol' |x|, rtol' = rtol^((s+1)/(2 s)) / 10, atol' = rtol' atol/rtol; an unknown of index nu
-//   is
-//             multiplied with h^(nu-1), and so is one that is well scaled as h^(nu-1) x. Unknowns that are zero on
-//             every solution do not count: what they do to the others is seen there
-//   error     err = -((mu/h) F_x' + F_x)^-1 F(t0, x0, u'(t0)), mu the real eigenvalue: the defect of the polynomial u
-//             at t0, smoothed, of order h^(s+1). Where it is too large in the first step or after a refused one, once
-//             more with x0 + err in the place of x0, which cuts what very stiff parts add. Multipliers of mechanical
-//             systems, which occur without derivative, do not count where the problem says so; the unknowns of higher
-//             index of a DAE do
-//   Newton    stops when  theta/(1-theta) |dZ| <= max(10 eps/rtol', min(0.03, sqrt(rtol')))
-//   step      h_new = h / clip(err^(1/(s+1)) / fac, 1/8, 5), fac = min(0.9, 0.9 (2 k + 1)/(2 k + its)), k iterations at
-//             most; not longer than what two steps of equal growth of the error allow (Gustafsson), and not longer
-//             than Newton's iteration will bear: h_new <= h max(0.8, 0.5 / slowest contraction)
-//
-// F_x and F_x' are taken in the middle of the step, from the continued polynomial of the last one: on the double
-// spherical pendulum that saves a third of the iterations against the start of the step. They are kept while
-// theta <= 1e-3, the factorisations while moreover 1 <= h_new/h <= 1.2.
+#include "method/implicit/radau_adaptive.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "formulation/project/projection.hpp"
-#include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
-#include "method/implicit/radau.hpp"
-#include "method/implicit/radau_stages.hpp"
-#include "solve/newton/newton.hpp"
 
 namespace hinge {
 
@@ -41,80 +18,51 @@ constexpr double safety = 0.9;
 constexpr double least_quotient = 1.0 / 8, largest_quotient = 5;  // of h / h_new
 constexpr double good_contraction = 1e-3;                         // the derivatives serve the next step, too
 constexpr double keep_step_up_to = 1.2;                           // times h: not worth new factorisations
+constexpr double projected = 0.25;  // rows of mechanical systems are projected: less will do in the choice of steps
+constexpr double unsure = 5;        // a guess may be off by that factor
 constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
-constexpr int most_stages = 7;
 
-class RadauAdaptive final : public Stepper {
- public:
-  RadauAdaptive(std::shared_ptr<const System> system, const RadauOptions& radau, const SolverOptions& solver,
-                const StepOptions& options)
-      : Stepper(true),
-        system_(std::move(system)),
-        options_(options),
-        variable_(radau.stages == 0),
-        tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
-        problem_(formulate(system_, radau.formulation, 0.5, Correction::free_of_mass)),
-        stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
-        report_(system_, *problem_, radau),
-        reported_(system_->structure().is_dae) {
-    const auto n = static_cast<std::size_t>(problem_->size());
-    for (auto* v : {&x0_, &rate0_, &x1_, &weight_, &error_, &trial_, &slope_, &from_, &moved_}) v->assign(n, 0.0);
-    for (auto* v : {&z_, &dz_, &old_}) v->assign(n * most_stages, 0.0);
-    const Formulation form = radau.formulation.formulation;
-    const bool both = has_position_level(form) && has_velocity_level(form);
-    const Projection which = radau.projection.value_or(both ? Projection::both : Projection::none);
-    if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
-    if (options_.tolerance.relative == 0) options_.tolerance.relative = 1e-13;
-    use(variable_ ? 0 : static_cast<std::size_t>((radau.stages - 3) / 2));
-  }
+// Which unknowns does a state show as they are? Multipliers of mechanical systems and what is of higher index in a DAE
+// are computed from the others.
+std::vector<char> shown_unknowns(const System& system, const ImplicitProblem& problem) {
+  std::vector<char> shown;
+  const auto motion = static_cast<std::size_t>(system.ny() + system.nz());
+  for (const ImplicitProblem::Unknown& u : problem.unknowns())
+    shown.push_back(system.structure().is_dae ? u.tested : shown.size() < motion);
+  return shown;
+}
 
-  StepResult start(const State& state) override;
-  StepResult advance(State& state, double limit) override;
-  StepResult continue_from(const State& state) override;
-  void interpolate(double t, State& state) const override;
-  std::vector<std::string> remarks() const override;
+}  // namespace
 
- private:
-  const RadauTableau& tableau() const { return tableaus_[level_]; }
-  std::size_t stages() const { return static_cast<std::size_t>(tableau().stages); }
-
-  void use(std::size_t level);
-  void set_weights(double h);
-  double first_step(double limit) const;
-  void predict(double h);
-  void linearise(double h);
-  bool solve(double h);
-  double estimate(double h);
-  void project(State& state);
-  void choose_order(double quotient);
-  double norm(const double* x) const;
-  StepResult give_up(double h, const char* what) const;
-
-  std::shared_ptr<const System> system_;
-  StepOptions options_;
-  bool variable_;
-  std::array<RadauTableau, 3> tableaus_;
-  std::size_t level_ = 0, old_level_ = 0;
-  std::unique_ptr<ImplicitProblem> problem_;
-  RadauStages stages_;
-  RadauReport report_;
-  bool reported_;  // are unknowns of higher index results? Multipliers of mechanical systems can be computed anew
-  std::optional<ConstraintProjection> projection_;
-  double relative_ = 0, absolute_ = 0;  // rtol', atol'
-
-  double t_ = 0, h_ = 0;          // where we are; the next step
-  double h_old_ = 0, t_old_ = 0;  // the last accepted one, whose polynomial is from_ + sum w_j old_j
-  bool has_polynomial_ = false, first_ = true, rejected_ = false;
-  enum class Derivatives { old, middle, start };  // of an earlier step; of this one, in its middle or at its start
-  Derivatives derivatives_ = Derivatives::old;
-  bool linearise_ = true;
-  double factored_h_ = 0;
-  double error_before_ = 0, accepted_h_ = 0;
-  int since_order_change_ = 0;
-  WithinTolerance newton_{newton_policy::collocation_within_tolerance};
-  std::array<long, 3> steps_with_{};
-  std::vector<double> x0_, rate0_, x1_, weight_, error_, trial_, slope_, from_, moved_, z_, dz_, old_;
-};
+RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
+                             const SolverOptions& solver, const StepOptions& options)
+    : Stepper(true),
+      system_(std::move(system)),
+      options_(options),
+      variable_(radau.stages == 0),
+      tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
+      problem_(formulate(system_, radau.formulation, 0.5, Correction::free_of_mass)),
+      stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
+      report_(system_, *problem_, radau,
+              radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
+      reported_(system_->structure().is_dae),
+      determines_(reported_ || (system_->ng() > 0 && levels_of(radau.formulation.formulation) != Projection::none)),
+      shown_(shown_unknowns(*system_, *problem_)) {
+  const auto n = static_cast<std::size_t>(problem_->size());
+  for (auto* v : {&x0_, &rate0_, &weight_, &error_, &trial_, &slope_, &now_.from, &last_.from}) v->assign(n, 0.0);
+  for (auto* v : {&now_.z, &last_.z, &dz_, &predicted_}) v->assign(n * most_stages, 0.0);
+  const Formulation form = radau.formulation.formulation;
+  const Projection kept = levels_of(form);
+  const Projection which = radau.projection.value_or(kept == Projection::both ? kept : Projection::none);
+  if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
+  if (system_->ng() > 0)
+    row_.emplace(system_, radau.projection.value_or(levels_between(form)), radau.formulation, solver.linear_algebra,
+                 radau.multipliers != RadauOptions::Multipliers::formulation);
+  leaves_constraints_ = reported_ || (system_->ng() > 0 && has_position_level(form) && !projection_);
+  if (options_.tolerance.relative == 0) options_.tolerance.relative = 1e-13;
+  dense_.emplace(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, options_.tolerance, shown_);
+  use(variable_ ? 0 : static_cast<std::size_t>((radau.stages - 3) / 2));
+}
 
 void RadauAdaptive::use(std::size_t level) {
   level_ = level;
@@ -134,78 +82,53 @@ StepResult RadauAdaptive::start(const State& state) {
                                "constraints are dependent",
                                state.t)};
   stages_.match_pattern();
-  t_ = t_old_ = state.t;
+  t_ = last_.t = state.t;
   h_ = options_.first_step;
-  from_ = x0_;
   has_polynomial_ = rejected_ = false;
   derivatives_ = Derivatives::old;
   first_ = linearise_ = true;
   newton_.forget();
-  h_old_ = 0;
+  last_.h = 0;
+  dense_->forget();
   use(variable_ ? 0 : level_);
   return {};
 }
 
 // Step, order and polynomial stay as they are: the state has moved by no more than the error of a step.
 StepResult RadauAdaptive::continue_from(const State& state) {
-  if (h_old_ == 0 || state.t != t_) return start(state);
+  if (last_.h == 0 || state.t != t_) return start(state);
   if (!problem_->from_state(state, x0_.data(), rate0_.data())) return start(state);  // says why not
   stages_.match_pattern();
   linearise_ = true;
+  dense_->forget();
   return {};
-}
-
-double RadauAdaptive::norm(const double* x) const {
-  double sum = 0;
-  for (std::size_t k = 0; k < weight_.size(); ++k) sum += (x[k] * weight_[k]) * (x[k] * weight_[k]);
-  return std::sqrt(sum / static_cast<double>(weight_.size()));
-}
-
-void RadauAdaptive::set_weights(double h) {
-  const auto& unknowns = problem_->unknowns();
-  for (std::size_t k = 0; k < weight_.size(); ++k) {
-    double w = 1;
-    for (int power = std::max(unknowns[k].index - 1, unknowns[k].scale); power > 0; --power) w *= h;
-    weight_[k] = unknowns[k].vanishes ? 0 : w / (absolute_ + relative_ * std::abs(x0_[k]));
-  }
-}
-
-// As long as x changes by about a hundredth.
-double RadauAdaptive::first_step(double limit) const {
-  double h = 1e-3 * (std::isfinite(limit) ? limit - t_ : 1);
-  const double size = norm(x0_.data()), speed = norm(rate0_.data());
-  if (speed > 0 && size > 1e-5 * speed * h) h = std::min(h, 0.01 * size / speed);
-  return h;
 }
 
 void RadauAdaptive::predict(double h) {
   const std::size_t n = x0_.size(), s = stages();
-  if (!has_polynomial_) {
-    for (std::size_t i = 0; i < s; ++i)
-      for (std::size_t k = 0; k < n; ++k) z_[i * n + k] = tableau().c(static_cast<Eigen::Index>(i)) * h * rate0_[k];
-    return;
-  }
-  // the last polynomial, continued
-  const RadauTableau& old = tableaus_[old_level_];
-  const auto so = static_cast<std::size_t>(old.stages);
-  std::array<double, most_stages> w{};
+  now_.tableau = &tableau();
+  now_.t = t_;
+  now_.h = h;
+  now_.from = x0_;
   for (std::size_t i = 0; i < s; ++i) {
-    old.weights(1 + tableau().c(static_cast<Eigen::Index>(i)) * h / h_old_, w.data());
-    double* z = z_.data() + i * n;
-    for (std::size_t k = 0; k < n; ++k) z[k] = from_[k] - x0_[k];
-    for (std::size_t j = 0; j < so; ++j)
-      for (std::size_t k = 0; k < n; ++k) z[k] += w[j] * old_[j * n + k];
-    for (std::size_t k = 0; k < n; ++k)
-      if (problem_->unknowns()[k].vanishes) z[k] = -x0_[k];
+    const double c = tableau().c(static_cast<Eigen::Index>(i));
+    double* z = now_.z.data() + i * n;
+    if (!has_polynomial_) {
+      for (std::size_t k = 0; k < n; ++k) z[k] = c * h * rate0_[k];
+      continue;
+    }
+    last_.value(1 + c * h / last_.h, z);  // continued
+    for (std::size_t k = 0; k < n; ++k) z[k] = problem_->unknowns()[k].vanishes ? -x0_[k] : z[k] - x0_[k];
   }
+  if (determines_) std::copy_n(now_.z.data(), s * n, predicted_.data());
 }
 
 // In the middle of the step, where the last polynomial leads to, unless that is far from known ground.
 void RadauAdaptive::linearise(double h) {
   const std::size_t n = x0_.size(), middle = (stages() - 1) / 2;
-  if (has_polynomial_ && !rejected_ && h <= 1.5 * h_old_) {
-    for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] + z_[middle * n + k];
-    stages_.rate(static_cast<int>(middle), h, z_.data(), slope_.data());
+  if (has_polynomial_ && !rejected_ && h <= 1.5 * last_.h) {
+    for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] + now_.z[middle * n + k];
+    stages_.rate(static_cast<int>(middle), h, now_.z.data(), slope_.data());
     stages_.linearise(t_ + tableau().c(static_cast<Eigen::Index>(middle)) * h, trial_.data(), slope_.data());
     derivatives_ = Derivatives::middle;
   } else {
@@ -218,8 +141,11 @@ void RadauAdaptive::linearise(double h) {
 
 bool RadauAdaptive::solve(double h) {
   const std::size_t n = x0_.size(), s = stages();
+  // What is left of algebraic equations at the end is a defect at the next t0, however short the next step: the first
+  // increment is not the last one because earlier steps converged fast. A projection does as well.
+  if (leaves_constraints_) newton_.forget();
   return solved_by_newton(newton_, [&]() -> Increment {
-    if (!stages_.iterate(t_, x0_.data(), h, z_.data(), dz_.data())) return no_increment;
+    if (!stages_.iterate(t_, x0_.data(), h, now_.z.data(), dz_.data())) return no_increment;
     double sum = 0;
     for (std::size_t i = 0; i < s; ++i) {
       const double one = norm(dz_.data() + i * n);
@@ -229,33 +155,7 @@ bool RadauAdaptive::solve(double h) {
   });
 }
 
-double RadauAdaptive::estimate(double h) {
-  const std::size_t n = x0_.size(), s = stages();
-  std::fill(slope_.begin(), slope_.end(), 0.0);
-  for (std::size_t j = 0; j < s; ++j) {
-    const double w = tableau().start(static_cast<Eigen::Index>(j)) / h;
-    for (std::size_t k = 0; k < n; ++k) slope_[k] += w * z_[j * n + k];
-  }
-  const auto defect = [&](const double* x) {
-    problem_->residual(t_, x, slope_.data(), error_.data());
-    ++counters_.evaluations;
-    stages_.solve_real(error_.data());
-    for (std::size_t k = 0; k < n; ++k)
-      if (const auto& u = problem_->unknowns()[k];
-          !u.tested && !stages_.is_differential(k) && !(reported_ && u.index > 1))
-        error_[k] = 0;
-    return norm(error_.data());
-  };
-  double size = defect(x0_.data());
-  if (size >= 1 && (first_ || rejected_)) {
-    for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] - error_[k];
-    size = defect(trial_.data());
-  }
-  return std::isfinite(size) ? std::max(size, 1e-10) : 1e10;
-}
-
 StepResult RadauAdaptive::advance(State& state, double limit) {
-  const std::size_t n = x0_.size();
   int singular = 0, tries = 0;
   if (h_ <= 0) {
     set_weights(1);
@@ -295,67 +195,80 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
       newton_.forget();
       continue;
     }
-    const double error = estimate(h), power = 1.0 / (tableau().stages + 1);
-    const double k = 2 * newton_.policy.limit;
-    const double factor = std::min(safety, safety * (k + 1) / (k + newton_.count()));
-    double quotient = std::clamp(std::pow(error, power) / factor, least_quotient, largest_quotient);
+    double error = estimate(h);
+    if (error < 1) {
+      // The estimate is a norm of all unknowns together, and larger than the error of u by a factor of about six.
+      const double at_start = error * std::sqrt(static_cast<double>(x0_.size())) / 4;
+      const auto [between, guessed] = estimate_between(h);
+      error_of_u_ = std::max(at_start, guessed ? unsure * between : between);
+      // Of a polynomial of fewer stages the guess is far too large: it then says nothing about the next step.
+      if (!guessed || last_.stages() == stages()) error = std::max(error, (reported_ ? 1 : projected) * between);
+    }
     if (error >= 1) {
       trouble = "the error does not get below the tolerance";
       ++counters_.rejected;
-      h_ = first_ ? 0.1 * h : h / quotient;
+      h_ = first_ ? 0.1 * h : h / quotient(error);
       rejected_ = true;
       linearise_ = derivatives_ == Derivatives::old;
       continue;
     }
-
-    // accepted
-    if (!first_ && accepted_h_ > 0) {
-      const double predicted = accepted_h_ / h * std::pow(error * error / error_before_, power) / safety;
-      quotient = std::max(quotient, std::clamp(predicted, least_quotient, largest_quotient));
-    }
-    accepted_h_ = h;
-    error_before_ = std::max(1e-2, error);
-    from_ = x0_;
-    std::swap(z_, old_);
-    old_level_ = level_;
-    t_old_ = t_;
-    h_old_ = h;
-    t_ = last ? limit : t_ + h;
-    const std::size_t end = (stages() - 1) * n;
-    for (std::size_t i = 0; i < n; ++i) x0_[i] = from_[i] + old_[end + i];
-    stages_.rate(tableau().stages - 1, h, old_.data(), rate0_.data());
-    project(state);
-    ++steps_with_[level_];
-    ++counters_.steps;
-    double next = h / quotient;
-    if (const double slowest = newton_.slowest(); slowest > 0)
-      next = std::min(next, h * std::max(0.8, good_start / slowest));
-    if (rejected_) next = std::min(next, h);
-    const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());
-    if (change == ImplicitProblem::Change::pattern) stages_.match_pattern();
-    linearise_ = newton_.theta() > good_contraction || change != ImplicitProblem::Change::none;
-    derivatives_ = Derivatives::old;
-    if (variable_) choose_order(next / h);
-    if (!linearise_ && next >= h && next <= keep_step_up_to * h) next = h;
-    h_ = last ? std::max(next, wish) : next;
-    has_polynomial_ = true;
-    first_ = rejected_ = false;
-    report_.fill(t_, x0_.data(), rate0_.data(), state);
+    accept(h, error, last, limit, wish, state);
     return {};
   }
+}
+
+// h / h_new
+double RadauAdaptive::quotient(double error) const {
+  const double k = 2 * newton_.policy.limit;
+  const double factor = std::min(safety, safety * (k + 1) / (k + newton_.count()));
+  return std::clamp(std::pow(error, 1.0 / (tableau().stages + 1)) / factor, least_quotient, largest_quotient);
+}
+
+double RadauAdaptive::next_step(double h, double error) const {
+  double part = quotient(error);
+  if (!first_ && accepted_h_ > 0) {
+    const double power = 1.0 / (tableau().stages + 1);
+    const double predicted = accepted_h_ / h * std::pow(error * error / error_before_, power) / safety;
+    part = std::max(part, std::clamp(predicted, least_quotient, largest_quotient));
+  }
+  double next = h / part;
+  if (const double slowest = newton_.slowest(); slowest > 0)
+    next = std::min(next, h * std::max(0.8, good_start / slowest));
+  return rejected_ ? std::min(next, h) : next;
+}
+
+void RadauAdaptive::accept(double h, double error, bool last, double limit, double wish, State& state) {
+  double next = next_step(h, error);
+  accepted_h_ = h;
+  error_before_ = std::max(1e-2, error);
+  last_error_ = error_of_u_ * relative_ / options_.tolerance.relative;
+  std::swap(now_, last_);
+  dense_->forget();
+  t_ = last ? limit : t_ + h;
+  last_.value(1, x0_.data());
+  stages_.rate(tableau().stages - 1, h, last_.z.data(), rate0_.data());
+  project(state);
+  ++steps_with_[level_];
+  ++counters_.steps;
+  const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());
+  if (change == ImplicitProblem::Change::pattern) stages_.match_pattern();
+  linearise_ = newton_.theta() > good_contraction || change != ImplicitProblem::Change::none;
+  derivatives_ = Derivatives::old;
+  if (variable_) choose_order(next / h);
+  if (!linearise_ && next >= h && next <= keep_step_up_to * h) next = h;
+  h_ = last ? std::max(next, wish) : next;
+  has_polynomial_ = true;
+  first_ = rejected_ = false;
+  report_.fill(t_, x0_.data(), rate0_.data(), state);
 }
 
 // y and z at the end of the step onto the constraints; where there is no nearest point, they stay.
 void RadauAdaptive::project(State& state) {
   if (!projection_) return;
-  std::fill(moved_.begin(), moved_.end(), 0.0);
   problem_->to_state(t_, x0_.data(), rate0_.data(), state);
   if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
-  for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {
-    const double now = i < state.y.size() ? state.y[i] : state.z[i - state.y.size()];
-    moved_[i] = now - x0_[i];
-    x0_[i] = now;
-  }
+  std::copy(state.y.begin(), state.y.end(), x0_.begin());
+  std::copy(state.z.begin(), state.z.end(), x0_.begin() + static_cast<std::ptrdiff_t>(state.y.size()));
 }
 
 // More stages where Newton's iteration converges fast, fewer where it does not; not while the step changes much.
@@ -375,28 +288,21 @@ void RadauAdaptive::choose_order(double ratio) {
   }
 }
 
-void RadauAdaptive::interpolate(double t, State& state) const {
-  const std::size_t n = x0_.size();
-  std::array<double, most_stages> w{};
-  auto& x = const_cast<std::vector<double>&>(trial_);
-  auto& rate = const_cast<std::vector<double>&>(slope_);
-  x = from_;
-  std::fill(rate.begin(), rate.end(), 0.0);
-  if (h_old_ > 0) {
-    const RadauTableau& old = tableaus_[old_level_];
-    const auto s = static_cast<std::size_t>(old.stages);
-    const double theta = (t - t_old_) / h_old_;
-    old.weights(theta, w.data());
-    for (std::size_t j = 0; j < s; ++j)
-      for (std::size_t k = 0; k < n; ++k) x[k] += w[j] * old_[j * n + k];
-    for (std::size_t k = 0; k < n; ++k) x[k] += theta * moved_[k];  // so that it ends where the next step begins
-    old.rate_weights(theta, w.data());
-    for (std::size_t j = 0; j < s; ++j)
-      for (std::size_t k = 0; k < n; ++k) rate[k] += w[j] / h_old_ * old_[j * n + k];
-  } else {
-    rate = rate0_;
+// At a time within the last step.
+void RadauAdaptive::show(double t, State& state, bool exactly) const {
+  if (last_.h == 0 || t == t_) {
+    report_.fill(t, x0_.data(), rate0_.data(), state);
+    if (reported_ && exactly) problem_->show(t, x0_.data(), rate0_.data(), state);
+    return;
   }
-  report_.fill(t, x.data(), rate.data(), state);
+  if (exactly) {
+    dense_->at(last_, x0_, last_error_, t, trial_.data(), slope_.data());
+    problem_->show(t, trial_.data(), slope_.data(), state);
+  } else {
+    dense_->sketch(last_, x0_, t, trial_.data(), slope_.data());
+    problem_->to_state(t, trial_.data(), slope_.data(), state);
+  }
+  if (row_) row_->settle(t, state);
 }
 
 StepResult RadauAdaptive::give_up(double h, const char* what) const {
@@ -410,8 +316,6 @@ std::vector<std::string> RadauAdaptive::remarks() const {
   if (!variable_ || steps_with_[0] + steps_with_[1] + steps_with_[2] == 0) return {};
   return {fmt::format("steps with 3, 5 and 7 stages: {}, {}, {}", steps_with_[0], steps_with_[1], steps_with_[2])};
 }
-
-}  // namespace
 
 std::unique_ptr<Stepper> make_radau_adaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
                                              const SolverOptions& solver, const StepOptions& adaptive) {

@@ -13,24 +13,19 @@ bool own_multipliers_are_good(Formulation f) {
 }  // namespace
 
 RadauReport::RadauReport(std::shared_ptr<const System> system, const ImplicitProblem& problem,
-                         const RadauOptions& options)
+                         const RadauOptions& options, Projection shown)
     : problem_(problem) {
   using Multipliers = RadauOptions::Multipliers;
   const bool recompute =
       options.multipliers == Multipliers::recomputed ||
       (options.multipliers == Multipliers::automatic && !own_multipliers_are_good(options.formulation.formulation));
-  if (!recompute || system->npsi() == 0) return;
-  acceleration_ = std::make_unique<Acceleration>(system);
-  psi_.resize(static_cast<std::size_t>(system->npsi()));
-  v_.resize(static_cast<std::size_t>(system->ny()));
-  a_.resize(static_cast<std::size_t>(system->nz()));
+  if (recompute && system->npsi() > 0)
+    multipliers_.emplace(system, shown, FormulationOptions{Formulation::index_1}, LinearAlgebra::automatic);
 }
 
 void RadauReport::fill(double t, const double* x, const double* rate, State& state) const {
   problem_.to_state(t, x, rate, state);
-  if (!acceleration_) return;
-  psi_ = state.psi;
-  if (acceleration_->compute(t, state.y.data(), state.z.data(), psi_.data(), v_.data(), a_.data())) state.psi = psi_;
+  if (multipliers_) multipliers_->settle(t, state);
 }
 
 }  // namespace hinge

@@ -1,5 +1,6 @@
 #include "method/implicit/radau_tableau.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -83,7 +84,30 @@ void add_spectrum(RadauTableau& t) {
   }
 }
 
+// On a grid: where exactly the maxima are does not matter.
+void add_between(RadauTableau& t) {
+  std::vector<std::pair<double, double>> maxima;  // of |w|, with their places
+  for (std::size_t k = 0; k + 1 < t.at.size(); ++k) {
+    const auto low = static_cast<double>(t.at[k]), high = static_cast<double>(t.at[k + 1]);
+    std::pair<double, double> best{0, low};
+    for (int i = 1; i < 32; ++i) {
+      const double theta = low + (high - low) * i / 32;
+      best = std::max(best, {std::abs(t.w(theta)), theta});
+    }
+    maxima.push_back(best);
+  }
+  std::sort(maxima.rbegin(), maxima.rend());
+  t.largest_between = maxima.front().first;
+  for (std::size_t k = 0; k < std::min<std::size_t>(maxima.size(), 2); ++k) t.between.push_back(maxima[k].second);
+}
+
 }  // namespace
+
+double RadauTableau::w(double theta) const {
+  double product = 1;
+  for (const long double node : at) product *= theta - static_cast<double>(node);
+  return product;
+}
 
 void RadauTableau::weights(double theta, double* w) const { lagrange(at, 1, theta, false, w); }
 void RadauTableau::rate_weights(double theta, double* w) const { lagrange(at, 1, theta, true, w); }
@@ -105,6 +129,7 @@ RadauTableau radau_tableau(int stages) {
   }
   lagrange(t.at, 1, 0, true, t.start.data());
   add_spectrum(t);
+  add_between(t);
   return t;
 }
 

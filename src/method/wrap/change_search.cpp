@@ -82,7 +82,7 @@ void ChangeSearch::locate(double low, const State& after) {
 }
 
 void ChangeSearch::probe(double t) {
-  stepper_->interpolate(t, sample_);
+  stepper_->sketch(t, sample_);  // at the ends of a step, where roots come to lie, as good as the motion itself
   sample_.t = t;
 }
 

@@ -144,7 +144,7 @@ class PiecewiseStepper final : public StepperAround {
       pending_ = true;
       kink_ = no_kink;
       if (progress) {
-        stepper().interpolate(search_.time(), state);
+        stepper().sketch(search_.time(), state);
         state.t = search_.time();
         stuck_ = refinements_ = shortenings_ = 0;
         return {};

@@ -11,7 +11,6 @@ namespace hinge {
 
 namespace {
 
-constexpr int largest_dense = 800;
 constexpr double rank_threshold = 1e-11;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -31,7 +30,7 @@ void dense(const Pattern& a, const double* values, const double* b, double* x) {
 
 }  // namespace
 
-bool least_squares(const Pattern& a, const double* values, const double* b, double* x) {
+bool least_squares(const Pattern& a, const double* values, const double* b, double* x, int largest_dense) {
   if (a.columns == 0) return true;
   if (std::max(a.rows, a.columns) <= largest_dense) {
     dense(a, values, b, x);
