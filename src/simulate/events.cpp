@@ -60,7 +60,6 @@ void EventWatch::start(const State& state) {
   occurred_.clear();
   crowded_ = 0;
   if (events_.empty()) return;
-  sample_ = low_ = state;
   side_.assign(events_.size(), 0);
   fresh_.assign(events_.size(), 0);
   const std::vector<double>& values = roots_.at(state);
@@ -78,27 +77,77 @@ bool EventWatch::crosses(std::size_t k, double from, double to) const {
          (events_[k].direction == Event::Direction::rising) == (from < 0);
 }
 
-bool EventWatch::find(const State& before, const State& after, int looks, const Probe& probe, Found& found) {
-  low_ = before;
+// Might the function have gone to zero and back between these? As far as it bends, or more than that.
+bool EventWatch::bends(const Look& a, const Look& b, const Look& c) const {
+  for (std::size_t k = 0; k < events_.size(); ++k) {
+    const double low = a.values[k], middle = b.values[k], high = c.values[k];
+    if (sign_of(low) != sign_of(middle) || sign_of(middle) != sign_of(high)) continue;  // seen as it is
+    if (std::min({std::abs(low), std::abs(middle), std::abs(high)}) < std::abs(low - 2 * middle + high)) return true;
+  }
+  return false;
+}
+
+// A look in the middle before looks_[after]; false where there is no time between, or no motion.
+bool EventWatch::look_between(std::size_t after, const Within& within) {
+  const double low = looks_[after - 1].state.t, t = low + (looks_[after].state.t - low) / 2;
+  if (!(t > low && t < looks_[after].state.t)) return false;
+  Look look = looks_[after];
+  look.exact = false;
+  if (!within.sketch(t, look.state)) return false;
+  look.values = roots_.at(look.state);
+  looks_.insert(looks_.begin() + static_cast<std::ptrdiff_t>(after), std::move(look));
+  return true;
+}
+
+void EventWatch::look_at(const State& before, const State& after, int looks, const Within& within) {
+  constexpr std::size_t most_looks = 200;
+  constexpr double shortest = 1.0 / 256;  // of the step
+  looks_.clear();
+  looks_.push_back({before, roots_.at(before), true});
+  for (int look = 1; look < looks; ++look) {
+    State sample = after;
+    if (within.sketch(before.t + (after.t - before.t) * look / looks, sample))
+      looks_.push_back({sample, roots_.at(sample), false});
+  }
+  looks_.push_back({after, roots_.at(after), !within.cheap});
+  if (!within.cheap) return;
+  for (std::size_t k = 1; k + 1 < looks_.size() && looks_.size() < most_looks;) {
+    const double width = looks_[k + 1].state.t - looks_[k - 1].state.t;
+    if (width < shortest * (after.t - before.t) || !bends(looks_[k - 1], looks_[k], looks_[k + 1]) ||
+        !look_between(k + 1, within) || !look_between(k, within))
+      ++k;
+  }
+}
+
+// Near a root the sketch of the motion is not trusted.
+void EventWatch::look_closely(const Look& last, Look& look, const Within& within) {
+  constexpr double near = 1e-3;
+  bool doubtful = false;
+  for (std::size_t k = 0; k < events_.size(); ++k)
+    doubtful =
+        doubtful || sign_of(look.values[k]) != side_[k] || std::abs(look.values[k]) <= near * std::abs(last.values[k]);
+  if (!doubtful || look.exact || !within.exactly(look.state.t, look.state)) return;
+  look.values = roots_.at(look.state);
+  look.exact = true;
+}
+
+bool EventWatch::find(const State& before, const State& after, int looks, const Within& within, Found& found) {
   if (std::count(fresh_.begin(), fresh_.end(), 1) > 0) looks = std::max(looks, 4);
-  for (int look = 1; look <= looks; ++look) {
-    if (look == looks)
-      sample_ = after;
-    else if (!probe(before.t + (after.t - before.t) * look / looks, sample_))
-      continue;
-    values_ = roots_.at(sample_);  // locating evaluates them elsewhere
+  look_at(before, after, looks, within);
+  for (std::size_t at = 1; at < looks_.size(); ++at) {
+    Look &low = looks_[at - 1], &high = looks_[at];
+    look_closely(low, high, within);
     bool any = false;
     for (std::size_t k = 0; k < events_.size(); ++k) {
-      if (fresh_[k] || !crosses(k, side_[k], sign_of(values_[k]))) continue;
-      State root = locate(k, low_, sample_, values_[k], probe);
+      if (fresh_[k] || !crosses(k, side_[k], sign_of(high.values[k]))) continue;
+      State root = locate(k, low.state, high.state, high.values[k], within.exactly);
       if (any && !(root.t < found.state.t)) continue;
       found = {k, std::move(root)};
       any = true;
     }
     if (any) return true;
     for (std::size_t k = 0; k < events_.size(); ++k)
-      if (sign_of(values_[k]) != 0) take_side(k, values_[k]);
-    low_ = sample_;
+      if (sign_of(high.values[k]) != 0) take_side(k, high.values[k]);
   }
   return false;
 }

@@ -21,13 +21,17 @@ class EventWatch {
 
   /// The state of the present step at a time within it, as a function that fills its second argument.
   using Probe = std::function<bool(double t, State& out)>;
+  struct Within {
+    Probe sketch, exactly;  ///< to see where events may be; to see when they are
+    bool cheap;             ///< an interpolation; else each look is a step
+  };
   struct Found {
     std::size_t event = 0;
     State state;  ///< just after the root
   };
   /// The first event of the step from `before` to `after`, if there is one. The motion is looked at in `looks` places,
-  /// `after` being the last: a function that changes its sign twice between two of them is not noticed.
-  bool find(const State& before, const State& after, int looks, const Probe& probe, Found& found);
+  /// `after` being the last, and between them where a function bends by more than its distance from zero.
+  bool find(const State& before, const State& after, int looks, const Within& within, Found& found);
   /// Takes down that it has happened. True when events follow each other with hardly any time between.
   bool note(const Found& found);
   const std::vector<Occurrence>& occurred() const { return occurred_; }
@@ -39,7 +43,16 @@ class EventWatch {
   State changed(const System& system, std::size_t event, const State& at);
 
  private:
+  struct Look {
+    State state;
+    std::vector<double> values;
+    bool exact = false;
+  };
   bool crosses(std::size_t k, double from, double to) const;
+  void look_at(const State& before, const State& after, int looks, const Within& within);
+  bool bends(const Look& a, const Look& b, const Look& c) const;
+  bool look_between(std::size_t after, const Within& within);
+  void look_closely(const Look& last, Look& look, const Within& within);
   State locate(std::size_t k, const State& low, const State& high, double at_high, const Probe& probe);
   void take_side(std::size_t k, double value);
 
@@ -47,9 +60,9 @@ class EventWatch {
   StateFunctions roots_, slopes_;           // slopes: time derivatives, of roots in t and y alone
   std::vector<char> has_slope_;             //
   std::vector<StateFunctions> velocities_;  // empty where nothing changes
-  std::vector<double> values_, side_;       // side: sign of the last value that was not zero
+  std::vector<double> side_;                // sign of the last value that was not zero
+  std::vector<Look> looks_;                 // of the present step
   std::vector<char> fresh_;                 // just happened: its side is not known yet
-  State sample_, low_;
   std::vector<Occurrence> occurred_;
   int crowded_ = 0;  // events in a row with hardly any time between
 };

@@ -13,10 +13,9 @@ namespace hinge {
 struct WatchedMomentum {
   std::string name;
   Motion motion;
-  double first = 0, value = 0, error = 0;
+  double first = 0, error = 0;
 
   void see(double now, bool at_start) {
-    value = now;
     if (at_start) first = now, error = 0;
     error = std::max(error, std::abs(now - first));
   }

@@ -47,14 +47,13 @@ double Schedule::next_time() const {
 void Schedule::recorded(double t) {
   if (options_.interval > 0) {
     constexpr double countable = 9e15;
-    const double slack = 1e-9 * options_.interval;
     if (due_time() <= t) ++count_;
     const double passed = std::floor((t - options_.start) / options_.interval);
     count_ = std::max(count_, static_cast<long>(std::clamp(passed, 0.0, countable)));
-    for (int k = 0; k < 2 && multiple(count_) <= t + slack; ++k) ++count_;  // the quotient is rounded
+    for (int k = 0; k < 2 && multiple(count_) - slack() <= t; ++k) ++count_;  // the quotient is rounded
     next_multiple_ = std::max(multiple(count_), std::nextafter(t, INFINITY));
   } else {
-    while (next_time() <= t) ++next_of_list_;
+    while (due_time() <= t) ++next_of_list_;
   }
 }
 

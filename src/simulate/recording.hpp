@@ -37,10 +37,12 @@ class Schedule {
   /// The next time to record at; infinity when there is none left.
   double next_time() const;
   /// From which time on a step that ends there has reached it.
-  double due_time() const { return next_time() - 1e-9 * options_.interval; }
+  double due_time() const { return next_time() - slack(); }
   void recorded(double t);
 
  private:
+  // Multiples of a step are rounded: one that falls short of a time by an ulp has reached it.
+  double slack() const { return 1e-9 * (options_.tolerance.given() ? options_.interval : options_.step); }
   double multiple(long n) const { return options_.start + static_cast<double>(n) * options_.interval; }
 
   SimulationOptions options_;

@@ -269,6 +269,14 @@ bool Run::probe(double t, State& out) {
   return stepper_->look_within(before_, t, out);
 }
 
+// The same to see where events may be. Without an interpolation this is what probe() does.
+bool Run::sketch(double t, State& out) {
+  if (!stepper_->chooses_steps()) return probe(t, out);
+  stepper_->sketch(t, out);
+  out.t = t;
+  return true;
+}
+
 // Events of the step that has just been made. Returns true when the run ends there; the motion may have been set back
 // to an event and changed.
 bool Run::notice_events() {
@@ -278,10 +286,15 @@ bool Run::notice_events() {
   State from = before_;
   EventWatch::Found found;
   bool probed = false;
-  const auto within = [&](double t, State& out) {
-    probed = true;
-    return probe(t, out);
-  };
+  const EventWatch::Within within{[&](double t, State& out) {
+                                    probed = true;
+                                    return sketch(t, out);
+                                  },
+                                  [&](double t, State& out) {
+                                    probed = true;
+                                    return probe(t, out);
+                                  },
+                                  stepper_->chooses_steps()};
   const int looks = stepper_->chooses_steps() ? 4 : 1;  // interpolation is cheap, another step is not
   while (events.find(from, after, looks, within, found)) {
     if (events.note(found)) {
@@ -293,6 +306,7 @@ bool Run::notice_events() {
                         found.state.t);
     }
     if (events.event(found.event).action != Event::Action::record) return take_event(found);
+    if (!record_between(found.state.t)) return false;
     record_other(found.state, events.event(found.event).name);
     events.passed(found);
     from = found.state;
@@ -312,7 +326,7 @@ bool Run::take_event(const EventWatch::Found& found) {
     State again = before_;
     probe(found.state.t, again);
   }
-  if (!record_between()) return false;
+  if (!record_between(state_.t)) return false;
   if (event.action == Event::Action::stop) {
     stepper_->reset();
     const char* trouble = watch.see(state_, stepper_.get());
@@ -330,11 +344,11 @@ bool Run::take_event(const EventWatch::Found& found) {
 
 // ---- Rows ---------------------------------------------------------------------------------------------------------
 
-// Rows at times within the last step. There may be millions: false where the run is told to stop among them, and it
-// then stops at the last of them.
-bool Run::record_between() {
+// Rows at times within the last step, before `until`. There may be millions: false where the run is told to stop among
+// them, and it then stops at the last of them.
+bool Run::record_between(double until) {
   if (!stepper_->chooses_steps() || recording.empty()) return true;
-  while (recording.schedule.next_time() < state_.t) {
+  while (recording.schedule.next_time() < until) {
     const double t = recording.schedule.next_time();
     stepper_->interpolate(t, shown_);
     shown_.t = t;
@@ -347,16 +361,23 @@ bool Run::record_between() {
   return true;
 }
 
-// A row of a state that is not the one seen last.
+// A row of a state that is not the one seen last: what is said of constraints and energy is said of it, too.
 void Run::record_other(const State& state, std::string_view event) {
-  if (!recording.empty()) recording.record({state, watch.at(state), stepper_->contact_impulses(), event});
+  if (!recording.empty()) recording.record({state, watch.show(state), stepper_->contact_impulses(), event});
+}
+
+// A state of a DAE that is shown: x' and what is of higher index in x follow from the rest.
+void Run::settle() {
+  if (system->structure().is_dae && stepper_->chooses_steps()) stepper_->interpolate(state_.t, state_);
 }
 
 // After a step: rows at the times that it has passed, or every n-th step.
 void Run::record_if_due() {
   Schedule& schedule = recording.schedule;
-  if (!record_between()) return;
-  if (schedule.at_times() ? schedule.due_time() > state_.t : !schedule.after_step(steps_)) return;
+  if (!record_between(state_.t)) return;
+  const bool due = schedule.at_times() ? schedule.due_time() <= state_.t : schedule.after_step(steps_);
+  if ((due && !recording.empty()) || state_.t >= grid_.end) settle();
+  if (!due) return;
   record_now();
   schedule.recorded(state_.t);
 }

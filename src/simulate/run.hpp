@@ -62,6 +62,7 @@ class Run {
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
   bool probe(double t, State& out);
+  bool sketch(double t, State& out);
   bool told_to_stop(double t);
   void report_method(Report& report);
   void report_error(Report& report) const;
@@ -71,8 +72,9 @@ class Run {
     recording.record({state_, watch.seen(), stepper_->contact_impulses(), event});
   }
   void record_other(const State& state, std::string_view event = {});
-  bool record_between();
+  bool record_between(double until);
   void record_if_due();
+  void settle();
 
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more

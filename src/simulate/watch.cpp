@@ -133,19 +133,37 @@ void Watch::evaluate(const State& s, Values& values) {
     values.momenta[k] = momenta_[k].motion.momentum(s.y.data(), (*evaluation_)[Q::momentum]);
 }
 
-const Watch::Values& Watch::at(const State& state) {
+// After evaluate().
+void Watch::measure(const State& state) {
+  if (levels_) levels_->at(state);
+  residual_ = levels_ ? levels_->algebraic : biggest((*evaluation_)[Q::constraint], system_->ng());
+  rate_ = levels_ ? levels_->hidden : biggest((*evaluation_)[Q::constraint_rate], system_->ng());
+}
+
+// What was measured, into what is reported.
+void Watch::take(const Values& values) {
+  constraint_ = std::max(constraint_, residual_);
+  hidden_ = std::max(hidden_, rate_);
+  if (system_->structure().has_energy) {
+    if (first_) energy0_ = values.energy;
+    energy_error_ = std::max(energy_error_, std::abs(values.energy - energy0_));
+  }
+  for (std::size_t k = 0; k < momenta_.size(); ++k) momenta_[k].see(values.momenta[k], first_);
+}
+
+const Watch::Values& Watch::show(const State& state) {
   evaluate(state, shown_);
+  measure(state);
+  if (std::isfinite(residual_) && std::isfinite(rate_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta))
+    take(shown_);
   return shown_;
 }
 
 const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi)) return "state";
   evaluate(state, looked_);
-  if (levels_) levels_->at(state);
-  const double* g = (*evaluation_)[Q::constraint];
-  const double residual = levels_ ? levels_->algebraic : biggest(g, system_->ng());
-  const double rate = levels_ ? levels_->hidden : biggest((*evaluation_)[Q::constraint_rate], system_->ng());
-  if (!std::isfinite(residual) || !std::isfinite(rate)) return "residual of the constraints";
+  measure(state);
+  if (!std::isfinite(residual_) || !std::isfinite(rate_)) return "residual of the constraints";
   if (!std::isfinite(looked_.energy)) return "energy";
   if (const int gap = gaps_.undefined(state); gap >= 0) {
     undefined_gap_ = "gap " + gaps_.finder->name(static_cast<std::uint64_t>(gap));
@@ -154,17 +172,15 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (!all_finite(looked_.momenta)) return "momentum";
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
-  measure_constraints(state, residual);
-  constraint_ = std::max(constraint_, residual);
-  hidden_ = std::max(hidden_, rate);
+  measure_constraints(state, residual_);
+  take(seen_);
   if (system_->structure().has_energy) {
+    const double* g = (*evaluation_)[Q::constraint];
     const double discrete = stepper ? stepper->discrete_energy(seen_.energy, g) : seen_.energy;
-    if (first_) energy0_ = seen_.energy, discrete_energy0_ = discrete;
-    energy_error_ = std::max(energy_error_, std::abs(seen_.energy - energy0_));
+    if (first_) discrete_energy0_ = discrete;
     discrete_energy_error_ = std::max(discrete_energy_error_, std::abs(discrete - discrete_energy0_));
     measure_energy(state);
   }
-  for (std::size_t k = 0; k < momenta_.size(); ++k) momenta_[k].see(seen_.momenta[k], first_);
   first_ = false;
   return nullptr;
 }
@@ -181,7 +197,8 @@ void Watch::report(Report& r, const Stepper* stepper) const {
       r.discrete_energy_error = discrete_energy_error_;
     }
   }
-  for (const WatchedMomentum& m : momenta_) r.momentum_maps.push_back({m.name, m.value, m.error});
+  for (std::size_t k = 0; k < momenta_.size(); ++k)
+    r.momentum_maps.push_back({momenta_[k].name, seen_.momenta[k], momenta_[k].error});
 }
 
 }  // namespace hinge

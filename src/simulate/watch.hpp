@@ -29,8 +29,8 @@ class Watch {
   StepWatch& step() { return step_; }
   /// At the state that was seen last.
   const Values& seen() const { return seen_; }
-  /// At a state that is shown but not judged.
-  const Values& at(const State& state);
+  /// At a state between those that were seen, which is shown: the report covers it as far as it is made of numbers.
+  const Values& show(const State& state);
   const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
   void report(Report& report, const Stepper* stepper) const;
   /// What gaps that are expressions compare with: the widest, or positions where all have been closed.
@@ -52,6 +52,8 @@ class Watch {
   void begin_judging(Quantities& wanted);
   void measure_energy(const State& state);
   void measure_constraints(const State& state, double residual);
+  void measure(const State& state);
+  void take(const Values& values);
 
   const System* system_ = nullptr;
   std::unique_ptr<Evaluation> evaluation_, rows_;
@@ -63,6 +65,7 @@ class Watch {
   StepWatch step_;
   Tolerance tolerance_;
   bool first_ = true;
+  double residual_ = 0, rate_ = 0;  // of the constraints, at the state that was measured last
   double constraint_ = 0, hidden_ = 0;
   double off_ = 0;             // largest |g_i| / sum_j |G_ij| |y_j|: how far off, as a part of the size of things
   double size_ = 0;            // |y|, the largest so far
