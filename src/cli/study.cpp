@@ -112,7 +112,7 @@ Reference Study::reference(const std::function<Reference(const StudiedMethod&)>&
   try {
     return recorded_reference(*problem.system, *arguments.reference, problem.end);
   } catch (const InputError& e) {
-    throw InputError(fmt::format("--reference: {}", e.what()));
+    throw InputError(fmt::format("--reference: {}; hinge run MODEL --out FILE records one", e.what()));
   }
 }
 

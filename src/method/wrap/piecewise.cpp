@@ -104,6 +104,7 @@ class PiecewiseStepper final : public StepperAround {
         cap_ = no_cap;
         continue;
       }
+      reached_ = state.t;
       const double length = state.t - before_.t;
       if (refinements_ < most_refinements)
         if (const auto pulse = piece_->functions.unseen(before_.t, state.t)) {
@@ -152,6 +153,16 @@ class PiecewiseStepper final : public StepperAround {
       state = before_;  // already beyond the root
       if (++stuck_ > most_stuck()) return refuse(state, to_and_fro(before_.t));
     }
+  }
+
+  // A step that ends at a kink ends just before it, whatever its end is called: with the equations of that side.
+  void interpolate(double t, State& state) const override {
+    stepper().interpolate(std::min(t, reached_), state);
+    state.t = t;
+  }
+  void sketch(double t, State& state) const override {
+    stepper().sketch(std::min(t, reached_), state);
+    state.t = t;
   }
 
   std::vector<std::string> remarks() const override {
@@ -392,8 +403,9 @@ class PiecewiseStepper final : public StepperAround {
   Branches::Sides sides_, next_sides_;
   ChangeSearch search_;
   State given_, before_;
-  double last_length_ = 0;  // of the step in which the change was found
-  double cap_ = no_cap;     // where the present step shall end
+  double reached_ = no_cap;  // by the last step of a piece
+  double last_length_ = 0;   // of the step in which the change was found
+  double cap_ = no_cap;      // where the present step shall end
   double first_change_ = 0, crowd_begin_ = 0;
   double kink_ = no_kink;  // where the last step has ended, if it was one of these,
   bool pending_ = false;   // or at a root

@@ -120,12 +120,22 @@ bool SmoothPiece::may_return(const State& from, const State& to, const Bends& be
   const std::vector<double>* margins = nullptr;
   for (std::size_t k = 0; k < active_.size(); ++k) {
     const auto [value, slope] = watch_->bounds(place_[k]);
-    const double reach = upper_[k] ? -value.low : value.high;  // beyond the root
+    double reach = upper_[k] ? -value.low : value.high;  // beyond the root
     if (!(reach > 0) || !slope.contains(0)) continue;
     if (!margins) margins = &watch_->margins(to, tolerance);
+    if (!(reach > (*margins)[place_[k]])) continue;
+    // (a - c) - (b - c) is far wider than a - b; its value at an end and its slope know better
+    reach = std::min({reach, reach_from(k, from, slope.low, slope.high, to.t - from.t),
+                      reach_from(k, to, -slope.high, -slope.low, to.t - from.t)});
     if (reach > (*margins)[place_[k]]) return true;
   }
   return false;
+}
+
+// How far beyond the root k can be within a time from a state, with slopes between these.
+double SmoothPiece::reach_from(std::size_t k, const State& s, double least_slope, double largest_slope, double time) {
+  watch_->evaluate(s);
+  return upper_[k] ? -value(k) - time * least_slope : value(k) + time * largest_slope;
 }
 
 }  // namespace hinge

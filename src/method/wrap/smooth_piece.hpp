@@ -46,6 +46,7 @@ class SmoothPiece {
 
  private:
   double value(std::size_t k) const { return (*watch_)[place_[k]]; }
+  double reach_from(std::size_t k, const State& s, double least_slope, double largest_slope, double time);
 
   std::shared_ptr<const SymbolicSystem> system_;
   std::shared_ptr<RootWatch> watch_;
