@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/linear/lu.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/spectrum.hpp"
 
@@ -55,6 +56,16 @@ void shuffle(LinearPencil& p) {
   p.regular = false;
 }
 
+// The s of a few for which the pivots of A - s B differ least: far from every eigenvalue.
+double regular_shift(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  double best = 0, most = -1;
+  for (const double s : {0.737, -0.737, 2.173, -2.173, 0.271, -0.271}) {
+    const double pivots = Lu<double>(a - s * b).pivot_ratio();
+    if (pivots > most) most = pivots, best = s;
+  }
+  return best;
+}
+
 }  // namespace
 
 LinearPencil analyse_pencil(Eigen::MatrixXd e, Eigen::MatrixXd h) {
@@ -68,16 +79,19 @@ LinearPencil analyse_pencil(Eigen::MatrixXd e, Eigen::MatrixXd h) {
   }
   const double unit = time_unit(b, a);
   b /= unit;
-  const GeneralisedEigenvalues found = generalised_eigenvalues(a, b);
-  std::vector<std::pair<double, std::complex<double>>> all;
-  for (Eigen::Index k = 0; k < a.rows(); ++k) {
-    const double beta = found.beta[k];
-    const std::complex<double> alpha = found.alpha[k];
-    const double size = beta == 0 ? INFINITY : std::abs(alpha) / std::abs(beta);
-    all.emplace_back(size, beta == 0 ? 0.0 : alpha / beta / unit);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  for (int k = 0; k < p.degrees_of_freedom; ++k) p.eigenvalues.push_back(all[static_cast<std::size_t>(k)].second);
+  // (A - s B)^-1 B has the eigenvalues mu = 1/(lambda - s): zero for the infinite ones, so the largest are those asked
+  // for
+  const double s = regular_shift(a, b);
+  Eigen::MatrixXd inverted = b;
+  const Lu<double> lu(a - s * b);
+  for (Eigen::Index j = 0; j < inverted.cols(); ++j) lu.solve(inverted.col(j).data());
+  const Eigen::VectorXcd mu = eigenvalues(inverted);
+  std::vector<std::complex<double>> all(mu.begin(), mu.end());
+  std::stable_sort(all.begin(), all.end(), [](auto x, auto y) { return std::abs(x) > std::abs(y); });
+  all.resize(static_cast<std::size_t>(p.degrees_of_freedom));
+  for (auto& lambda : all) lambda = (s + 1.0 / lambda) / unit;
+  std::stable_sort(all.begin(), all.end(), [](auto x, auto y) { return std::abs(x) < std::abs(y); });
+  p.eigenvalues = std::move(all);
   return p;
 }
 

@@ -21,8 +21,7 @@ struct LinearPencil {
   bool regular = true;
   int index = 0;
   int degrees_of_freedom = 0;
-  std::vector<std::complex<double>>
-      eigenvalues;  ///< the finite ones: lambda E v = -H v, from the generalised Schur form
+  std::vector<std::complex<double>> eigenvalues;  ///< the finite ones: lambda E v = -H v, the smallest first
 };
 
 LinearPencil analyse_pencil(Eigen::MatrixXd e, Eigen::MatrixXd h);

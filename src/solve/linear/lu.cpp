@@ -16,10 +16,10 @@ void Lu<Number>::factor(const Matrix& a) {
 }
 
 template <class Number>
-bool Lu<Number>::regular(double ratio) const {
-  if (lu_.rows() == 0) return true;
+double Lu<Number>::pivot_ratio() const {
+  if (lu_.rows() == 0) return 1;
   const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
-  return pivots.minCoeff() > ratio * pivots.maxCoeff();
+  return pivots.minCoeff() / pivots.maxCoeff();
 }
 
 template <class Number>

@@ -21,7 +21,9 @@ class Lu {
   explicit Lu(const Matrix& a);
   void factor(const Matrix& a);
   /// Is the smallest pivot more than `ratio` times the largest?
-  bool regular(double ratio) const;
+  bool regular(double ratio) const { return pivot_ratio() > ratio; }
+  /// The smallest pivot by the largest; 1 where there are none.
+  double pivot_ratio() const;
   Number determinant() const;
   /// Sign of a real determinant: 1 or -1.
   int determinant_sign() const;

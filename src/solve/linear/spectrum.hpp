@@ -7,7 +7,7 @@ namespace hinge {
 
 /// The largest first.
 Eigen::VectorXd singular_values(const Eigen::MatrixXd& a);
-/// The unit vector x for which |A x| is smallest.
+/// The unit vector x for which |A x| is smallest, of a matrix that is singular or nearly so.
 Eigen::VectorXd weakest_direction(const Eigen::MatrixXd& a);
 
 /// A v = lambda v; the vectors are columns.
@@ -16,13 +16,7 @@ struct Eigenpairs {
   Eigen::MatrixXcd vectors;
 };
 Eigenpairs eigenpairs(const Eigen::MatrixXd& a);
-
-/// beta A v = alpha B v, from the generalised Schur form; beta = 0 where the eigenvalue is infinite.
-struct GeneralisedEigenvalues {
-  Eigen::VectorXcd alpha;
-  Eigen::VectorXd beta;
-};
-GeneralisedEigenvalues generalised_eigenvalues(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& a);
 
 /// Of a symmetric matrix.
 double largest_eigenvalue(const Eigen::MatrixXd& a);
