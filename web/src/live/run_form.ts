@@ -1,0 +1,82 @@
+// Parameters and the method, to change and run again.
+import type { LiveInfo, LiveOption } from '../data/contract.ts';
+import { element, foreign } from '../page/element.ts';
+import { visibleText } from '../text/visible.ts';
+import type { LiveClient, RunRequest } from './protocol.ts';
+
+type Form = NonNullable<LiveInfo['form']>;
+
+/** Only what differs from what ran last is sent as a parameter; options belong to the chosen method. */
+export function requestOf(form: Form, method: string, typed: { parameters: string[]; options: string[]; step: string; end: string }): RunRequest {
+  const request: RunRequest = { parameters: {}, method, options: {} };
+  form.parameters.forEach((parameter, i) => {
+    const value = typed.parameters[i]?.trim() ?? '';
+    if (value !== '' && value !== parameter.value) request.parameters[parameter.name] = value;
+  });
+  const options = form.methods.find((m) => m.name === method)?.options ?? [];
+  options.forEach((option, i) => {
+    const value = typed.options[i]?.trim() ?? '';
+    if (value !== '' && (value !== option.value || method !== form.method)) request.options[option.name] = value;
+  });
+  if (typed.step.trim() !== '' && typed.step.trim() !== form.step) request.step = typed.step.trim();
+  if (typed.end.trim() !== '' && typed.end.trim() !== form.end) request.end = typed.end.trim();
+  return request;
+}
+
+function field(option: LiveOption): { row: HTMLElement; input: HTMLInputElement | HTMLSelectElement } {
+  let input: HTMLInputElement | HTMLSelectElement;
+  if (option.words) {
+    input = element('select', {});
+    for (const word of option.words) input.append(element('option', { value: word }, visibleText(word)));
+    input.value = option.value;
+  } else {
+    input = element('input', { type: 'text', spellcheck: 'false', autocomplete: 'off' });
+    input.value = option.value;
+  }
+  const row = element('label', { class: 'field', title: visibleText(option.meaning ?? '') },
+    element('span', { class: 'field-name' }, foreign(option.name), option.unit !== undefined && option.unit !== '' && element('span', { class: 'unit' }, foreign(option.unit))), input);
+  return { row, input };
+}
+
+export function runForm(form: Form, client: LiveClient, started: (run: string) => void): HTMLElement {
+  const parameters = form.parameters.map(field);
+  const step = field({ name: 'step', value: form.step ?? '' });
+  const end = field({ name: 'end', value: form.end ?? '' });
+  const method = element('select', {});
+  for (const m of form.methods) method.append(element('option', { value: m.name }, visibleText(m.name)));
+  method.value = form.method;
+  const meaning = element('p', { class: 'note' });
+  const optionBox = element('div', { class: 'fields' });
+  let options: ReturnType<typeof field>[] = [];
+  const showMethod = (): void => {
+    const chosen = form.methods.find((m) => m.name === method.value);
+    meaning.replaceChildren(foreign(chosen?.meaning ?? ''));
+    options = (chosen?.options ?? []).map(field);
+    optionBox.replaceChildren(...options.map((o) => o.row));
+  };
+  method.addEventListener('change', showMethod);
+  showMethod();
+  const message = element('p', { class: 'form-message', role: 'status' });
+  const button = element('button', { type: 'submit', class: 'run-button' }, 'Run again');
+  const made = element('form', { class: 'run-form', 'aria-label': 'Run again with other values' },
+    element('div', { class: 'fields' }, ...parameters.map((p) => p.row)),
+    element('div', { class: 'fields' }, element('label', { class: 'field' }, element('span', { class: 'field-name' }, 'method'), method), step.row, end.row),
+    meaning, optionBox, element('div', { class: 'form-end' }, button, message));
+  made.addEventListener('submit', (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    message.textContent = 'asking';
+    const values = (list: typeof options): string[] => list.map((f) => f.input.value);
+    const request = requestOf(form, method.value, { parameters: values(parameters), options: values(options), step: step.input.value, end: end.input.value });
+    client.run(request).then(
+      (reply) => {
+        message.textContent = 'running';
+        started(reply.run);
+      },
+      (error: Error) => {
+        message.textContent = visibleText(error.message, true);
+        button.disabled = false;
+      });
+  });
+  return element('section', { class: 'panel' }, element('header', { class: 'panel-head' }, element('h2', {}, 'Run again')), made);
+}
