@@ -98,7 +98,7 @@ function show(report: Report): void {
     recolour();
     plots.restyle();
   });
-  listenToKeys({ clock, stepping, range, fit: () => scene?.view.stage.fit(), theme: toggleTheme, help: () => help.showModal() });
+  listenToKeys({ clock, stepping, range, fit: () => scene?.view.stage.fit(), fill: () => scenePart?.classList.toggle('filling'), theme: toggleTheme, help: () => help.showModal() });
   if (data.live) goLive(report, scene?.view ?? null, clock, range, plots, topics, trouble);
 
   let before = performance.now();
@@ -133,7 +133,10 @@ function goLive(report: Report, view: SceneView | null, clock: Clock, range: Tim
       plots.grown();
       if (atEnd && !clock.playing) clock.set(clock.end);
     },
-    summary: (summary: Summary) => topics.replaceChildren(verdictPanel(summary), factPanel(summary)),
+    summary: (summary: Summary) => {
+      const facts = factPanel(summary);
+      topics.replaceChildren(verdictPanel(summary), ...(facts ? [facts] : []));
+    },
     otherRun: reload,
     trouble: (message) => {
       trouble.hidden = message === '';

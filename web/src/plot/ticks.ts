@@ -10,8 +10,9 @@ export function tickLabels(values: (number | null)[], step: number): string[] {
     if (v === null) return '';
     if (v === 0 || Math.abs(v) < step * 1e-6) return '0';
     if (most >= 1e6 || most < 1e-3) {
-      const digits = Math.max(0, Math.floor(Math.log10(Math.abs(v)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9));
-      return v.toExponential(Math.min(digits, 6)).replace('e+', 'e').replace(/-/g, '−');
+      let digits = 0;
+      while (digits < 6 && Math.abs(Number(v.toExponential(digits)) - v) > 1e-3 * step) ++digits;
+      return v.toExponential(digits).replace('e+', 'e').replace(/-/g, '−');
     }
     return v.toFixed(decimals).replace('-', '−');
   });

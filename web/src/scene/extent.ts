@@ -61,6 +61,13 @@ export function sceneExtent(scene: SceneInfo, motions: Motion[], frames: number,
       if ('motion' in end.at) cover(motions[end.at.motion]!, end.at.index, frames, 0, take);
       else take(three(end.at.position).map((x, k) => x + (end.offset?.[k] ?? 0)), 0);
     }
+  for (const surface of scene.surfaces ?? []) {
+    if (surface.kind === 'sphere' && !('motion' in surface.centre.at)) take(three(surface.centre.at.position), surface.radius);
+    if (surface.kind === 'grid' || surface.kind === 'curve') {
+      const points = blocks[surface.points] ?? [];
+      for (let i = 0; i + 2 < points.length; i += 3) take([points[i]!, points[i + 1]!, points[i + 2]!], 0);
+    }
+  }
   if (!Number.isFinite(min[0]!)) return extentOf([-1, -1, scene.dimension === 2 ? 0 : -1], [1, 1, scene.dimension === 2 ? 0 : 1]);
   return extentOf(min, max);
 }

@@ -54,9 +54,10 @@ export function scenePanel(canvas: HTMLCanvasElement, view: SceneView, clock: Cl
   };
   restyle();
   const holder = element('div', { class: 'canvas-box' }, canvas, key);
-  const root = element('section', { class: 'panel scene', 'aria-label': 'Scene' },
+  const root: HTMLElement = element('section', { class: 'panel scene', 'aria-label': 'Scene' },
     element('div', { class: 'scene-tools', role: 'toolbar', 'aria-label': 'Scene' }, ...layers, element('span', { class: 'spring' }), things.length > 0 && follow,
-      iconButton('Fit the scene (F)', ICONS.fit, () => view.stage.fit())),
+      iconButton('Fit the scene (F)', ICONS.target, () => view.stage.fit()),
+      iconButton('Scene fills the window (W)', ICONS.fit, () => root.classList.toggle('filling'))),
     holder, transport(clock, stepping));
   new ResizeObserver(() => view.stage.resize(holder.clientWidth, holder.clientHeight)).observe(holder);
   return { root, restyle };

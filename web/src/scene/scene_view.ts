@@ -167,7 +167,7 @@ export class SceneView {
       this.contacts?.update(nearestFrame(this.time, this.t), frame, part, perPixel);
       this.shown = this.t;
     }
-    for (const cloud of this.clouds) cloud.update(frame, part, this.time.length, this.stage.camera);
+    for (const cloud of this.clouds) cloud.update(frame, part, this.time.length, this.stage.camera, this.stage.width, this.stage.height);
     for (const ribbons of [this.strokes.trails, this.strokes.links, this.contacts?.dots, this.contacts?.forces]) ribbons?.setPerPixel(perPixel);
     this.stage.draw();
     ++this.framesDrawn;

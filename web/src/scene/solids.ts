@@ -50,7 +50,7 @@ export class Solids {
   }
 
   private ink(): MeshLambertMaterial | MeshBasicMaterial {
-    const material = this.flat ? new MeshBasicMaterial({ depthTest: false, side: DoubleSide }) : new MeshLambertMaterial();
+    const material = this.flat ? new MeshBasicMaterial({ depthTest: false, side: DoubleSide, transparent: true }) : new MeshLambertMaterial();
     this.inkMaterials.push(material);
     return material;
   }

@@ -15,8 +15,8 @@ export class Stage {
   readonly camera: PerspectiveCamera | OrthographicCamera;
   readonly controls: OrbitControls;
   readonly renderer: WebGLRenderer;
-  private width = 1;
-  private height = 1;
+  width = 1;
+  height = 1;
   /** Something on the stage has changed since it was last drawn. */
   dirty = true;
 

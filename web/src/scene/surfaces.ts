@@ -20,7 +20,7 @@ export class Surfaces {
 
   constructor(scene: SceneInfo, blocks: NumberArray[], private motions: Motion[], extent: Extent) {
     const flat = scene.dimension === 2;
-    this.lines = new LineBasicMaterial({ transparent: true, opacity: flat ? 0.8 : 0.3, depthTest: !flat });
+    this.lines = new LineBasicMaterial({ transparent: true, opacity: flat ? 0.8 : 0.2, depthTest: !flat });
     for (const surface of scene.surfaces ?? []) {
       if (surface.kind === 'plane') {
         const [px = 0, py = 0, pz = 0] = surface.point;

@@ -8,6 +8,7 @@ export interface KeyActions {
   stepping: Stepping;
   range: TimeRange;
   fit: () => void;
+  fill: () => void;
   theme: () => void;
   help: () => void;
 }
@@ -45,6 +46,7 @@ export function press(key: string, shift: boolean, actions: KeyActions): boolean
     case '.': range.pan(0.2); return true;
     case '0': range.reset(); return true;
     case 'f': case 'F': actions.fit(); return true;
+    case 'w': case 'W': actions.fill(); return true;
     case 't': case 'T': actions.theme(); return true;
     case '?': actions.help(); return true;
     default: return false;
@@ -53,7 +55,7 @@ export function press(key: string, shift: boolean, actions: KeyActions): boolean
 
 export const KEY_HELP: [string, string][] = [
   ['space', 'play or pause'], ['← →', 'one frame back or on; with shift 5 % of the run'], ['home end', 'first or last frame'],
-  ['L', 'loop'], ['+ −', 'zoom plots in time'], [', .', 'pan plots'], ['0', 'whole run in plots'], ['F', 'fit the scene'],
+  ['L', 'loop'], ['+ −', 'zoom plots in time'], [', .', 'pan plots'], ['0', 'whole run in plots'], ['F', 'fit the scene'], ['W', 'scene fills the window'],
   ['T', 'light or dark'], ['?', 'these keys'],
 ];
 

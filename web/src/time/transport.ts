@@ -44,8 +44,9 @@ export function transport(clock: Clock, stepping: Stepping): HTMLElement {
     speed.value = String(clock.speed);
   };
   slider.addEventListener('input', () => {
-    clock.pause();
-    clock.set(clock.start + (Number(slider.value) / SLIDER) * clock.span);
+    const wanted = clock.start + (Number(slider.value) / SLIDER) * clock.span;
+    clock.pause(); // shows the old time on the slider
+    clock.set(wanted);
   });
   speed.addEventListener('change', () => clock.setSpeed(Number(speed.value)));
   clock.onTime(showTime);

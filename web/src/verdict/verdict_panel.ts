@@ -92,8 +92,9 @@ function methodPart(data: Summary): HTMLElement {
 }
 
 /** Everything else that the run reports, as small tables: what was kept on the left, what it cost on the right. */
-export function factPanel(data: Summary): HTMLElement {
+export function factPanel(data: Summary): HTMLElement | null {
   const kept: FactList[] = [{ title: 'Preserved: largest violation over all steps', facts: data.preserved ?? [] }, ...(data.sections ?? [])];
+  if (kept.every((section) => section.facts.length === 0) && (data.cost ?? []).length === 0) return null;
   return element('section', { class: 'panel fact-panel', 'aria-label': 'What was preserved, and the cost' },
     element('div', { class: 'kept' }, ...kept.map((section) => factTable(section.title, section.facts))),
     element('div', { class: 'cost' }, factTable('Cost', data.cost ?? [])));
