@@ -13,5 +13,5 @@ export default defineConfig({
     minify: 'esbuild',
   },
   plugins: [oneFile()],
-  test: { include: ['tests/unit/**/*.test.ts'] },
+  test: { include: ['tests/unit/**/*.test.ts'], testTimeout: 30_000 },
 } as Parameters<typeof defineConfig>[0]);

@@ -3,7 +3,7 @@
 // are decoded and mixed there. In space they are drawn from the front to the back, without those that are hidden. The
 // corners of all triangles lie in plain arrays: renderers in software take instances one by one, which is many times slower.
 import {
-  BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Mesh, ShaderMaterial, Vector3,
+  BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Mesh, ShaderMaterial, Sphere, Vector3,
   type Matrix4, type OrthographicCamera, type PerspectiveCamera,
 } from 'three';
 import { SphereSorter } from './hidden_spheres.ts';
@@ -113,6 +113,7 @@ export class SphereCloud {
         edge: { value: new Color('#222') }, spokes: { value: motion.rotations && flat ? 1 : 0 }, dim: { value: 1 },
       },
     });
+    geometry.boundingSphere = new Sphere(new Vector3(), 1); // positions are no lengths: never look at them
     this.mesh = new Mesh(geometry, material);
     this.mesh.frustumCulled = false;
   }

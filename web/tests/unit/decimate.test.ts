@@ -43,7 +43,7 @@ describe('decimation', () => {
     spiked[654_321] = 7.5;
     const started = performance.now();
     const thin = decimate(time, [flat, spiked], 0, n, 1000);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5000); // measured 60 to 400
     for (let i = 1; i < thin.time.length; ++i) expect(thin.time[i]!).toBeGreaterThanOrEqual(thin.time[i - 1]!);
     expect(thin.columns[1]!.filter((x) => x === 7.5).length).toBe(1);
     expect(thin.columns[0]!.every((x) => x === 0)).toBe(true);
