@@ -99,8 +99,7 @@ std::vector<Treachery> cases() {
                          return Values{sin(w * t), exp(-t)};
                        },
                    .step = 0.05,
-                   .tolerance = 1e-8,
-                   .known = 1});
+                   .tolerance = 1e-8});
   all.push_back(
       {.name = "fast_algebraic_nonlinear",
        .model =
@@ -136,8 +135,7 @@ std::vector<Treachery> cases() {
            [](double t) {
              return Values{sin(3 * t), cos(5 * t)};
            },
-       .step = 0.01,
-       .known = 1});
+       .step = 0.01});
   all.push_back(
       {.name = "driven_crank",
        .model = "[multibody]\ngravity = [0, -9.81]\n[[body]]\nname = \"crank\"\nmass = 1\ninertia = 0.1\nposition = "
@@ -151,28 +149,24 @@ std::vector<Treachery> cases() {
            [](double t) {
              return Values{0.5 * cos(2 * sin(3 * t)), 0.5 * sin(2 * sin(3 * t))};
            },
-       .step = 0.01,
-       .known = 1});
+       .step = 0.01});
   // ---- Switches
   all.push_back({.name = "pulse",
                  .model = cart("if(t >= 5 and t < 5.001, 1000, 0)", 0, 0, 8),
                  .columns = xv,
                  .motion = pushed({5, 5.001, 1e9}, {0, 1000, 0}),
-                 .step = 0.037,
-                 .known = 4});
+                 .step = 0.037});
   all.push_back({.name = "smooth_pulse",
                  .model = cart("1e4*exp(-((t-5)/1e-4)^2)", 0, 0, 8),
                  .columns = {"x'"},
                  .motion = [](double t) { return Values{std::sqrt(pi) / 2 * (1 + std::erf((t - 5) / 1e-4))}; },
-                 .step = 0.037,
-                 .known = 4});
+                 .step = 0.037});
   all.push_back({.name = "carrier_50_hertz",
                  .model = cart("if(sin(2*pi*50*t) > 0, 1, 0)", 0, 0, 2),
                  .columns = xv,
                  .motion = carrier(50, 0.5),
                  .step = 0.013,
-                 .fine = 0.01,
-                 .known = 4});
+                 .fine = 0.01});
   all.push_back({.name = "carrier_as_long_as_the_step",
                  .model = cart("if(sin(2*pi*50*t + 0.1) > 0, 1, 0)", 0, 0, 2),
                  .columns = {"x'"},
@@ -182,8 +176,7 @@ std::vector<Treachery> cases() {
                        return Values{carrier(50, 0.5)(t + d)[1] - d};
                      },
                  .step = 0.02,
-                 .fine = 0.01,
-                 .known = 4});
+                 .fine = 0.01});
   all.push_back({.name = "forcing_as_long_as_the_step",
                  .model = cart("100*cos(2*pi*20*t) - x", 0, 0, 6),
                  .columns = x,
@@ -192,8 +185,7 @@ std::vector<Treachery> cases() {
                        const double w = 40 * pi, a = 100 / (1 - w * w);
                        return Values{a * (cos(w * t) - cos(t))};
                      },
-                 .step = 0.05,
-                 .known = 4});
+                 .step = 0.05});
   all.push_back({.name = "sawtooth_of_parabolas",
                  .model = cart("-sign(x)", 1, 0, 9),
                  .columns = x,
@@ -225,8 +217,7 @@ std::vector<Treachery> cases() {
                    .model = table.text,
                    .columns = xv,
                    .motion = table.motion,
-                   .step = 0.01,
-                   .known = count == 400 ? 4 : 0});
+                   .step = 0.01});
   }
   // ---- Events and rows
   all.push_back({.name = "events_among_rows",
@@ -239,8 +230,7 @@ std::vector<Treachery> cases() {
                        return Values{cos(t), -sin(t)};
                      },
                  .step = 0.05,
-                 .fine = 0.05,
-                 .known = 2});
+                 .fine = 0.05});
   all.push_back({.name = "ball_by_events",
                  .model = cart("-1", 1, 0, 6) +
                           "[[event]]\nname = \"floor\"\nroot = \"x\"\ndirection = \"falling\"\naction = \"change\"\n"
@@ -264,8 +254,7 @@ std::vector<Treachery> cases() {
            "constraints = [\"x - if(t < 1, 0, 1)\"]\n[initial]\nposition = { x = 0, y = 1 }\n[integrate]\nend = 2\n",
        .columns = {},
        .motion = [](double) { return Values{}; },
-       .demand = Demand::said,
-       .known = 6});
+       .demand = Demand::said});
   all.push_back({.name = "prescribed_velocity_jumps",
                  .model = "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\nconstraints = [\"x - max(0, "
                           "2*(t-1))\"]\n[initial]\n"

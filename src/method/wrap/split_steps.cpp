@@ -15,16 +15,23 @@ namespace {
 
 class SplitSteps final : public Stepper {
  public:
-  SplitSteps(std::unique_ptr<Stepper> method, std::shared_ptr<const System> system, TimeKinks kinks)
-      : method_(std::move(method)), system_(system), kinks_(std::move(kinks)), jumps_(system) {}
+  SplitSteps(std::unique_ptr<Stepper> method, std::shared_ptr<const System> system, TimeKinks kinks,
+             TimeFunctions functions)
+      : method_(std::move(method)),
+        system_(system),
+        kinks_(std::move(kinks)),
+        functions_(std::move(functions)),
+        jumps_(system) {}
 
   StepResult start(const State& state) override { return method_->start(state); }
   StepResult step(State& state, double h) override {
     // what begins at a kink is not on its wrong side, nor what ends there
     const double from = state.t, to = state.t + h, near = TimeKinks::gap(to);
     reached_ = to;
-    if (!(h > 4 * near) || kinks_.next(from - 4 * TimeKinks::gap(from), to + near) > to + near)
+    if (!(h > 4 * near) || kinks_.next(from - 4 * TimeKinks::gap(from), to + near) > to + near) {
+      functions_.look(from, to);
       return finish(method_->step(state, h));
+    }
     given_ = state;
     StepResult result = in_parts(state, to);
     if (!result) state = given_;
@@ -49,6 +56,7 @@ class SplitSteps final : public Stepper {
   std::vector<Doubt> doubts() const override {
     std::vector<Doubt> all = method_->doubts();
     if (kinks_.lost_from() < reached_) all.push_back(kinks_.doubt());
+    if (auto doubt = functions_.doubt()) all.push_back(std::move(*doubt));
     return all;
   }
 
@@ -61,6 +69,7 @@ class SplitSteps final : public Stepper {
       const double gap = TimeKinks::gap(last ? to : kink);
       const double end = last ? to : kink - gap;
       if (end > state.t) {
+        functions_.look(state.t, end);
         if (StepResult result = method_->step(state, end - state.t); !result) return result;
         state.t = end;
       }
@@ -106,6 +115,7 @@ class SplitSteps final : public Stepper {
   std::unique_ptr<Stepper> method_;
   std::shared_ptr<const System> system_;
   TimeKinks kinks_;
+  TimeFunctions functions_;
   PrescribedJumps jumps_;
   State given_;
   long split_ = 0;
@@ -118,8 +128,9 @@ std::unique_ptr<Stepper> split_at_kinks(std::unique_ptr<Stepper> method, std::sh
   const SymbolicSystem* symbolic = symbolic_part(*system);
   if (!symbolic || system->structure().has_noise) return method;
   TimeKinks kinks(symbolic->equations());
-  if (kinks.empty()) return method;
-  return std::make_unique<SplitSteps>(std::move(method), std::move(system), std::move(kinks));
+  TimeFunctions functions(symbolic->equations());
+  if (kinks.empty() && functions.empty()) return method;
+  return std::make_unique<SplitSteps>(std::move(method), std::move(system), std::move(kinks), std::move(functions));
 }
 
 }  // namespace hinge

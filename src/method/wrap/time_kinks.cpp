@@ -17,6 +17,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_kept = 4096;  // times, for going back
 constexpr double far_ahead = 16;         // where there is no end: so many times |t|, or units
 constexpr int most_stretches = 400;      // looked at for a pulse in one step
+constexpr double largest_swing = 0.3;    // in a step, part of all swings: fewer than three steps to a period
+constexpr long fewest_looks = 8;
 constexpr double jump_tolerance = 1e-9;  // of constraints, relative to the positions
 
 std::size_t at_node(Node n) { return static_cast<std::size_t>(n); }
@@ -170,6 +172,37 @@ std::vector<Node> time_functions(const Equations& eq) {
 TimeFunctions::TimeFunctions(const Equations& eq) : enclosure_(*eq.graph, time_functions(eq)) {
   open_.reserve(most_stretches + 2);
   for (const Node n : time_functions(eq)) single_.emplace_back(*eq.graph, std::span(&n, 1));
+  swings_.resize(single_.size());
+}
+
+void TimeFunctions::look(double from, double to) {
+  if (empty() || !(to > from)) return;
+  ++looks_;
+  const std::optional<double> pulse = unseen(from, to);
+  for (std::size_t k = 0; k < single_.size(); ++k) {
+    const auto value = [&](double t) { return single_[k].at(std::span(&t, 1)); };
+    const double first = value(from), last = value(to);
+    Swing& swing = swings_[k];
+    const auto see = [&](double t) {
+      const double x = value(t), line = first + (last - first) * (t - from) / (to - from);
+      if (!std::isfinite(x)) return;
+      swing.all = {std::min(swing.all.low, x), std::max(swing.all.high, x)};
+      if (std::abs(x - line) > swing.largest) swing.largest = std::abs(x - line), swing.when = from;
+    };
+    for (int i = 0; i <= 4; ++i) see(from + (to - from) * i / 4);
+    if (pulse) see(*pulse);
+  }
+}
+
+std::optional<Doubt> TimeFunctions::doubt() const {
+  if (looks_ < fewest_looks) return {};
+  for (const Swing& swing : swings_)
+    if (swing.largest > largest_swing * swing.all.width() && swing.largest > 1e-9 * std::abs(swing.all.high))
+      return Doubt{fmt::format("something that changes with time swings within a step, first seen at t = {:.6g}; "
+                               "part of all it does",
+                               swing.when),
+                   swing.largest / swing.all.width(), "take steps that are short beside it, or a tolerance"};
+  return {};
 }
 
 std::optional<double> TimeFunctions::unseen(double from, double to) {

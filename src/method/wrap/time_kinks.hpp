@@ -5,6 +5,7 @@
 // apart: so the equations are on the right side at both, and need not be taken apart.
 #pragma once
 
+#include <cmath>
 #include <deque>
 #include <optional>
 #include <queue>
@@ -55,11 +56,22 @@ class TimeFunctions {
   /// where there is none, or none was found.
   std::optional<double> unseen(double from, double to);
 
+  /// For steps of given length: looks at a stretch without kinks that a method is about to step over.
+  void look(double from, double to);
+  /// Did any of them swing within such a step by a good part of all it ever did? Then steps do not follow it.
+  std::optional<Doubt> doubt() const;
+
  private:
+  struct Swing {
+    Interval all{HUGE_VAL, -HUGE_VAL};  // that was seen
+    double largest = 0, when = 0;       // distance from the straight line between the ends of a step
+  };
   std::optional<double> unseen(std::size_t k, double from, double to);
   Enclosure enclosure_;
   std::vector<Enclosure> single_;
   std::vector<Interval> open_;
+  std::vector<Swing> swings_;
+  long looks_ = 0;
 };
 
 /// Constraints that jump with time at a kink. Positions cannot follow; velocities can, by an impulse.
