@@ -2,25 +2,32 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test check asan tsan fuzz bench docs docs-tables format tidy coverage install-deps clean help
+.PHONY: all demo test check asan tsan fuzz bench exam docs docs-tables format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
-SOURCES = $(shell find src include tests examples benchmarks -name '*.[ch]pp' 2>/dev/null)
+SOURCES = $(shell find src include tests examples benchmarks exam -name '*.[ch]pp' 2>/dev/null)
 
 # $(call deps,groups): install what is missing of these groups of packages.
 deps = $(if $(SKIP_DEPS),@:,@scripts/install-deps $(1))
 
+# The report page takes npm. Nothing fails without it: the program then says what is missing when a report is asked for.
+page_deps = $(if $(SKIP_DEPS),@:,@scripts/install-deps $(1) || echo "Going on without $(1): the report page is left out or not tested.")
+
 all: ## build the program: build/hinge
 	$(call deps,build)
+	$(call page_deps,page)
 	@cmake --preset release
 	@cmake --build --preset release --target hinge
 
 demo: all ## build, then run the first example
-	build/hinge run examples/double-spherical-pendulum.toml --out build/demo.csv
+	@report=; if [ -s build/page/index.html ]; then report="--report build/demo.html"; fi; \
+	set -x; build/hinge run examples/double-spherical-pendulum.toml --out build/demo.csv $$report
+	@if [ -s build/page/index.html ]; then echo "It moves: open build/demo.html in a browser, as with: xdg-open build/demo.html"; fi
 	@echo "The trajectory is in build/demo.csv. More models: examples/. How it all works: docs/."
 
 test: ## build everything and run every test
 	$(call deps,build test)
+	$(call page_deps,page browser)
 	@cmake --preset release -DHINGE_TESTS=ON
 	@cmake --build --preset release
 	@ctest --preset release -j $(JOBS)
@@ -36,6 +43,14 @@ bench: ## build and run every benchmark
 	@cmake --preset release -DHINGE_BENCHMARKS=ON
 	@cmake --build --preset release --target benchmarks
 	@for b in build/bench_*; do if [ -x "$$b" ]; then echo "== $$b"; "$$b" || exit 1; fi; done
+
+# Engines from npm take part where they are installed: npm install --prefix build/exam @dimforge/rapier3d-compat jolt-physics
+exam: ## scenes with exact answers by Hinge and by the engines that are installed, each with its default
+	$(call deps,build bench)
+	@cmake --preset release -DHINGE_BENCHMARKS=ON
+	@cmake --build --preset release --target exam
+	@mkdir -p build/exam
+	@build/exam_table exam build/exam $(SCENES)
 
 check: test asan tsan ## every gate: the tests, clang's warnings, the sanitizers
 
@@ -91,7 +106,7 @@ tidy: ## look for likely mistakes with clang-tidy
 	printf '%s\n' $(filter src/%.cpp,$(SOURCES)) | xargs -n 1 -P $(JOBS) clang-tidy --quiet -p build/dev
 
 install-deps: ## install every Debian package that any target here needs
-	@scripts/install-deps build test bench clang tidy docs coverage
+	@scripts/install-deps build page browser test bench clang tidy docs coverage
 
 clean: ## remove everything that was built
 	rm -rf build

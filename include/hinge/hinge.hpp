@@ -21,3 +21,4 @@
 #include "hinge/tableau.hpp"
 #include "hinge/unilateral.hpp"
 #include "hinge/version.hpp"
+#include "hinge/view.hpp"

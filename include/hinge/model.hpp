@@ -16,6 +16,8 @@ struct Override {
   std::string option{};  ///< the option that stands for it in messages, such as --step; empty for --set
 };
 
+struct View;
+
 struct Model {
   std::string path, text, title;
   std::string settings;  ///< the overrides, as they are recorded with a run
@@ -38,6 +40,7 @@ struct Model {
   std::string output_file;                                         ///< [output] file, in the folder of the model
   std::string picture_file;                                        ///< [output] vtk, there too
   ExactSolution exact;                                             ///< [exact]
+  std::shared_ptr<const View> view;                                ///< [view]; null: all of it is derived
 
   /// A simulation with the method bound, quantities observed and output set; start() has not been called.
   Simulation simulation_for(const std::string& output_path) const;

@@ -18,6 +18,8 @@
 namespace hinge {
 
 struct ContactImpulses;
+struct ContactStatistics;
+struct Counters;
 
 /// What a record says about itself.
 struct RecordHeader {
@@ -28,11 +30,14 @@ struct RecordHeader {
 
 /// One row at the moment it is recorded. What it refers to is gone after the call: copy what is to stay.
 struct Row {
-  std::span<const double> values;             ///< t, the state, the energy, momentum maps, quantities
-  std::span<const std::string> columns{};     ///< what each value is called
-  std::string_view event{};                   ///< the event that is recorded with this row; empty: none
-  const State* state = nullptr;               ///< where the motion is
-  const ContactImpulses* contacts = nullptr;  ///< of the last step, where the method has any
+  std::span<const double> values;                         ///< t, the state, the energy, momentum maps, quantities
+  std::span<const std::string> columns{};                 ///< what each value is called
+  std::string_view event{};                               ///< the event that is recorded with this row; empty: none
+  const State* state = nullptr;                           ///< where the motion is
+  const ContactImpulses* contacts = nullptr;              ///< of the last step, where the method has any
+  double step = 0;                                        ///< length of the last step; 0 at the start
+  const Counters* counters = nullptr;                     ///< what all steps so far have cost
+  const ContactStatistics* contact_statistics = nullptr;  ///< so far, where the method has any
   /// The value of a column. Throws InputError where there is no such column.
   double operator[](std::string_view column) const;
 };

@@ -12,7 +12,7 @@ namespace hinge::cli {
 enum ExitStatus { done = 0, numerics_failed = 1, input_wrong = 2, interrupted = 130 };
 
 struct RunArguments {
-  std::string model, out;
+  std::string model, out, report;
   std::vector<Override> overrides;
   bool json = false, quiet = false, condition = false, strict = false, force = false;
 };
@@ -30,6 +30,18 @@ struct ContactArguments {
   double tolerance = 1e-8, seconds = 0, relaxation = 1;
   int iterations = 0, threads = 1, facets = 8;
   bool json = false, quiet = false, history = false, guess = false, list = false, force = false;
+};
+
+struct PlotArguments {
+  std::vector<std::string> files;  ///< records or models
+  std::string x = "t", y, log, slopes, title, out;
+  std::vector<Override> overrides;
+  bool force = false;
+};
+
+struct NewArguments {
+  std::string name, kind = "pendulum";
+  bool list = false;
 };
 
 /// Throws the current exception again; where the library finds fault with the model, with the file and the section.
@@ -54,5 +66,7 @@ void print_line(const std::string& what, const std::string& text);
 void print_start(const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
+int plot(const PlotArguments& arguments);
+int new_model(const NewArguments& arguments);
 
 }  // namespace hinge::cli

@@ -27,6 +27,7 @@ const char* const run_help =
     "  hinge run examples/pendulum.toml\n"
     "  hinge run examples/pendulum.toml --method rattle --step 0.001 --out pendulum.csv\n"
     "  hinge run examples/pendulum.toml --set parameters.length=2 --set integrate.stages=3 --json\n"
+    "  hinge run examples/disk-pile.toml --report pile.html     (then open pile.html in a browser)\n"
     "\n"
     "The first line printed is the verdict: sound, or what is doubtful, each with its number and remedy.\n"
     "Exit status: 0 done, 1 the numerics failed (finished steps are kept) or, with --strict, the result is\n"
@@ -56,6 +57,12 @@ const char* const compare_help =
     "\n"
     "Exit status: 0 done, 1 a run failed (the others are shown), 2 the input is wrong,\n"
     "130 stopped by Ctrl-C (finished runs are shown).\n";
+
+const char* const plot_help =
+    "Examples:\n"
+    "  hinge plot pendulum.csv --y energy_error --log y --out energy.svg\n"
+    "  hinge plot rattle.csv gauss.csv --y 'q[0]' --out both.svg\n"
+    "  hinge plot examples/pendulum.toml --x 'q[0]' --y 'q[1]' --out orbit.svg\n";
 
 const char* const contact_help =
     "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
@@ -101,13 +108,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
   }
   if (arguments.empty())
-    return "which command? There are run, check, convergence, compare, contact and methods, as in: hinge run MODEL "
+    return "which command? There are new, plot, run, check, convergence, compare, contact and methods, as in: hinge "
+           "run "
+           "MODEL "
            "(hinge --help says more)";
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
     return fmt::format(
-        "there is no command '{}'{} the commands are run, check, convergence, compare, contact and methods (hinge "
+        "there is no command '{}'{} the commands are new, plot, run, check, convergence, compare, contact and methods "
+        "(hinge "
         "--help says more)",
         arguments[0],
         file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
@@ -213,6 +223,7 @@ int dispatch(int argc, char** argv) {
   settings.add_short(run, "--end", "end time instead of the model's");
   run->add_option("--out", arguments.out,
                   "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
+  run->add_option("--report", arguments.report, "write a page with verdict, plots and moving picture: FILE.html");
   run->add_flag("--force", arguments.force,
                 "overwrite a file that is no record of hinge, also outside of the model's folder");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
@@ -239,6 +250,26 @@ int dispatch(int argc, char** argv) {
   hinge::cli::ContactArguments problem;
   auto* contact = add_contact(app, problem);
 
+  hinge::cli::PlotArguments figure;
+  auto* plot = app.add_subcommand("plot", "Draw columns of records, or of models that are run first, as SVG");
+  plot->footer(plot_help);
+  plot->add_option("FILE", figure.files, "records (.csv, .h5) or models (.toml), one or several")->required();
+  plot->add_option("--y", figure.y, "columns, as in energy_error,height; NAME_error is the change since the start")
+      ->required();
+  plot->add_option("--x", figure.x, "column along the other axis; default t");
+  plot->add_option("--log", figure.log, "logarithmic axes: x, y or xy; absolute values are drawn");
+  plot->add_option("--slopes", figure.slopes, "triangles with these slopes, as in 2,4; with --log xy");
+  plot->add_option("--title", figure.title, "above the figure");
+  plot->add_option("--out", figure.out, "the figure: FILE.svg")->required();
+  plot->add_flag("--force", figure.force, "overwrite a file of this name");
+  settings.add_to(plot);
+
+  hinge::cli::NewArguments beginning;
+  auto* begin = app.add_subcommand("new", "Write a model to begin with");
+  begin->add_option("NAME", beginning.name, "of the new file");
+  begin->add_option("--template", beginning.kind, "pendulum (the default), mechanism, bodies, pile, circuit, contact");
+  begin->add_flag("--list", beginning.list, "list the templates");
+
   bool methods_json = false;
   auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
   methods->add_flag("--json", methods_json, "print a JSON list");
@@ -254,10 +285,15 @@ int dispatch(int argc, char** argv) {
   arguments.overrides = study.overrides = settings.overrides();
   if ((run->count("--out") && arguments.out.empty()) || (contact->count("--out") && problem.out.empty()))
     throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
+  if (run->count("--report") && arguments.report.empty())
+    throw hinge::InputError("--report needs the name of a file, as in --report pendulum.html");
   if (*run) return hinge::cli::run(arguments);
   if (*convergence) return hinge::cli::convergence(study);
   if (*compare) return hinge::cli::compare(study);
   if (*check) return hinge::cli::check(check_model, settings.overrides());
+  figure.overrides = settings.overrides();
+  if (*plot) return hinge::cli::plot(figure);
+  if (*begin) return hinge::cli::new_model(beginning);
   if (*contact) return hinge::cli::contact(problem);
   return hinge::cli::list_methods(methods_json, one_method);
 }

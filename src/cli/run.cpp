@@ -7,8 +7,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
+#include "cli/page_template.hpp"
 #include "cli/terminal.hpp"
 #include "hinge/error.hpp"
+#include "simulate/page/page_recorder.hpp"
 #include "simulate/record/recorder.hpp"
 
 namespace hinge::cli {
@@ -76,6 +78,35 @@ void check_outputs(const Model& model, const RunArguments& arguments) {
   if (!arguments.out.ends_with(".pvd")) check(model.picture_file, "output.vtk");
 }
 
+// The report page of the run, where one is asked for; its file is open from the beginning.
+std::unique_ptr<PageRecorder> open_page(const Model& model, const RunArguments& arguments) {
+  if (arguments.report.empty()) return nullptr;
+  if (page_template().empty())
+    throw InputError(
+        "--report: this program was built without the report page, which takes npm (Node.js): install it (as root: "
+        "scripts/install-deps page), then build again with 'make'; --out FILE.csv records without it");
+  require_page_path(arguments.report, arguments.force);
+  PageOptions options;
+  options.system = model.system;
+  options.view = model.view;
+  options.start = model.simulation.start;
+  options.end = model.end;
+  options.momentum_maps = model.momentum_maps.size();
+  options.method = model.method;
+  options.model_name = model.path;
+  options.model_text = model.text;
+  options.settings = model.settings;
+  return std::make_unique<PageRecorder>(arguments.report, std::move(options));
+}
+
+void write_page(PageRecorder* page, const Report& report, const RunArguments& arguments) {
+  if (!page) return;
+  const std::size_t bytes = page->write(page_template(), report);
+  if (!arguments.json && !arguments.quiet)
+    std::cout << fmt::format("  report in {}, {:.2g} MB: open it in a browser\n", arguments.report,
+                             static_cast<double>(bytes) / 1e6);
+}
+
 }  // namespace
 
 int run(const RunArguments& arguments) {
@@ -85,11 +116,13 @@ int run(const RunArguments& arguments) {
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
   const std::string out = arguments.out.empty() ? model.output_file : arguments.out;
   check_outputs(model, arguments);
+  const std::unique_ptr<PageRecorder> page = open_page(model, arguments);
   Simulation simulation = located(model, [&] {
     Simulation made = model.simulation_for(out);
     if (arguments.condition) made.observe_condition();
     return made;
   });
+  if (page) simulation.on_row([&](const Row& row) { page->take(row); });
   catch_interrupts();
   StatusLine status(!arguments.quiet && !arguments.json);
   simulation.on_progress([&](double t) {
@@ -102,6 +135,7 @@ int run(const RunArguments& arguments) {
   const auto tell_failure = [&](const std::exception& failure, const char* recorded) {
     status.show("");
     if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);
+    write_page(page.get(), simulation.report(), arguments);
     std::cerr << fmt::format("hinge: {}\n", failure.what());
     std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
                              simulation.state().t,
@@ -119,6 +153,7 @@ int run(const RunArguments& arguments) {
   status.show("");
   const Report report = simulation.report();
   print(report, arguments, model.method);
+  write_page(page.get(), report, arguments);
   if (report.status == RunStatus::stopped) return interrupted;
   if (report.sound() || !arguments.strict) return done;
   std::cerr << fmt::format("hinge: the result is doubtful, for {} reason{}; --strict makes this status 1\n",

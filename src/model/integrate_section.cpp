@@ -7,6 +7,7 @@
 #include "method/default_method.hpp"
 #include "method/method_entry.hpp"
 #include "method/symplectic/tableau_check.hpp"
+#include "method/wrap/divided_steps.hpp"
 #include "model/sections.hpp"
 #include "simulate/grid.hpp"
 
@@ -185,6 +186,7 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
     });
   }
   make_chosen_method(root, places, model);
+  if (!section["method"] && !touching) model.choice = divided(std::move(model.choice));
   refuse_restitution(root, read, model);
 }
 

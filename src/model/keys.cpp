@@ -106,6 +106,7 @@ SectionInfo whole_file() {
            table("integrate", "method, options and time", "", "integrate"),
            table("output", "what is recorded", "", "output"),
            list("event", "what to notice on the way", "", "event"),
+           table("view", "what the picture of a report shows", "", "view"),
            table("lagrangian", "a system: kinetic and potential energy", "", "lagrangian"),
            table("hamiltonian", "a system: an energy of positions and momenta", "", "hamiltonian"),
            table("mechanical", "a system: a mass matrix and forces", "", "mechanical"),
@@ -387,12 +388,31 @@ std::vector<SectionInfo> runs() {
   };
 }
 
+std::vector<SectionInfo> views() {
+  const KeyInfo points = table("points", "names and positions; instead of those that follow from the equations",
+                               "{ bob = [\"l*sin(a)\", \"-l*cos(a)\"] }", "names");
+  const KeyInfo trails = list("trails", "points whose way is drawn: names, or positions", "[\"bob\"]");
+  const KeyInfo up = value("up", "against gravity; else from the equations", "[0, 0, 1]");
+  return {
+      {"view", {points, trails, up}, {"multibody"}},
+      {"view",
+       {points, list("rods", "pairs of points: names, or positions", "[[[0, 0], \"bob\"]]"), trails,
+        list("surfaces", "spheres and planes", "[{ sphere = 1 }]", "view.surfaces"), up}},
+      {"view.surfaces",
+       {text("name", "a name", "\"bowl\""),
+        number("sphere", "its radius; in the plane a circle", "1", "", "length", positive),
+        value("plane", "its normal; in the plane a line", "[0, 0, 1]"),
+        value("point", "the centre, or a point of the plane; else the origin", "[0, 0, 1]", "length")}},
+  };
+}
+
 }  // namespace
 
 const std::vector<SectionInfo>& model_sections() {
   static const std::vector<SectionInfo> sections = [] {
     std::vector<SectionInfo> all{whole_file()};
-    for (const auto& some : {systems(), scenes(), starts(), runs()}) all.insert(all.end(), some.begin(), some.end());
+    for (const auto& some : {systems(), scenes(), starts(), runs(), views()})
+      all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
   return sections;

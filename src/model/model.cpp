@@ -92,6 +92,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_integrate(root, system, model);
   read_output(root["output"], system, model);
   read_events(root["event"], system, model);
+  read_view(root["view"], system, model);
   return model;
 }
 

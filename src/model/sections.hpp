@@ -31,6 +31,8 @@ void read_exact(const Item& section, SystemSection& system, Model& model);
 /// [integrate], and the options of the method in [contact]. The method is made.
 void read_integrate(const Item& root, SystemSection& system, Model& model);
 void read_output(const Item& section, SystemSection& system, Model& model);
+/// [view], and the bodies in directors, which have no shapes.
+void read_view(const Item& section, SystemSection& system, Model& model);
 /// [[event]]: functions of the motion to watch.
 void read_events(const Item& list, SystemSection& system, Model& model);
 

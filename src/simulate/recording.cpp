@@ -114,7 +114,15 @@ Row Recording::make_row(const Shown& shown) {
   out = std::copy(shown.watched.momenta.begin(), shown.watched.momenta.end(), out);
   const std::vector<double>& observed = quantities.functions.at(s);
   std::copy(observed.begin(), observed.end(), out);
-  return {values_, header_.columns, shown.event, &s, shown.contacts};
+  const Stepper& stepper = shown.stepper;
+  return {values_,
+          header_.columns,
+          shown.event,
+          &s,
+          stepper.contact_impulses(),
+          shown.step,
+          &stepper.counters(),
+          stepper.contact_statistics()};
 }
 
 template <typename Wanted>

@@ -70,11 +70,12 @@ class Recording {
   /// The run goes on to `end`.
   void expect(double now, double end);
 
-  /// A state on its way into a row, with what is known of it.
+  /// A state on its way into a row, with what is known of it: who made the last step, and how long that was.
   struct Shown {
     const State& state;
     const Watch::Values& watched;
-    const ContactImpulses* contacts;
+    const Stepper& stepper;
+    double step;
     std::string_view event{};
   };
   void record(const Shown& shown);

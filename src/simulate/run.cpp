@@ -9,6 +9,7 @@
 
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
+#include "method/default_method.hpp"
 #include "method/wrap/piecewise.hpp"
 
 namespace hinge {
@@ -93,10 +94,11 @@ void Run::start(const Start& initial) {
     if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
     grid_ = {state_.t, options.step};
     steps_ = 0;
+    solution_.reset();
     shortest_ = INFINITY;
     longest_ = 0;
     set_status(RunStatus::finished);
-    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{});
+    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves.energy);
     if (const char* trouble = watch.see(state_, stepper_.get()))
       throw InputError(
           fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
@@ -154,7 +156,7 @@ void Run::until(double end) {
     }
     if (ended)
       message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
-    recording.conclude({state_, watch.seen(), stepper_->contact_impulses()});
+    recording.conclude({state_, watch.seen(), *stepper_, last_step()});
   });
 }
 
@@ -233,6 +235,7 @@ void Run::accept(double h) {
     throw StepFailure(reason, before_.t);
   }
   if (watch.step().suspect()) look_closer();
+  if (watch.step().swings()) look_elsewhere();
   ++steps_;
 }
 
@@ -259,6 +262,20 @@ void Run::look_closer() {
     found = n < 2 && halve();
   }
   watch.step().compare(found ? &end : nullptr);
+}
+
+// The step by a method with a tolerance. One that has no answer says nothing.
+void Run::look_elsewhere() {
+  constexpr double relative = 1e-7, rounding = 1e-10;
+  if (!solution_) {
+    double size = 0;
+    for (const std::vector<double>* numbers : {&before_.y, &before_.z, &state_.y, &state_.z})
+      for (const double x : *numbers) size = std::max(size, std::abs(x));
+    solution_ = bind_piecewise(make_method(default_method(false, true), {}), system, options.solver,
+                               {{relative, rounding * size}, 0, 0});
+  }
+  State end = before_;
+  if (solution_->start(before_) && solution_->step(end, state_.t - before_.t)) watch.step().compare_solution(end);
 }
 
 // ---- Events of a step ---------------------------------------------------------------------------------------------
@@ -363,7 +380,7 @@ bool Run::record_between(double until) {
 
 // A row of a state that is not the one seen last: what is said of constraints and energy is said of it, too.
 void Run::record_other(const State& state, std::string_view event) {
-  if (!recording.empty()) recording.record({state, watch.show(state), stepper_->contact_impulses(), event});
+  if (!recording.empty()) recording.record({state, watch.show(state), *stepper_, last_step(), event});
 }
 
 // A state of a DAE that is shown: x' and what is of higher index in x follow from the rest.

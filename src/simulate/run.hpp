@@ -58,6 +58,7 @@ class Run {
   void chosen_step(double limit);
   void accept(double h);
   void look_closer();
+  void look_elsewhere();
   void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
@@ -69,15 +70,17 @@ class Run {
   void report_doubts(Report& report) const;
 
   void record_now(std::string_view event = {}) {
-    recording.record({state_, watch.seen(), stepper_->contact_impulses(), event});
+    recording.record({state_, watch.seen(), *stepper_, last_step(), event});
   }
+  double last_step() const { return state_.t - before_.t; }
   void record_other(const State& state, std::string_view event = {});
   bool record_between(double until);
   void record_if_due();
   void settle();
 
   std::unique_ptr<Stepper> stepper_;
-  std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
+  std::unique_ptr<Stepper> closer_;    // the same, to make steps that are suspect once more
+  std::unique_ptr<Stepper> solution_;  // another one with a tolerance
   bool started_ = false;
   bool depends_on_time_ = true;
   State state_, before_;    // before: where the present step began

@@ -40,10 +40,11 @@ std::vector<std::array<int, 3>> products_of_rows(const Pattern& pattern) {
 
 }  // namespace
 
-void StepWatch::begin(const System& system, bool resolved, Quantities& wanted) {
+void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Quantities& wanted) {
   *this = StepWatch();
   system_ = &system;
   resolved_ = resolved;
+  keeps_energy_ = keeps_energy;
   const Structure& has = system.structure();
   active_ = !has.has_contacts && has.gaps == 0 && has.pairs == 0 && !has.has_noise && !has.is_dae;
   if (!active_) return;
@@ -98,7 +99,7 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
   std::swap(before_, now_);
   take(state, at, now_);
   for (const double y : state.y) size_ = std::max(size_, std::abs(y));
-  suspect_ = turned_ = false;
+  suspect_ = turned_ = swings_ = false;
   if (watches_mass_) watch_mass(at[Q::momentum_z]);
   if (!first_ && h > 0) {
     ++steps_;
@@ -108,6 +109,7 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     turned_ = velocity_turns() || turned_;
     const bool blow = struck();
     suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
+    swings_ = keeps_energy_ && !resolved_ && energy_swings(h);
   }
   if (!product_.empty() && !(h > 0 && !first_)) look_at_rows();
   first_ = false;
@@ -178,6 +180,46 @@ bool StepWatch::struck() {
   const bool blow = steps_ > 3 && largest > 2 * hardest_;
   hardest_ = std::max(hardest_, largest);
   return blow;
+}
+
+// h (p1' - p0') . v against p . v, and p . v itself. Those that swing most are compared, and some others.
+bool StepWatch::energy_swings(double h) {
+  constexpr double part = 0.3;
+  constexpr int some = 100;
+  find_rate(before_);
+  find_rate(now_);
+  double before = 0, now = 0, work = 0;
+  if (now_.v.size() != now_.p.size()) return false;
+  for (std::size_t i = 0; i < now_.p.size(); ++i) {
+    before += before_.p[i] * before_.v[i];
+    now += now_.p[i] * now_.v[i];
+    work += h * (now_.rate[i] - before_.rate[i]) * (before_.v[i] + now_.v[i]) / 2;
+  }
+  const double most = std::max(before, now);
+  if (!(most > slow_part * largest_)) return false;
+  swing_ = std::max({std::abs(work), std::abs(now - before), turned_ ? most : 0.0}) / most;
+  if (!(swing_ > part) || (compared_ >= some && !(swing_ > 1.5 * widest_))) return false;
+  ++compared_;
+  widest_ = std::max(widest_, swing_);
+  return true;
+}
+
+// Positions against the way of the step; velocities against themselves, in the metric of the masses.
+void StepWatch::compare_solution(const State& end) {
+  double off = 0, moved = 0, part = 0, all = 0;
+  for (std::size_t i = 0; i < elsewhere_.size(); ++i) {
+    off = std::max(off, std::abs(end.y[i] - now_.state.y[i]));
+    moved = std::max(moved, std::abs(now_.state.y[i] - before_.state.y[i]));
+  }
+  ends_->at(end.t, end.y.data(), end.z.data(), end.psi.data());
+  for (std::size_t i = 0; i < now_.p.size(); ++i) {
+    part += (now_.p[i] - (*ends_)[Q::momentum][i]) * (now_.v[i] - (*ends_)[Q::velocity][i]);
+    all += now_.p[i] * now_.v[i];
+  }
+  const double stray = std::max(off > rounding * size_ ? off / moved : 0.0, std::sqrt(std::max(part, 0.0) / all));
+  if (!(stray > strayed_)) return;
+  strayed_ = stray;
+  strayed_at_ = now_.state.t;
 }
 
 void StepWatch::compare(const State* halves) {
@@ -331,6 +373,11 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
         {"the velocity or the constraints turn by more than 60 degrees in a step, and halves of it lead "
          "elsewhere, at t",
          *unresolved_, "take a shorter step, or give a tolerance"});
+  if (strayed_ > 0.3)
+    doubts.push_back({fmt::format("single steps do not follow the motion, as the one to t = {:.6g}: a solution with a "
+                                  "tolerance leads elsewhere, by this part of the way or of the velocity",
+                                  strayed_at_),
+                      strayed_, "take a shorter step, or a method with a tolerance"});
   if (branch_)
     doubts.push_back(
         {fmt::format("the constraints were dependent within {} step{}, and the motion went on along one of "

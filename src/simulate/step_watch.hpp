@@ -13,6 +13,10 @@
 // - a turn: the velocity, or the constraints, turn by more than 60 degrees
 // - a blow: p1 - p0 is twice as large as ever before
 //
+// Where the method keeps the energy whatever happens, steps in which forces or the kinetic energy change by a good part
+// are compared with a solution with a tolerance, too: a comet that flies straight through the sun does so in halves of
+// the step as well.
+//
 // For motion without contacts, whose velocities jump.
 #pragma once
 
@@ -30,8 +34,8 @@ namespace hinge {
 
 class StepWatch {
  public:
-  /// `resolved`: steps are chosen for a tolerance. Adds what it needs to `wanted`.
-  void begin(const System& system, bool resolved, Quantities& wanted);
+  /// `resolved`: steps are chosen for a tolerance; `keeps_energy`: the method does. Adds what it needs to `wanted`.
+  void begin(const System& system, bool resolved, bool keeps_energy, Quantities& wanted);
   /// The state after a step of h, with the wanted quantities there; or one that no step has led to (h = 0). All of it
   /// finite. Allocates nothing.
   void see(const State& state, const Evaluation& at, double h);
@@ -43,6 +47,10 @@ class StepWatch {
   bool against(const State& from, const State& to);
   /// Where halves of the last step lead to; null where they lead nowhere, or go against their velocities still.
   void compare(const State* halves);
+
+  /// Should it be compared with a solution with a tolerance?
+  bool swings() const { return swings_; }
+  void compare_solution(const State& end);
 
   void doubts(std::vector<Doubt>& doubts) const;
 
@@ -74,6 +82,7 @@ class StepWatch {
   bool leaps(double h) const;
   bool velocity_turns();
   bool struck();
+  bool energy_swings(double h);
   bool branch_due() const;
   void look_at_rows();
   void watch_branch();
@@ -81,7 +90,7 @@ class StepWatch {
   int saddle_sign(const State& state) const;
 
   const System* system_ = nullptr;
-  bool active_ = false, resolved_ = false, first_ = true;
+  bool active_ = false, resolved_ = false, keeps_energy_ = false, first_ = true;
   bool watches_mass_ = false;
   std::unique_ptr<Evaluation> ends_, rate_, rows_;
   Point before_, now_, from_, to_;
@@ -97,14 +106,17 @@ class StepWatch {
   std::vector<double> masses_;
   int mass_sign_ = 0;
   double mass_time_ = 0;
-  bool suspect_ = false, turned_ = false;
+  bool suspect_ = false, turned_ = false, swings_ = false;
   std::vector<double> elsewhere_;  // for each coordinate: how far halves of a step lead from its end, at most
   std::string impossible_;
   std::optional<double> branch_, unstable_, unresolved_;  // when first
   int branches_ = 0;
   long steps_ = 0;
-  double largest_ = 0;                     // p . v so far
-  double hardest_ = 0;                     // |p1 - p0|
+  double largest_ = 0;             // p . v so far
+  double hardest_ = 0;             // |p1 - p0|
+  double swing_ = 0, widest_ = 0;  // of forces in a step, as a part of p . v: now, and compared so far
+  int compared_ = 0;
+  double strayed_ = 0, strayed_at_ = 0;    // part of the way of a step, largest so far
   double turn_ = 0, unresolved_turn_ = 0;  // p . v in a turn; constraints: infinite
   double grown_ = 0, size_ = 0;            // size: the largest |y|; what is 1e-10 of it is rounding
 };

@@ -21,7 +21,7 @@ class Watch {
 
   void add(WatchedMomentum momentum) { momenta_.push_back(std::move(momentum)); }
   /// Forgets what an earlier run has shown.
-  void begin(const System& system, const Tolerance& tolerance);
+  void begin(const System& system, const Tolerance& tolerance, bool keeps_energy);
   /// Takes a state of the motion into account, after a step of h, or of none. Names what is not a number there; then
   /// nothing has changed. The stepper, where there is one, knows what the scheme conserves in the place of the energy.
   const char* see(const State& state, const Stepper* stepper, double h = 0);
@@ -46,7 +46,10 @@ class Watch {
     std::vector<double> values;
     void begin(const System& system);
     int undefined(const State& state);  // the first that is no number; -1: none
+    void compare(double size);          // with the state before
     double widest = 0;                  // so far
+    std::vector<char> closed;
+    bool stay = false;  // are the same ones closed as before, some at least, without friction?
   };
   void evaluate(const State& state, Values& values);
   void begin_judging(Quantities& wanted);
@@ -74,6 +77,7 @@ class Watch {
   bool conserves_ = false, dissipates_ = false;  // the energy should: be kept; or not rise
   double kinetic_ = 0, energy_size_ = 0;         // the largest so far
   double lowest_energy_ = 0, energy_created_ = 0;
+  double dripped_ = 0;  // lost little by little while contacts without friction stay closed, which take none
   double energy0_ = 0, energy_error_ = 0, discrete_energy0_ = 0, discrete_energy_error_ = 0;
 };
 

@@ -90,7 +90,7 @@ File::File(std::string path, Purpose purpose) : path_(std::move(path)), purpose_
     return;
   }
   const Handle access = check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "set up the file");
-  constexpr std::size_t growth = 1 << 20;
+  constexpr std::size_t growth = 1 << 16;
   check(H5Pset_fapl_core(access, growth, false), "set up the file");
   file_ = check(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create the file");
 }

@@ -128,7 +128,7 @@ Bytes growing_table(std::uint64_t rows, std::uint64_t columns) {
 
 void ObjectHeader::add(Kind kind, Bytes message) {
   message.align(8);
-  messages_.add(std::uint16_t{kind}).add(static_cast<std::uint16_t>(message.size())).add(std::uint32_t{0});
+  messages_.add(static_cast<std::uint16_t>(kind)).add(static_cast<std::uint16_t>(message.size())).add(std::uint32_t{0});
   messages_.add(message);
   ++count_;
 }
@@ -138,7 +138,7 @@ void ObjectHeader::add_attribute(std::string_view name, const Bytes& type, const
   out.add(std::uint16_t{1});
   for (const std::size_t size : {name.size() + 1, type.size(), space.size()}) out.add(static_cast<std::uint16_t>(size));
   out.add_text(name).add('\0').align(8).add(type).align(8).add(space).align(8).add(value);
-  add(attribute, std::move(out));
+  add(Kind::attribute, std::move(out));
 }
 
 Bytes ObjectHeader::bytes() const {
@@ -149,28 +149,28 @@ Bytes ObjectHeader::bytes() const {
 
 ObjectHeader list_header(const Bytes& type, const Bytes& space, Address data, std::uint64_t size) {
   ObjectHeader header;
-  header.add(ObjectHeader::dataspace, space);
-  header.add(ObjectHeader::datatype, type);
+  header.add(ObjectHeader::Kind::dataspace, space);
+  header.add(ObjectHeader::Kind::datatype, type);
   Bytes fill;  // version 2; allocated late, written where it is set; the default value
   fill.add_text(std::string_view("\2\2\2\1", 4)).add(std::uint32_t{0});
-  header.add(ObjectHeader::fill, fill);
+  header.add(ObjectHeader::Kind::fill, fill);
   Bytes layout;  // version 3, in one piece
   layout.add(std::uint8_t{3}).add(std::uint8_t{1}).add(data).add(size);
-  header.add(ObjectHeader::layout, layout);
+  header.add(ObjectHeader::Kind::layout, layout);
   return header;
 }
 
 ObjectHeader table_header(std::uint64_t chunk_rows, std::uint64_t columns) {
   ObjectHeader header;
-  header.add(ObjectHeader::dataspace, growing_table(0, columns));
+  header.add(ObjectHeader::Kind::dataspace, growing_table(0, columns));
   Bytes layout;  // version 3, in chunks of rows x columns x bytes; no index yet
   layout.add(std::uint8_t{3}).add(std::uint8_t{2}).add(std::uint8_t{3}).add(nowhere);
   for (const std::uint64_t n : {chunk_rows, columns, std::uint64_t{8}}) layout.add(static_cast<std::uint32_t>(n));
-  header.add(ObjectHeader::layout, layout);
-  header.add(ObjectHeader::datatype, double_type());
+  header.add(ObjectHeader::Kind::layout, layout);
+  header.add(ObjectHeader::Kind::datatype, double_type());
   Bytes fill;  // version 2; allocated as needed, written then; NaN
   fill.add_text(std::string_view("\2\3\0\1", 4)).add(std::uint32_t{8}).add(std::uint64_t{0x7ff8} << 48);
-  header.add(ObjectHeader::fill, fill);
+  header.add(ObjectHeader::Kind::fill, fill);
   return header;
 }
 

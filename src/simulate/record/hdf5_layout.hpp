@@ -80,7 +80,14 @@ Bytes growing_table(std::uint64_t rows, std::uint64_t columns);
 /// What an object is, in messages.
 class ObjectHeader {
  public:
-  enum Kind : std::uint16_t { dataspace = 1, datatype = 3, fill = 5, layout = 8, attribute = 12, symbol_table = 17 };
+  enum class Kind : std::uint16_t {
+    dataspace = 1,
+    datatype = 3,
+    fill = 5,
+    layout = 8,
+    attribute = 12,
+    symbol_table = 17
+  };
   void add(Kind kind, Bytes message);
   void add_attribute(std::string_view name, const Bytes& type, const Bytes& space, const Bytes& value);
   Bytes bytes() const;

@@ -86,7 +86,7 @@ EmptyRecord::EmptyRecord(const RecordHeader& header, std::uint64_t chunk_rows) {
   const GroupTables group = group_tables(links, node, bytes.align(8).size());
   bytes.add(group.bytes);
   ObjectHeader root;
-  root.add(ObjectHeader::symbol_table, Bytes().add(group.tree).add(group.names));
+  root.add(ObjectHeader::Kind::symbol_table, Bytes().add(group.tree).add(group.names));
   const TextPlace unfinished{static_cast<std::uint32_t>(RewritableText::first.size()), status_heap, 1};
   root.add_attribute("status", text_type(), dataspace({}), unfinished.bytes());
   constexpr Address status_in_root = 96;  // behind the tables and the attribute's name, type and space

@@ -12,8 +12,9 @@ declare global {
   }
 }
 
+/** Of a fixture by its name, or of any page by its path. */
 export const addressOf = (name: string): string =>
-  pathToFileURL(fileURLToPath(new URL(`../../fixtures/out/${name}.html`, import.meta.url))).href;
+  pathToFileURL(name.startsWith('/') ? name : fileURLToPath(new URL(`../../fixtures/out/${name}.html`, import.meta.url))).href;
 
 export function watch(page: Page): string[] {
   const trouble: string[] = [];

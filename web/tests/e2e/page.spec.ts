@@ -193,7 +193,7 @@ test('hostile texts are inert', async ({ page }) => {
 test('pages without data or with bad data say so', async ({ page }) => {
   const { readFileSync } = await import('node:fs');
   const { fileURLToPath } = await import('node:url');
-  const template = readFileSync(fileURLToPath(new URL('../../dist/index.html', import.meta.url)), 'utf8');
+  const template = readFileSync(process.env.HINGE_PAGE ?? fileURLToPath(new URL('../../dist/index.html', import.meta.url)), 'utf8');
   await page.setContent(template);
   await expect(page.locator('.plain')).toContainText('no data');
   await page.setContent(template.replace('<!--HINGE-REPORT-DATA-->', '<script type="application/json" id="hinge-data">{"hinge":2}</script>'));

@@ -7,8 +7,8 @@ import { fillPage } from '../../src/data/write_page.ts';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default function writePages(): void {
-  const built = here('../../dist/index.html');
-  if (!existsSync(built)) throw new Error('dist/index.html is not there: npm run build makes it');
+  const built = process.env.HINGE_PAGE ?? here('../../dist/index.html');
+  if (!existsSync(built)) throw new Error(`${built} is not there: npm run build makes it`);
   const template = readFileSync(built, 'utf8');
   mkdirSync(here('../../fixtures/out'), { recursive: true });
   for (const [name, make] of Object.entries(FIXTURES)) {
