@@ -17,6 +17,7 @@ struct Core {
   std::vector<Eigen::Vector3d> vertices{};  ///< relative to a point near by, so that coordinates are small
   std::vector<Eigen::Vector3d> normals{};   ///< of the faces
   std::vector<double> offsets{};            ///< normal . x of the points of a face
+  mutable std::vector<double> apart{};      ///< how far each face parts it from another, by best_face
 
   void place(const Placed& placed, const Eigen::Vector3d& origin) {
     hull = &placed.geometry->hull;
@@ -57,9 +58,11 @@ struct FaceAxis {
 };
 inline FaceAxis best_face(const Core& x, const Core& y) {
   FaceAxis best;
+  x.apart.resize(x.normals.size());
   for (int f = 0; f < x.number_of_faces(); ++f) {
     const int v = y.lowest(x.normal(f));
     const double s = x.normal(f).dot(y.vertex(v)) - x.offset(f);
+    x.apart[static_cast<std::size_t>(f)] = s;
     if (s > best.separation) best = {s, f, v};
   }
   return best;

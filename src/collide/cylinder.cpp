@@ -232,8 +232,12 @@ struct Meeting {
     if (!of_b.single && of_a.single) on_b = of_a.from - separation * normal;
     if (!of_b.single && !of_a.single) {
       const Vector3d &p = of_a.from, &q = of_b.from, u = of_a.to - p, v = of_b.to - q, c = u.cross(v);
-      if (c.norm() > 1e-9 * u.norm() * v.norm())
+      if (c.norm() > 1e-9 * u.norm() * v.norm()) {
         on_b = q + std::clamp(u.cross(p - q).dot(c) / c.squaredNorm(), 0.0, 1.0) * v;
+      } else {  // side by side: the middle of what they have in common, or the end that is next to the other
+        const auto place = [&](const Vector3d& x) { return std::clamp(v.dot(x - q) / v.squaredNorm(), 0.0, 1.0); };
+        on_b = q + (place(p) + place(of_a.to)) / 2 * v;
+      }
     }
     add(false, on_b, separation, -normal, corner_feature(true, 255, 511));
   }

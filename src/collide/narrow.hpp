@@ -1,6 +1,7 @@
 // Where two placed shapes touch or nearly do.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,8 +40,18 @@ struct Touch {
 };
 using Touches = std::vector<Touch>;
 
+/// Relative to the smaller one of two shapes: steps and gaps below this are none.
+inline constexpr double level = 1e-6;
+
 /// The largest number of a feature, and of a collider.
 inline constexpr int feature_bits = 20, collider_bits = 22;
+
+/// The radius around a point or line of the shape that is seen along n: of a sphere, a capsule, the side of a cylinder.
+inline double round_radius(const Placed& shape, const Eigen::Vector3d& n) {
+  const Geometry& g = *shape.geometry;
+  const bool side = g.kind == Shape::Kind::cylinder && std::abs(shape.rotation.col(2).dot(n)) < 1e-3;
+  return side || g.kind == Shape::Kind::sphere || g.kind == Shape::Kind::capsule ? g.radius : 0;
+}
 
 /// Appends all points with gap <= band. Pairs that nothing here can treat give none.
 void collide(const Placed& a, const Placed& b, int dimension, double band, Touches& out);

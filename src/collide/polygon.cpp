@@ -13,6 +13,7 @@
 
 #include "collide/core.hpp"
 #include "collide/features.hpp"
+#include "collide/meeting_edges.hpp"
 
 namespace hinge::contact {
 namespace {
@@ -99,9 +100,11 @@ void polygon_polygon(const Placed& a, const Placed& b, double band, Touches& out
   Collector to{ca, cb, b.position, band, out};
   const std::size_t first = out.size();
   const bool prefer_a = of_a.separation + preference * size >= of_b.separation;
-  const double least = prefer_a ? over_edge(to, ca, of_a, cb, true, overhang * size)
-                                : over_edge(to, cb, of_b, ca, false, overhang * size);
   const FaceAxis& axis = prefer_a ? of_a : of_b;
+  const Core &base = prefer_a ? ca : cb, &other = prefer_a ? cb : ca;
+  if (slide_past(ca, cb, base.normal(axis.face), separation)) return;
+  if (add_meeting_corners(to, base, axis, other, prefer_a)) return;
+  const double least = over_edge(to, base, axis, other, prefer_a, overhang * size);
   drop_deeper(out, first, axis.separation - ca.radius - cb.radius - 2 * overhang * size);
   if (least <= axis.separation + 2 * overhang * size) return;
   // Nothing of the other lies over the edge where it should be nearest.

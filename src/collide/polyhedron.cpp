@@ -16,6 +16,7 @@
 
 #include "collide/core.hpp"
 #include "collide/features.hpp"
+#include "collide/meeting_edges.hpp"
 #include "collide/patch.hpp"
 
 namespace hinge::contact {
@@ -136,14 +137,14 @@ void polyhedron_polyhedron(const Placed& a, const Placed& b, double band, Touche
   Collector to{ca, cb, b.position, band, out};
   const double faces = std::max(of_a.separation, of_b.separation);
   const bool apart = std::max(faces, edges.separation) > 0;
-  bool reached;
-  if (edges.separation > faces + preference * size) {
-    reached = add_edges(to, edges, !apart);
-  } else {
-    const bool a_is_base = of_a.separation + preference * size >= of_b.separation;
-    reached =
-        a_is_base ? add_patch(to, ca, of_a, cb, true, size, !apart) : add_patch(to, cb, of_b, ca, false, size, !apart);
-  }
+  const bool a_is_base = of_a.separation + preference * size >= of_b.separation;
+  const Core &base = a_is_base ? ca : cb, &other = a_is_base ? cb : ca;
+  const FaceAxis& axis = a_is_base ? of_a : of_b;
+  if (slide_past(ca, cb, base.normal(axis.face), faces)) return;
+  if (add_meeting_edges(to, base, axis, other, a_is_base)) return;
+  const bool reached = edges.separation > faces + preference * size
+                           ? add_edges(to, edges, !apart)
+                           : add_patch(to, base, axis, other, a_is_base, size, !apart);
   if (!reached) nearest_corner_and_edge(to, size);
 }
 

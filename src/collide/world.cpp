@@ -14,6 +14,8 @@
 
 #include "collide/grid.hpp"
 #include "collide/narrow.hpp"
+#include "collide/seams.hpp"
+#include "collide/sweep.hpp"
 #include "hinge/error.hpp"
 #include "hinge/shape.hpp"
 
@@ -30,6 +32,8 @@ namespace {
 
 /// A level with fewer colliders than this has no grid.
 constexpr std::size_t sparse = 9;
+/// Cosine between normals of one contact in a step.
+constexpr double same_side = 0.5;
 
 /// What is needed of every collider in every call, close together: what decides whether two may touch at all, and
 /// whether one is a sphere about the origin of its body, which most colliders of large scenes are.
@@ -97,6 +101,7 @@ struct CollisionWorld::Impl {
   std::vector<ContactPoint> found{};
   Touches touches{};
   std::vector<int> count{}, order{};
+  contact::Seams seams{};
 
   void arrange();
   Placed place(int collider, const std::vector<BodyPose>& poses) const;
@@ -109,6 +114,11 @@ struct CollisionWorld::Impl {
   void broad_phase(double band);
   void one_against_all(int i, std::size_t position_in_few, double band);
   void sort_into(std::vector<ContactPoint>& out);
+  void find_seams() {
+    std::vector<int> body;
+    for (const Filter& f : filter) body.push_back(f.body);
+    seams.prepare(placed, body, dimension);
+  }
 };
 
 bool CollisionWorld::Impl::may_touch(int i, int j) const {
@@ -151,7 +161,6 @@ void CollisionWorld::Impl::arrange() {
       levels.push_back(std::move(level));
     }
   }
-  changed = false;
 }
 
 Placed CollisionWorld::Impl::place(int i, const std::vector<BodyPose>& poses) const {
@@ -340,27 +349,52 @@ void CollisionWorld::find(const std::vector<BodyPose>& poses, double band, std::
   if (!std::isfinite(band)) throw InputError(fmt::format("the band in which contacts are sought is {}", band));
   impl_->arrange();
   impl_->place_all(poses);
+  if (std::exchange(impl_->changed, false)) impl_->find_seams();
   impl_->found.clear();
   impl_->broad_phase(band);
+  impl_->seams.drop_hidden(impl_->placed, impl_->found);
   impl_->sort_into(out);
 }
 
 double CollisionWorld::gap(const std::vector<BodyPose>& poses, const ContactPoint& point) const {
   const Placed a = impl_->place(point.a, poses), b = impl_->place(point.b, poses);
+  const Placed &a0 = impl_->placed[static_cast<std::size_t>(point.a)],
+               &b0 = impl_->placed[static_cast<std::size_t>(point.b)];
+  const auto moved = [](const Placed& from, const Placed& to, const Vector3d& x) {
+    return Vector3d(to.position + to.rotation * (from.rotation.transpose() * (x - from.position)));
+  };
   thread_local Touches touches;
   touches.clear();
   contact::collide(a, b, impl_->dimension, std::numeric_limits<double>::infinity(), touches);
   const std::uint32_t feature = feature_of(point.key);
-  for (const contact::Touch& touch : touches)
-    if (touch.feature == feature) return touch.gap;
-  // The points of both surfaces that faced each other, carried along with their bodies.
-  const auto moved = [](const Placed& from, const Placed& to, const Vector3d& x) {
-    return Vector3d(to.position + to.rotation * (from.rotation.transpose() * (x - from.position)));
+  for (const contact::Touch& touch : touches) {
+    // Another side of a thin body, or an edge that a neighbour hides, is another contact.
+    if (touch.feature != feature || touch.normal.dot(point.normal) < same_side) continue;
+    const auto hidden = [&](int own, int other, const Placed& now, const Placed& before, const Vector3d& x,
+                            const Vector3d& outward) {
+      return impl_->seams.hidden(impl_->placed, other, own, moved(now, before, x),
+                                 before.rotation * (now.rotation.transpose() * outward));
+    };
+    if (!hidden(point.b, point.a, b, b0, touch.point, touch.normal) &&
+        !hidden(point.a, point.b, a, a0, touch.point + touch.gap * touch.normal, -touch.normal))
+      return touch.gap;
+  }
+  // Seen from another side: past each other, or through?
+  const bool bounded = std::isfinite(a.geometry->reach) && std::isfinite(b.geometry->reach);
+  if (bounded && point.gap > 0 && std::none_of(touches.begin(), touches.end(), [&](const contact::Touch& t) {
+        return t.normal.dot(point.normal) >= same_side;
+      })) {
+    thread_local contact::FirstTouch last;
+    if (!contact::first_touch({a0, a}, {b0, b}, impl_->dimension, last) && !last.points.empty())
+      return last.points.front().gap;
+  }
+  // The points of both surfaces that faced each other, carried along with their bodies; round ones turn below them.
+  const auto carried = [&](const Placed& from, const Placed& to, const Vector3d& x, const Vector3d& outward) {
+    const Vector3d round = contact::round_radius(from, outward) * outward;
+    return Vector3d(moved(from, to, x - round) + round);
   };
-  const Vector3d on_a =
-      moved(impl_->placed[static_cast<std::size_t>(point.a)], a, point.point + point.gap * point.normal);
-  const Vector3d on_b = moved(impl_->placed[static_cast<std::size_t>(point.b)], b, point.point);
-  return point.normal.dot(on_a - on_b);
+  return point.normal.dot(carried(a0, a, point.point + point.gap * point.normal, -point.normal) -
+                          carried(b0, b, point.point, point.normal));
 }
 
 }  // namespace hinge
