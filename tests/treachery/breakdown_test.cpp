@@ -151,8 +151,7 @@ std::vector<Treachery> cases() {
        .step = 0.05,
        .coarse = 0.1,
        .fine = 0.1,
-       .factor = 1e6,
-       .blind = "energy-momentum"});
+       .factor = 1e6});
   // ---- Growth that is real
   all.push_back({.name = "resonance",
                  .model = ode("cos(t) - x", 0, 0, 40),

@@ -1,5 +1,6 @@
 // Treachery: fast forcing beside slow motion, pulses, switches, tables, events, prescribed motion that jumps.
 #include <numbers>
+#include <random>
 
 #include "treachery/treachery.hpp"
 
@@ -268,6 +269,71 @@ class Forcing : public testing::TestWithParam<Treachery> {};
 TEST_P(Forcing, IsRightOrSaysSo) { expect_honest(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Treachery, Forcing, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// ---- A strip with a force in it, which steps of given length pass in one step or two
+// ------------------------------------
+
+std::string strip(double place, double half, double force, double end) {
+  return cart(fmt::format("if(abs(x - {:.17g}) < {:.17g}, {:.17g}, 0)", place, half, force), 0, 1, end);
+}
+Motion strip_motion(double place, double half, double force) {
+  return [=](double t) {
+    const double in = place - half, fast = std::sqrt(1 + 4 * half * force), out = in + (fast - 1) / force;
+    if (t < in) return Values{t};
+    if (t < out) return Values{in + (t - in) + force * (t - in) * (t - in) / 2};
+    return Values{place + half + fast * (t - out)};
+  };
+}
+
+TEST(Forcing, StripsAreNeverPassedWithoutAWord) {
+  std::mt19937_64 engine(11);
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;
+  };
+  for (int k = 0; k < 12; ++k) {
+    const double h = std::pow(10, uniform(-2, -1)), half = h * uniform(0.05, 0.45), place = uniform(0.5, 1.5);
+    const double gain = uniform(0.5, 2), force = ((1 + gain) * (1 + gain) - 1) / (4 * half);
+    EXPECT_EQ(judge({.name = "strip",
+                     .model = strip(place, half, force, 3),
+                     .columns = x,
+                     .motion = strip_motion(place, half, force),
+                     .step = h,
+                     .coarse = 0.1,
+                     .fine = 0.1}),
+              "")
+        << "at " << place << ", half " << half << ", force " << force << ", step " << h;
+  }
+}
+
+// Conditions that change for many steps, or whose forces do not jump, are no reason for doubt.
+TEST(Forcing, WideStripsAndKinksWithoutJumpsAreSound) {
+  std::mt19937_64 engine(13);
+  const auto uniform = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine() >> 11) * 0x1p-53;
+  };
+  for (int k = 0; k < 4; ++k) {
+    const double h = 0.002, half = uniform(0.1, 0.2), place = uniform(0.5, 1), force = uniform(0.5, 2);
+    EXPECT_EQ(judge({.name = "strip",
+                     .model = strip(place, half, force, 2),
+                     .columns = x,
+                     .motion = strip_motion(place, half, force),
+                     .step = h,
+                     .demand = Demand::right}),
+              "");
+    const double stiff = uniform(0.5, 4);  // x = sin t above, a half period of frequency w below
+    EXPECT_EQ(judge({.name = "bilinear",
+                     .model = cart(fmt::format("-x - min(x, 0)*{:.17g}", stiff), 0, 1, 9),
+                     .columns = x,
+                     .motion =
+                         [w = std::sqrt(1 + stiff)](double t) {
+                           const double s = std::fmod(t, pi + pi / w);
+                           return Values{s < pi ? sin(s) : -sin(w * (s - pi)) / w};
+                         },
+                     .step = 0.01,
+                     .demand = Demand::right}),
+              "");
+  }
+}
 
 }  // namespace
 }  // namespace hinge::test

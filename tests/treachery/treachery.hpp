@@ -24,7 +24,6 @@ struct Treachery {
     right,          ///< and nobody may doubt it
     said            ///< nobody can be right
   } demand = Demand::right_or_said;
-  std::string blind{};  ///< the method that is wrong here and cannot know it: see docs/limits.md
   int known = 0;  ///< not mended yet: item 1 to 15 of the list of defects; 16: contacts, which have a list of their own
 };
 inline void PrintTo(const Treachery& t, std::ostream* out) { *out << t.name; }
@@ -49,7 +48,7 @@ inline std::string judge(const Treachery& t) {
         t.columns, t.motion);
     using Kind = Outcome::Kind;
     const std::string who = way.text + (way.chosen ? ", tolerance" : ", step");
-    if (o.kind == Kind::refused || way.text == t.blind) continue;
+    if (o.kind == Kind::refused) continue;
     ++accepted;
     const double allowed = way.chosen ? t.factor * t.tolerance : way.order == 1 ? t.coarse : t.fine;
     if (o.kind == Kind::slow) wrong += fmt::format("{}: came to t = {:g} only\n", who, o.end);

@@ -6,9 +6,10 @@
 // Order k for positions, velocities and multipliers in every formulation, k = 1..5. Keeps the constraints that are rows
 // of F, to round-off; keeps neither energy nor the symplectic form, and damps.
 //
-// The first k - 1 steps, and a step of another length than those before, are made by Radau IIA with three stages, whose
-// error is one power of h smaller than any that BDF-5 makes. They run in the formulation projected-invariants, which is
-// accurate in positions and velocities alike.
+// The first k - 1 steps, and a step of another length than those before or whose equations Newton does not solve with
+// the k - 2 that follow it, are made by Radau IIA with three stages, whose error is one power of h smaller than any
+// that BDF-5 makes. They run in the formulation projected-invariants, which is accurate in positions and velocities
+// alike.
 //
 // Newton's iteration goes on until increments no longer shrink. In the variant "ssf" of the formulation "extended" the
 // unknowns mu and tau are zero in the equations, and in their derivatives: what is solved then is
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -28,6 +30,7 @@
 #include "method/implicit/bdf.hpp"
 #include "method/implicit/iteration_matrix.hpp"
 #include "method/implicit/radau.hpp"
+#include "method/implicit/round_off.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -53,6 +56,7 @@ class FixedBdf final : public Stepper {
         options_(options),
         problem_(formulate(system_, options.form, options.keep_partition)),
         matrix_(*problem_, solver.linear_algebra),
+        noise_(*system_, *problem_),
         n_(static_cast<std::size_t>(problem_->size())) {
     for (auto& x : history_) x.resize(n_);
     for (auto* x : {&x_, &rate_, &known_, &increment_}) x->resize(n_);
@@ -88,7 +92,9 @@ class FixedBdf final : public Stepper {
       return {false, fmt::format("at t = {:g} accelerations and multipliers are not determined: the constraints are "
                                  "dependent there, or nothing gives a free motion inertia",
                                  state.t)};
-    const StepResult result = count_ < options_.order ? start_up(state, h) : follow(state, h);
+    const bool starts = count_ < options_.order;
+    StepResult result = starts ? start_up(state, h) : follow(state, h);
+    if (!result && !starts && restart(state, h)) result = {};
     if (!result) count_ = 0;
     std::copy(state.psi.begin(), state.psi.end(), multipliers_.begin());
     return result;
@@ -108,6 +114,13 @@ class FixedBdf final : public Stepper {
     problem_->to_state(next_.t, history_[0].data(), rate_.data(), next_);
     std::swap(state, next_);
     return {};
+  }
+
+  // Equations of BDF that Newton does not solve: mu and tau take what its error is off the constraints, and where units
+  // of one vector differ by powers of ten they become large. The error of the starter is much smaller.
+  bool restart(State& state, double h) {
+    count_ = 0;
+    return push(state, h) && start_up(state, h);
   }
 
   StepResult follow(State& state, double h) {
@@ -144,13 +157,18 @@ class FixedBdf final : public Stepper {
   // F(t, x, known + c x) = 0. The matrix is kept while it works.
   NewtonTrouble solve(double t, double h, double c) {
     if (c != c_ || fresh_pattern_) last_rate_ = 1;
+    for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
+    noise_.begin(h, x_.data(), rate_.data());
+    if (!fresh_pattern_) noise_.spread(matrix_.f_x(), matrix_.f_rate(), c);
     Settling rule(newton_policy::multistep);
-    const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+    bool lost = false;  // what comes out of a long way may be another solution
+    NewtonTrouble trouble = newton(rule, [&]() -> Increment {
       if (rule.count() > 1) last_rate_ = rule.theta();
       for (const std::size_t i : sigma_) x_[i] = 0;
       for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
       if (last_rate_ > newton_policy::multistep_renew_above || !sigma_.empty()) {
         matrix_.evaluate(t, x_.data(), rate_.data());
+        noise_.spread(matrix_.f_x(), matrix_.f_rate(), c);
         ++counters_.factorisations;
         if (!matrix_.factor(h, c)) {
           c_ = 0;
@@ -165,36 +183,36 @@ class FixedBdf final : public Stepper {
       ++counters_.evaluations;
       ++counters_.iterations;
       matrix_.solve(increment_.data());
-      return correct(h);
+      const double change = correct();
+      lost = rule.count() >= newton_policy::multistep_patience && change > newton_policy::multistep_near;
+      return lost ? no_increment : change;
     });
     for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
+    if (lost) trouble = NewtonTrouble::slow;
     if (trouble == NewtonTrouble::slow) last_rate_ = 1;
     return trouble;
   }
 
-  // x <- x - increment; the size of the increment relative to x, both in well scaled unknowns: then rounding is of one
-  // size in all of them.
-  double correct(double h) {
-    const double power[] = {1, std::abs(h), h * h};
-    double largest = 1e-200, change = 0;
+  // x <- x - increment; the size of the increment, relative to what rounding is measured by.
+  double correct() {
+    for (std::size_t i = 0; i < n_; ++i) x_[i] -= increment_[i];
+    noise_.raise(x_.data());
+    double change = 0;
     auto sigma = sigma_.begin();
     for (std::size_t i = 0; i < n_; ++i) {
-      x_[i] -= increment_[i];
-      if (sigma != sigma_.end() && *sigma == i) {
+      if (sigma != sigma_.end() && *sigma == i)
         ++sigma;
-        continue;
-      }
-      const double scale = power[std::clamp(problem_->unknowns()[i].scale, 0, 2)];
-      largest = larger(largest, scale * std::abs(x_[i]));
-      change = larger(change, scale * std::abs(increment_[i]));
+      else
+        change = larger(change, std::abs(increment_[i]) / noise_[i]);
     }
-    return change / largest;
+    return std::numeric_limits<double>::epsilon() * change;
   }
 
   std::shared_ptr<const System> system_;
   BdfOptions options_;
   std::unique_ptr<ImplicitProblem> problem_;
   IterationMatrix matrix_;
+  RoundOff noise_;
   std::unique_ptr<Stepper> starter_;
   std::size_t n_;
   std::optional<ConstraintProjection> projection_;

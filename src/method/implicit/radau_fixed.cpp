@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "hinge/error.hpp"
 #include "method/implicit/radau.hpp"
+#include "method/implicit/radau_coupled.hpp"
 #include "method/implicit/radau_stages.hpp"
+#include "method/implicit/round_off.hpp"
 #include "method/step_failure.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -30,10 +33,11 @@ class RadauStepper final : public Stepper {
         tableau_(radau_tableau(radau.stages > 0 ? radau.stages : 3)),
         problem_(formulate(system_, radau.formulation)),
         stages_(*problem_, tableau_.stages, solver.linear_algebra, counters_),
+        noise_(*system_, *problem_),
         report_(system_, *problem_, radau) {
     stages_.use(tableau_);
     const auto n = static_cast<std::size_t>(problem_->size()), s = static_cast<std::size_t>(tableau_.stages);
-    for (auto* v : {&x0_, &rate0_, &x1_, &rate1_, &noise_, &weight_}) v->assign(n, 0.0);
+    for (auto* v : {&x0_, &rate0_, &x1_, &rate1_, &weight_}) v->assign(n, 0.0);
     for (auto* v : {&z_, &dz_, &old_}) v->assign(n * s, 0.0);
     weight_.resize(s);
     ends_at_.y.resize(static_cast<std::size_t>(system_->ny()));
@@ -41,7 +45,7 @@ class RadauStepper final : public Stepper {
     ends_at_.psi.resize(static_cast<std::size_t>(system_->npsi()));
   }
 
-  void reset() override { known_ = false; }
+  void reset() override { known_ = needs_coupled_ = false; }
 
   StepResult step(State& state, double h) override {
     const bool goes_on = known_ && state.y == ends_at_.y && state.z == ends_at_.z;
@@ -53,7 +57,12 @@ class RadauStepper final : public Stepper {
       return explain_failure(*system_, state, h, "the equations of the accelerations");
     }
     predict(h, goes_on);
-    if (!solve(state.t, h)) {
+    if (!needs_coupled_ && !solve(state.t, h)) {
+      needs_coupled_ = true;  // and so will the steps to come
+      predict(h, goes_on);
+    }
+    if (needs_coupled_ && !solve_coupled(state.t, h)) {
+      needs_coupled_ = false;
       known_ = false;
       return explain_failure(*system_, state, h, "the stage equations", newton_);
     }
@@ -99,21 +108,47 @@ class RadauStepper final : public Stepper {
   }
 
   bool solve(double t, double h) {
-    const std::size_t n = x0_.size(), s = static_cast<std::size_t>(tableau_.stages);
-    set_noise(h);
+    noise_.begin(h, x0_.data(), rate0_.data());
     return solved_by_newton(newton_, [&]() -> Increment {
       if (renew()) {
         linearise(t, h);
+        noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
         if (!stages_.factor(h)) return no_increment;
         newton_.matrix_renewed();
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
-      raise_noise();
-      double size = 0;
-      for (std::size_t i = 0; i < s; ++i)
-        for (std::size_t k = 0; k < n; ++k) size = larger(size, std::abs(dz_[i * n + k]) / noise_[k]);
-      return size;
+      return size();
     });
+  }
+
+  // What is found must be near the guess: with exact derivatives there is no other solution there where the second
+  // increment is up to a quarter of the first (Newton and Kantorovich).
+  bool solve_coupled(double t, double h) {
+    constexpr double alone = 0.25;
+    if (!coupled_) coupled_.emplace(*problem_, tableau_, solver_.linear_algebra, counters_);
+    noise_.begin(h, x0_.data(), rate0_.data());
+    noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
+    newton_.forget();
+    const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+      newton_.matrix_renewed();
+      switch (coupled_->iterate(t, x0_.data(), h, z_.data(), dz_.data())) {
+        case RadauCoupled::Outcome::singular: return no_increment;
+        case RadauCoupled::Outcome::not_finite: return std::numeric_limits<double>::quiet_NaN();
+        case RadauCoupled::Outcome::improved: break;
+      }
+      return size();
+    });
+    return solved && newton_.first_contraction() <= alone;
+  }
+
+  // Of an increment, in units of round-off.
+  double size() {
+    const std::size_t n = x0_.size(), s = static_cast<std::size_t>(tableau_.stages);
+    for (std::size_t i = 0; i < s; ++i) noise_.raise(z_.data() + i * n);
+    double largest = 0;
+    for (std::size_t i = 0; i < s; ++i)
+      for (std::size_t k = 0; k < n; ++k) largest = larger(largest, std::abs(dz_[i * n + k]) / noise_[k]);
+    return largest;
   }
 
   bool renew() const {
@@ -132,65 +167,22 @@ class RadauStepper final : public Stepper {
     ++counters_.full_newton;
   }
 
-  // What rounding does to each unknown: eps |x|, with the sizes of all positions taken together, and of all z. An
-  // unknown that is well scaled as h^b x is found from these, divided by h^b. Other unknowns of a DAE stand for
-  // themselves.
-  void set_noise(double h) {
-    constexpr double epsilon = std::numeric_limits<double>::epsilon(), share = 1e-3, tiny = 1e-200;
-    const std::size_t n = x0_.size(), ny = static_cast<std::size_t>(system_->ny()),
-                      nz = static_cast<std::size_t>(system_->nz());
-    const double size = std::abs(h);
-    const auto reach = [&](std::size_t k) { return std::abs(x0_[k]) + size * std::abs(rate0_[k]); };
-    const bool dae = system_->structure().is_dae;
-    double y = 0, z = 0;
-    for (std::size_t k = 0; k < std::min(ny, n); ++k) y = std::max(y, reach(k));
-    for (std::size_t k = ny; !dae && k < std::min(ny + nz, n); ++k) z = std::max(z, reach(k));
-    if (y == 0) y = size * z;  // at rest in the origin
-    for (std::size_t k = 0; k < n; ++k) {
-      const double up = std::pow(size, -problem_->unknowns()[k].scale);
-      double own = reach(k);
-      if (dae)
-        own = std::max({own, share * y, up > 1 ? y * up : 0});
-      else if (k < ny)
-        own = y;
-      else if (k < ny + nz)
-        own = std::max(z, up > 1 ? y * up : 0);
-      else
-        own = std::max({own, y * up, z * up});
-      noise_[k] = epsilon * std::max(own, tiny);
-    }
-  }
-
-  // Where the motion begins at zero, at rest, sizes are those of the stages.
-  void raise_noise() {
-    constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    const std::size_t n = x0_.size(), ny = static_cast<std::size_t>(system_->ny()),
-                      nz = static_cast<std::size_t>(system_->nz());
-    const auto raise = [&](std::size_t from, std::size_t to) {
-      double moved = 0;
-      for (std::size_t at = 0; at < static_cast<std::size_t>(tableau_.stages) * n; at += n)
-        for (std::size_t k = from; k < to; ++k) moved = std::max(moved, std::abs(z_[at + k]));
-      for (std::size_t k = from; k < to; ++k) noise_[k] = std::max(noise_[k], epsilon * moved);
-    };
-    if (system_->structure().is_dae) return;
-    raise(0, std::min(ny, n));
-    raise(std::min(ny, n), std::min(ny + nz, n));
-  }
-
   std::shared_ptr<const System> system_;
   SolverOptions solver_;
   RadauTableau tableau_;
   std::unique_ptr<ImplicitProblem> problem_;
   RadauStages stages_;
+  RoundOff noise_;
   RadauReport report_;
   State ends_at_;  // y and z after the last step
-  bool known_ = false;
+  bool known_ = false, needs_coupled_ = false;
+  std::optional<RadauCoupled> coupled_;
   double h_old_ = 0;
   // one matrix for all stages: in long steps the contraction is 0.5, and round-off is fifty bits away
   Convergence newton_{2 * solver_.max_iterations, system_->structure().is_symbolic
                                                       ? newton_policy::collocation
                                                       : newton_policy::collocation_by_differences};
-  std::vector<double> x0_, rate0_, x1_, rate1_, noise_, weight_, z_, dz_, old_;
+  std::vector<double> x0_, rate0_, x1_, rate1_, weight_, z_, dz_, old_;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ class RadauStages {
 
   /// F_x and F_x' at a point.
   void linearise(double t, const double* x, const double* rate);
+  const double* f_x() const { return f_x_.data(); }
+  const double* f_rate() const { return f_rate_.data(); }
   /// Does the derivative of unknown k occur in F? As of the last linearise().
   bool is_differential(std::size_t k) const { return differential_[k]; }
   /// Factorises for the step h. False where a matrix is singular.

@@ -6,7 +6,8 @@
 
 namespace hinge {
 
-RootWatch::RootWatch(const Equations& eq, const Graph& graph, std::span<const Node> roots) {
+RootWatch::RootWatch(const Equations& eq, const Graph& graph, std::span<const Node> roots)
+    : ny_(static_cast<int>(eq.y.size())) {
   roots_ = eq.tape(graph, roots);
   scratch_ = roots_->make_scratch();
   values_.resize(roots.size());
@@ -30,6 +31,11 @@ RootWatch::RootWatch(const Equations& eq, const Graph& graph, std::span<const No
 void RootWatch::evaluate(const State& s) {
   const double* const inputs[] = {&s.t, s.y.data(), s.z.data(), s.psi.data()};
   roots_->evaluate(inputs, scratch_.data(), values_.data());
+}
+
+bool RootWatch::depends_on_z(std::size_t k) const {
+  const auto begin = pattern_.column.begin();
+  return std::any_of(begin + pattern_.row_start[k], begin + pattern_.row_start[k + 1], [&](int j) { return j >= ny_; });
 }
 
 const std::vector<double>& RootWatch::margins(const State& s, const Tolerance& tolerance) {

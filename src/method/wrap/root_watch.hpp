@@ -22,6 +22,8 @@ class RootWatch {
   void evaluate(const State& s);
   /// The k-th function at the state evaluated last.
   double operator[](std::size_t k) const { return values_[k]; }
+  /// Is z in the k-th function?
+  bool depends_on_z(std::size_t k) const;
   /// By how much each function moves when all numbers change by their tolerance, near a state.
   const std::vector<double>& margins(const State& s, const Tolerance& tolerance);
 
@@ -40,6 +42,7 @@ class RootWatch {
 
   std::unique_ptr<Evaluator> roots_, slopes_;
   Pattern pattern_;  // of the slopes by y and z
+  int ny_;
   std::vector<double> scratch_, values_, slope_scratch_, slope_values_, margins_;
   std::unique_ptr<Enclosure> bounds_;
   std::vector<Place> places_;  // of the variables of the bounds

@@ -7,6 +7,7 @@
 
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
+#include "method/wrap/state_kinks.hpp"
 #include "method/wrap/time_kinks.hpp"
 
 namespace hinge {
@@ -16,11 +17,12 @@ namespace {
 class SplitSteps final : public Stepper {
  public:
   SplitSteps(std::unique_ptr<Stepper> method, std::shared_ptr<const System> system, TimeKinks kinks,
-             TimeFunctions functions)
+             TimeFunctions functions, StateKinks states)
       : method_(std::move(method)),
         system_(system),
         kinks_(std::move(kinks)),
         functions_(std::move(functions)),
+        states_(std::move(states)),
         jumps_(system) {}
 
   StepResult start(const State& state) override { return method_->start(state); }
@@ -28,15 +30,15 @@ class SplitSteps final : public Stepper {
     // what begins at a kink is not on its wrong side, nor what ends there
     const double from = state.t, to = state.t + h, near = TimeKinks::gap(to);
     reached_ = to;
+    given_ = state;
     if (!(h > 4 * near) || kinks_.next(from - 4 * TimeKinks::gap(from), to + near) > to + near) {
       functions_.look(from, to);
-      return finish(method_->step(state, h));
+      return finish(method_->step(state, h), state);
     }
-    given_ = state;
     StepResult result = in_parts(state, to);
     if (!result) state = given_;
     state.t = result ? to : from;
-    return finish(result);
+    return finish(result, state);
   }
   void reset() override { method_->reset(); }
   const char* discrete_energy_name() const override { return method_->discrete_energy_name(); }
@@ -57,6 +59,7 @@ class SplitSteps final : public Stepper {
     std::vector<Doubt> all = method_->doubts();
     if (kinks_.lost_from() < reached_) all.push_back(kinks_.doubt());
     if (auto doubt = functions_.doubt()) all.push_back(std::move(*doubt));
+    if (auto doubt = states_.doubt()) all.push_back(std::move(*doubt));
     return all;
   }
 
@@ -106,7 +109,12 @@ class SplitSteps final : public Stepper {
     return {};
   }
 
-  StepResult finish(StepResult result) {
+  StepResult finish(StepResult result, const State& state) {
+    if (result && !states_.empty()) {
+      end_ = state;
+      end_.t = reached_;
+      states_.look(given_, end_);
+    }
     counters_ = method_->counters();
     multipliers_ = method_->multipliers();
     return result;
@@ -116,8 +124,9 @@ class SplitSteps final : public Stepper {
   std::shared_ptr<const System> system_;
   TimeKinks kinks_;
   TimeFunctions functions_;
+  StateKinks states_;
   PrescribedJumps jumps_;
-  State given_;
+  State given_, end_;
   long split_ = 0;
   double first_ = 0, reached_ = 0;
 };
@@ -129,8 +138,10 @@ std::unique_ptr<Stepper> split_at_kinks(std::unique_ptr<Stepper> method, std::sh
   if (!symbolic || system->structure().has_noise) return method;
   TimeKinks kinks(symbolic->equations());
   TimeFunctions functions(symbolic->equations());
-  if (kinks.empty() && functions.empty()) return method;
-  return std::make_unique<SplitSteps>(std::move(method), std::move(system), std::move(kinks), std::move(functions));
+  StateKinks states(system);
+  if (kinks.empty() && functions.empty() && states.empty()) return method;
+  return std::make_unique<SplitSteps>(std::move(method), std::move(system), std::move(kinks), std::move(functions),
+                                      std::move(states));
 }
 
 }  // namespace hinge

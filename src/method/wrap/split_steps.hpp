@@ -1,5 +1,6 @@
 // Steps of given length on equations with kinks and jumps that depend on t alone (time_kinks.hpp): a step that would
-// pass over such a time is made in parts, which end there and begin anew.
+// pass over such a time is made in parts, which end there and begin anew. Conditions on the motion are watched
+// (state_kinks.hpp).
 #pragma once
 
 #include <memory>
