@@ -151,7 +151,11 @@ struct ContactOptions {
   /// One problem of many, step after step, for `auto`: up to 200 rows of W are solved to what rounding leaves, which
   /// may be more than the tolerance, and what is slow gets less time.
   bool stepping = false;
-  bool polish = false;  ///< when stepping, up to 200 rows of W: Newton's iteration on top, to rounding
+  bool polish = false;  ///< when stepping, up to 200 rows: Newton's iteration on top, to rounding
+  /// Where several r solve the problem, the one of least sum_i trace(W_ii)/d |r_i|^2 among those with the velocities
+  /// found, whoever found them. Round cones and LCPs without bilateral rows; docs/theory/contact.md.
+  bool least_norm = false;
+  double sweeps = 0;  ///< what `auto` may do at most, in sweeps over all contacts, factorisations included; 0: no limit
   void validate() const;
 };
 
@@ -170,6 +174,8 @@ struct ContactReport {
   int iterations = 0;
   int factorisations = 0;
   long contact_updates = 0;  ///< local problems solved by block Gauss-Seidel; contacts at rest are passed over
+  double work = 0;           ///< all that was done, in contact updates between bodies (some 150 operations)
+  bool not_unique = false;   ///< with least_norm: other r solve the problem as well
   bool converged() const { return status == ContactStatus::converged; }
 };
 

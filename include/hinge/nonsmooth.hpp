@@ -24,26 +24,32 @@ struct ContactSolving {
 
 /// What a contact demands of a step.
 enum class GapTreatment {
+  automatic,   ///< both for bodies, velocity for other systems, and where theta or activation are given
   velocity,    ///< contacts that are closed, or about to close: u_N + e u_N^- >= 0
   linearised,  ///< g + h u_N >= 0 for all contacts nearby; no restitution
   nonlinear,   ///< g(y1) >= 0 itself; no restitution
+  both,        ///< g + h u_N >= 0 for positions, then u_N + e u_N^- >= 0 for velocities; for bodies
 };
 
 enum class ImpactLaw {
+  automatic,   ///< rounds between bodies, else newton
   newton,      ///< 0 <= u_N+ + e u_N^- _|_ r_N >= 0, all contacts at once
   poisson,     ///< two phases: compression, then e times its impulse
   moreau,      ///< the laws of contact and friction hold for the average (u+ + e u-)/(1 + e), all components
-  sequential,  ///< one contact after the other
+  sequential,  ///< one contact after the other; of bodies those that approach equally fast together
+  rounds,      ///< all contacts that approach now together, then those that approach after it, until none does
 };
 
 struct MoreauJeanOptions {
-  double theta = 0;  ///< 1/2 to 1; 0: 1/2 with gap velocity, else 1
-  GapTreatment gap = GapTreatment::velocity;
+  double theta = 0;  ///< 1/2 to 1; 0: 1/2 with gap velocity, else 1; both has none
+  GapTreatment gap = GapTreatment::automatic;
   double activation = 0.5;  ///< gamma: a contact is active where g + gamma h u_N <= eps
-  ImpactLaw impact = ImpactLaw::newton;
+  ImpactLaw impact = ImpactLaw::automatic;
   bool last_first = false;  ///< sequential: the last approaching contact first
   ContactSolving solving{};
-  double recover = 0;  ///< linearised, nonlinear: penetration is undone at this speed at most; 0: no limit
+  /// Penetration is undone at this speed at most; 0: no limit. Negative: by a hundredth of the smallest body per step.
+  /// With both, and where it is negative, by positions alone; else the speed becomes one of the bodies.
+  double recover = -1;
   Projection projection = Projection::both;
   /// Forces at the end of the step are solved for; explicit ones are taken in the middle, by a prediction. Automatic:
   /// implicit up to 3000 velocities.

@@ -2,12 +2,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "body/multibody_system.hpp"
 #include "hinge/error.hpp"
 #include "hinge/multibody.hpp"
 
 namespace hinge {
+
+namespace {
+
+double thickness(const Shape& shape, int dimension) {
+  switch (shape.kind) {
+    case Shape::Kind::sphere:
+    case Shape::Kind::capsule: return 2 * shape.radius;
+    case Shape::Kind::cylinder: return std::min(2 * shape.radius, shape.length);
+    case Shape::Kind::box: return shape.size.head(dimension).minCoeff();
+    case Shape::Kind::mesh: {
+      Eigen::Vector3d low = shape.vertices.front(), high = low;
+      for (const Eigen::Vector3d& v : shape.vertices) low = low.cwiseMin(v), high = high.cwiseMax(v);
+      return (high - low).head(dimension).minCoeff();
+    }
+    case Shape::Kind::plane: break;
+  }
+  return INFINITY;
+}
+
+}  // namespace
+
+double BodyTable::smallest() const {
+  double smallest = INFINITY;
+  for (const Collider& c : colliders)
+    if (c.body >= 0) smallest = std::min(smallest, thickness(c.shape, dimension));
+  return smallest;
+}
 
 bool BodyTable::can_collide() const {
   constexpr std::size_t many = 2000;  // among so many there will be a pair
@@ -32,6 +61,29 @@ double BodyTable::fastest(const double* z) const {
     most = std::max(most, std::sqrt(v) + std::sqrt(w) * reach[b]);
   }
   return most;
+}
+
+double BodyTable::thinnest() const {
+  const auto half_width = [&](const Shape& s) {
+    switch (s.kind) {
+      case Shape::Kind::sphere:
+      case Shape::Kind::capsule: return s.radius;
+      case Shape::Kind::cylinder: return std::min(s.radius, s.length / 2);
+      case Shape::Kind::box: return s.size.head(dimension).minCoeff() / 2;
+      case Shape::Kind::mesh: {  // of all plates of this volume and reach R the area is at most pi R^2, in the plane 2
+                                 // R
+        const Eigen::Vector3d centre = s.centre_of_mass(dimension);
+        double farthest = 0;
+        for (const Eigen::Vector3d& v : s.vertices) farthest = std::max(farthest, (v - centre).norm());
+        return s.volume(dimension) / (2 * (dimension == 2 ? 2 * farthest : std::numbers::pi * farthest * farthest));
+      }
+      case Shape::Kind::plane: break;
+    }
+    return std::numeric_limits<double>::infinity();
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (const Collider& c : colliders) least = std::min(least, half_width(c.shape));
+  return least;
 }
 
 BodyPose BodyTable::pose(const double* y, std::size_t body) const {

@@ -26,8 +26,18 @@ struct BodyTurn {
   Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();
 };
 
+/// A joint or a spring, to be drawn: points and axis along the principal axes of the body, in space for -1.
+struct BodyLink {
+  std::string name, kind;  ///< as the model file calls the kind; "spring"
+  int a = -1, b = -1;
+  Eigen::Vector3d point_a, point_b;
+  Eigen::Vector3d axis = Eigen::Vector3d::Zero();  ///< of a; zero: it has none
+};
+
 struct BodyTable {
   int dimension = 3;
+  Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
+  std::vector<BodyLink> links;
   std::vector<BodyTurn> counted;
   std::vector<BodyPlace> places;  ///< of all bodies that move
   std::vector<BodyPose> frames;   ///< of the named ones, which come first: the user's frame along the principal axes
@@ -46,6 +56,11 @@ struct BodyTable {
   void move(const double* y, const double* z, double h, double* out) const;
   /// No surface moves faster than this towards another that rests.
   double fastest(const double* z) const;
+  /// The smallest thickness of all shapes on bodies that move; infinity where there are none.
+  double smallest() const;
+  /// Half the least width of all shapes, fixed ones too; of a mesh at most that. What moves further into another may
+  /// come out on its other side. Infinite where there are but planes.
+  double thinnest() const;
   BodyPose pose(const double* y, std::size_t body) const;
 };
 

@@ -77,6 +77,8 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
   for (const double x : {pa.sum(), pb.sum(), o.axis.sum()})
     if (!std::isfinite(x)) throw BodyError("point", "a point or the axis of a joint is not finite");
   if (plane && (pa(2) != 0 || pb(2) != 0)) throw BodyError("point", "points of the plane have two coordinates");
+  out.start_a = pa;
+  out.start_b = pb;
   out.point_a = a.frame.point(a.local_point(pa));
   out.point_b = b.frame.point(b.local_point(pb));
   const Vector d = out.point_b - out.point_a;

@@ -190,6 +190,9 @@ void Multibody::joint(const JointOptions& options) {
     s.turns.push_back({*e.angle_rate, a.number, b.number, a.number < 0 ? axis : a.local_direction(axis)});
   }
   s.joints.push_back(joint);
+  const bool turns_or_slides = e.angle || e.position || o.kind == JointKind::universal;
+  s.links.push_back({o.name, joint_name(o.kind), a.number, b.number, a.link_point(e.start_a), b.link_point(e.start_b),
+                     turns_or_slides ? a.link_direction(o.axis) : Vector3d::Zero().eval()});
   motor(s.joints.size() - 1, {o.angle, o.torque, o.position, o.force});
   if (!(o.damping >= 0) || !std::isfinite(o.damping))
     throw BodyError("damping", fmt::format("damping = {:g}; it is 0 or positive", o.damping));
@@ -315,6 +318,7 @@ void Multibody::spring(const SpringOptions& o) {
   }
   s.apply(b, rb, force);
   s.apply(a, ra, -force);
+  s.links.push_back({o.name, "spring", a.number, b.number, a.link_point(pa), b.link_point(pb)});
   if (o.damping > 0) s.applied_force = true;
 }
 

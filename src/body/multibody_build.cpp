@@ -68,6 +68,8 @@ void append_equations(const PlacedBody& body, const Vector3d& gravity, bool plan
 BodyTable Multibody::Parts::table() const {
   BodyTable table;
   table.dimension = dimension;
+  table.gravity = gravity;
+  table.links = links;
   double length = 0;
   // Fixed bodies are all one body to the collision room; those with joints have a group of their own, which the bodies
   // on these joints leave out.

@@ -30,6 +30,9 @@ struct PlacedBody {
   /// A point and a direction of the start, along the principal axes.
   Eigen::Vector3d local_point(const Eigen::Vector3d& p) const { return q.conjugate() * (p - x); }
   Eigen::Vector3d local_direction(const Eigen::Vector3d& d) const { return q.conjugate() * d; }
+  /// The same of a body that moves; as they are where it does not.
+  Eigen::Vector3d link_point(const Eigen::Vector3d& p) const { return number < 0 ? p : local_point(p); }
+  Eigen::Vector3d link_direction(const Eigen::Vector3d& d) const { return number < 0 ? d : local_direction(d); }
 };
 
 /// Mass, moments, centre and axes from the options. Throws BodyError.
@@ -52,6 +55,7 @@ struct JointEquations {
   Expression sine = 0.0, cosine = 0.0;  ///< of the angle, in space
   Vector axis{};                        ///< of the free rotation or translation, in space, fixed in a
   Vector point_a{}, point_b{};          ///< in space
+  Eigen::Vector3d start_a, start_b;     ///< these at the start
 };
 JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);
 
@@ -84,8 +88,8 @@ struct Multibody::Parts {
   std::vector<Block> turn_blocks;
   int turn_count = 0;
   std::vector<Expression> turn_coordinates;
-  std::vector<std::string> spring_names;
-  Expression potential = 0.0;  ///< of springs
+  std::vector<BodyLink> links;  ///< joints and springs, to be drawn
+  Expression potential = 0.0;   ///< of springs
   bool applied_force = false;
   // coordinates
   std::vector<Block> y_blocks, z_blocks;

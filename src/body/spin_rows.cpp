@@ -1,26 +1,12 @@
 #include "body/spin_rows.hpp"
 
-#include <cmath>
+#include "body/turn.hpp"
 
 namespace hinge {
 
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// exp(-[a]) = 1 - s [a] + c (a a^T - |a|^2),  s = sin|a|/|a|,  c = (1 - cos|a|)/|a|^2
-void back_by(const double* a, double square, double* out) {
-  double s = 1 - square / 6, c = 0.5 - square / 24;
-  if (square > 1e-7) {
-    const double angle = std::sqrt(square), half = std::sin(angle / 2);
-    s = std::sin(angle) / angle;
-    c = 2 * half * half / square;
-  }
-  const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      out[3 * i + j] = (i == j ? 1 - c * square : 0.0) + c * a[i] * a[j] - s * cross[3 * i + j];
-}
 
 }  // namespace
 
@@ -29,14 +15,15 @@ SpinRows::SpinRows(const BodyTable& table, int nz) {
   first_.assign(at(nz), -1);
   for (std::size_t b = 0; b < table.places.size(); ++b) {
     spins_.push_back(table.places[b].spin);
+    rotations_.push_back(table.places[b].rotation);
     first_[at(table.places[b].spin)] = static_cast<int>(b);
   }
   turns_.resize(9 * spins_.size());
   turning_.resize(spins_.size());
 }
 
-void SpinRows::turn(const double* z, double time, ContactList& list) {
-  if (time == 0 || list.count == 0) return;
+bool SpinRows::turn(const double* z, double time, ContactList& list) {
+  if (time == 0 || list.count == 0) return false;
   bool any = false;
   for (std::size_t b = 0; b < spins_.size(); ++b) {
     const double* w = z + spins_[b];
@@ -44,9 +31,24 @@ void SpinRows::turn(const double* z, double time, ContactList& list) {
     turning_[b] = square > 1e-34;  // else nothing that a double could hold
     if (!turning_[b]) continue;
     any = true;
-    back_by(a, square, turns_.data() + 9 * b);
+    back_by(a, turns_.data() + 9 * b);
   }
-  if (!any) return;
+  if (any) apply(list);
+  return any;
+}
+
+bool SpinRows::turn_between(const double* y0, const double* y1, ContactList& list) {
+  if (list.count == 0) return false;
+  bool any = false;
+  for (std::size_t b = 0; b < spins_.size(); ++b) {
+    turning_[b] = back_between(y0 + rotations_[b], y1 + rotations_[b], turns_.data() + 9 * b);
+    any = any || turning_[b];
+  }
+  if (any) apply(list);
+  return any;
+}
+
+void SpinRows::apply(ContactList& list) const {
   const int columns = list.first[at(list.count)];
   for (int k = 0; k < columns; ++k) {
     const int body = first_[at(list.column[at(k)])];

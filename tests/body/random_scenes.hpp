@@ -195,6 +195,22 @@ class WatchedRun {
             copy(Q::constraint_rate_z, system.pattern(Q::constraint_rate_z).entries())};
   }
 
+  static Quaterniond rotation(const State& s, int body) {
+    const double* q = s.y.data() + 7 * body + 3;
+    return Quaterniond(q[0], q[1], q[2], q[3]).normalized();
+  }
+
+  // R0^T ((c - x) x d), where d is the row over the body's velocity, three columns before
+  static double row_at_start(const ContactList& l, int i, int k, int row, const State& old) {
+    const int body = l.column[at(k)] / 6, axis = l.column[at(k)] % 6 - 3, first = k - axis - 3;
+    Vector3d arm, d;
+    for (int j = 0; j < 3; ++j) {
+      arm(j) = l.point[at(3 * i + j)] - old.y[at(7 * body + j)];
+      d(j) = l.H[at((first + j) * 3 + row)];
+    }
+    return (rotation(old, body).conjugate() * arm.cross(d))(axis);
+  }
+
   static void raise(double& worst, double now) {
     if (!(now <= worst)) worst = now;  // also what is no number
   }
@@ -212,6 +228,22 @@ class WatchedRun {
         if (steps_ > 0) z0[k] = (old.y[k] - earlier_[k]) / h;
         if (steps_ == 0) z0[k] = old.z[k] - h / 2 * m0.force[k] / m0.mass[k];
       }
+    // Bodies turn by w1, less half of what the spin changes by itself: E(h/2 w) J w = J w0 is the w of that.
+    std::vector<double> displacement = z1;
+    for (int s = 3; scene_.dimension == 3 && s < std::ssize(z1); s += 6) {
+      const auto J = [&](int i) {
+        return m1.mass[at(scene_.system->pattern(Quantity::momentum_z).row_start[at(s + i)])];
+      };
+      const Vector3d w0(z0[at(s)], z0[at(s + 1)], z0[at(s + 2)]), moments(J(0), J(1), J(2)),
+          L = moments.cwiseProduct(w0);
+      const auto after = [&](const Vector3d& w, double time) -> Vector3d {
+        if (w.norm() == 0) return w;
+        return (Eigen::AngleAxisd(-time * w.norm(), w.normalized()) * L).cwiseQuotient(moments);
+      };
+      Vector3d w = w0;
+      for (int k = 0; k < 60; ++k) w = after(w, h / 2);
+      for (int k = 0; k < 3; ++k) displacement[at(s + k)] -= after(w, h)(k) - w(k);
+    }
     double fastest = 1, largest = 1e-300;
     for (const double z : z1) fastest = std::max(fastest, std::abs(z));
     for (const double r : c.impulse) largest = std::max(largest, std::abs(r));
@@ -236,13 +268,16 @@ class WatchedRun {
     carried = 0;
     for (int i = 0; i < l.count; ++i) {
       const double* r = c.impulse.data() + i * d;
-      double u0[3] = {}, u1[3] = {}, force[3] = {};
+      double u0[3] = {}, u1[3] = {}, force[3] = {}, moved = 0;  // moved: by what positions change
       for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
         for (int row = 0; row < d; ++row) {
           const double H = l.H[at(k * d + row)];
-          u0[row] += H * z0[at(l.column[at(k)])];
           u1[row] += H * z1[at(l.column[at(k)])];
-          impulse[at(l.column[at(k)])] += H * r[row];
+          // rows over spins in space are in the axes of the end
+          const double H0 = d == 3 && l.column[at(k)] % 6 >= 3 ? row_at_start(l, i, k, row, old) : H;
+          u0[row] += H0 * z0[at(l.column[at(k)])];
+          if (row == 0) moved += H0 * displacement[at(l.column[at(k)])];
+          impulse[at(l.column[at(k)])] += H0 * r[row];
         }
       for (int row = 0; row < d; ++row) {
         work += r[row] * (u0[row] + u1[row]) / 2;
@@ -259,7 +294,7 @@ class WatchedRun {
           promises = r[0] > 0 || l.gap[at(i)] + law_.activation * h * u0[0] <= 0;
           n = u1[0] + e * u0[0];
           break;
-        case Promise::linearised: n = u1[0] + l.gap[at(i)] / h; break;
+        case Promise::linearised: n = moved + l.gap[at(i)] / h; break;
         case Promise::nonlinear: n = promised[at(i)]; break;
         case Promise::schatzman:
           promises = steps_ > 0;
@@ -302,6 +337,24 @@ class WatchedRun {
           schatzman ? h * m0.force[at(i)] : h * ((1 - law_.theta) * m0.force[at(i)] + law_.theta * m1.force[at(i)]);
       defect[at(i)] = p - f - impulse[at(i)];
       scale = std::max({scale, std::abs(p), std::abs(f), std::abs(impulse[at(i)])});
+    }
+    // Spins in space: angular momentum along the axes of the end, with torques alone in the place of the forces.
+    for (int s = 3; scene_.dimension == 3 && s < std::ssize(z1); s += 6) {
+      Vector3d start, end;
+      for (int k = 0; k < 3; ++k) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        const auto J = [&](int i) { return m1.mass[at(mass.row_start[at(s + i)])]; };
+        const double gyroscopic0 = (J(a) - J(b)) * z0[at(s + a)] * z0[at(s + b)],
+                     gyroscopic1 = (J(a) - J(b)) * z1[at(s + a)] * z1[at(s + b)];
+        start(k) =
+            J(k) * z0[at(s + k)] + h * (1 - law_.theta) * (m0.force[at(s + k)] - gyroscopic0) + impulse[at(s + k)];
+        end(k) = J(k) * z1[at(s + k)] - h * law_.theta * (m1.force[at(s + k)] - gyroscopic1);
+      }
+      const Vector3d turned = rotation(state, s / 6).conjugate() * (rotation(old, s / 6) * start);
+      for (int k = 0; k < 3; ++k) {
+        defect[at(s + k)] = end(k) - turned(k);
+        scale = std::max(scale, std::abs(end(k)));
+      }
     }
     for (int j = 0; j < joints.rows; ++j)
       for (int k = joints.row_start[at(j)]; k < joints.row_start[at(j) + 1]; ++k) {

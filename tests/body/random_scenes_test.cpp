@@ -25,6 +25,8 @@ struct Case {
 
 MethodChoice stepping(G gap, F friction = F::coulomb, double theta = 0) {
   MoreauJeanOptions o{.theta = theta, .gap = gap};
+  o.impact = ImpactLaw::newton;  // whose laws are looked at
+  o.recover = 0;                 // the laws as they are written; penetration that positions alone undo is another one
   o.solving.friction = friction;
   return moreau_jean(o);
 }

@@ -72,7 +72,8 @@ TEST(MethodOptions, DefaultsAreThoseOfTheStructures) {
   }
   const MoreauJeanOptions contacts;
   EXPECT_EQ(std::stod(option_of("moreau-jean", "activation")->default_value), contacts.activation);
-  EXPECT_EQ(std::stod(option_of("moreau-jean", "recover")->default_value), contacts.recover);
+  EXPECT_LT(contacts.recover, 0);  // by the size of the bodies, as "default" says
+  EXPECT_TRUE(option_of("moreau-jean", "recover")->default_value.empty());
   EXPECT_EQ(std::stoi(option_of("moreau-jean", "facets")->default_value), contacts.solving.facets);
   EXPECT_EQ(std::stod(option_of("event-driven", "v_stop")->default_value), EventDrivenOptions{}.v_stop);
   EXPECT_EQ(std::stod(option_of("event-driven", "base_tolerance")->default_value), EventDrivenOptions{}.base_tolerance);

@@ -3,11 +3,31 @@
 //   Poisson      compression  K contains r_c _|_ u_c;  expansion  r_N = e r_cN + x, 0 <= x _|_ u_N >= 0,
 //                |r_T| <= mu r_N opposite to u_T; polyhedral: r_T in the polygon; convexified: r in K with r_N >= e
 //                r_cN, and u against it in the sense of minimal energy
-//   sequential   one approaching contact after the other, u_N+ = -e u_N^-, until none approaches
+//   sequential   one approaching contact after the other, u_N+ = -e u_N^-, until none approaches. Gaps as expressions:
+//   in
+//                the order of the model. Contacts of bodies have no order that a user knows: those that approach
+//                equally fast, to rounding, are struck together, so that a symmetric scene stays symmetric
+//   rounds       all contacts that approach now are struck together, u_N+ + e u_N^- >= 0 _|_ r_N >= 0 with friction
+//                among these alone, then those that approach after it, until none does. Closed contacts without
+//                restitution, u_N = 0, take part in every round. No order is involved: a mirrored scene has the
+//                mirrored result.
 //
 // Poisson's expansion with friction is solved by projected Gauss-Seidel: its friction bound contains e r_cN, which no
 // cone does. A sequence that has not come to its end (for e < 1 it may be infinite) is ended by a common impact without
+// restitution. In rounds a contact is struck until e^k < 1/100, k the number of its strikes, and left alone below 1e-8
+// of the largest approach at the beginning; what still approaches then is stopped by the step, which has no
 // restitution.
+//
+// Rounds give the velocities u_N+ that the contacts struck rebound with; a step demands these of its own impulses, all
+// at once: r_N >= 0 _|_ u_N >= u_N+. Without forces and friction the sum of all impulses of the rounds solves that, and
+// so does nothing else; and one contact has Newton's law.
+//
+// Energy of a round: dT = sum r.(u+ + u-)/2, which is sum (1 - e) r_N u_N^-/2 <= 0 without friction. With friction and
+// restitution it may be positive; then r = (1 - s) r_0 + s r_e, with the impulses r_0 for e = 0, whose dT <= 0, and the
+// largest s for which nothing is created.
+//
+// Reference for rounds: B. Smith, D. Kaufman, E. Vouga, R. Tamstorf, E. Grinspun, ACM Trans. Graph. 31 (2012) 106,
+// whose generalized reflections they are for e = 1.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -15,13 +35,14 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/contact_step.hpp"
+#include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr int most_sweeps = 100000, most_impacts = 20000;
+constexpr int most_sweeps = 100000, most_impacts = 20000, most_rounds = 100;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -118,33 +139,40 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
   velocities(z, u.data());
   double scale = 0;
   for (int k = 0; k < n; k += d_) scale = std::max(scale, std::abs(u[k]));
+  const bool bodies = system_->structure().has_bodies;
   int impacts = 0;
   for (; impacts < most_impacts; ++impacts) {
-    int next = -1;
-    for (int c = 0; c < nc && next < 0; ++c) {
+    std::vector<int> next;  // the first that approaches, and those that do it as fast
+    for (int c = 0; c < nc; ++c) {
       const int k = last_first ? nc - 1 - c : c;
-      if (u[k * d_] < -1e-14 * scale && !idle_[at(k * d_)]) next = k;
+      if (!(u[k * d_] < -1e-14 * scale) || idle_[at(k * d_)]) continue;
+      if (next.empty() || (bodies && std::abs(u[k * d_] - u[next[0] * d_]) <= 1e-10 * std::abs(u[k * d_])))
+        next.push_back(k);
     }
-    if (next < 0) break;
-    const int first = next * d_;
-    const double e = l.restitution[at(active[at(next)])];
-    Eigen::VectorXd r(d_);
-    if (d_ == 1) {
-      r[0] = -(1 + e) * u[first] / W_(first, first);
+    if (next.empty()) break;
+    std::vector<Eigen::Index> rows_of_next;
+    for (const int k : next)
+      for (int row = 0; row < d_; ++row) rows_of_next.push_back(k * d_ + row);
+    Eigen::VectorXd r(std::ssize(rows_of_next));
+    if (next.size() == 1 && d_ == 1) {
+      const double e = l.restitution[at(active[at(next[0])])];
+      r[0] = -(1 + e) * u[next[0]] / W_(next[0], next[0]);
     } else {
       ContactProblem p;
       p.dimension = d_;
       p.friction = options_.friction;
       p.facets = options_.facets;
-      p.W = W_.block(first, first, d_, d_).sparseView(1, 0);
+      p.W = Eigen::MatrixXd(W_(rows_of_next, rows_of_next)).sparseView(1, 0);
       p.W.makeCompressed();
-      p.q = u.segment(first, d_);
-      p.q[0] += e * u[first];
-      p.mu = {friction(next)};
+      p.q = u(rows_of_next);
+      for (std::size_t k = 0; k < next.size(); ++k) {
+        p.q[static_cast<Eigen::Index>(k) * d_] += l.restitution[at(active[at(next[k])])] * u[next[k] * d_];
+        p.mu.push_back(d_ > 1 ? friction(next[k]) : 0);
+      }
       if (!solve_dense(p, r)) return false;
     }
-    total.segment(first, d_) += r;
-    u += W_.middleCols(first, d_) * r;
+    total(rows_of_next) += r;
+    u += W_(Eigen::all, rows_of_next) * r;
   }
   if (impacts == most_impacts) {
     Eigen::VectorXd common;
@@ -156,6 +184,80 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
     axpy(impulse[at(k)], X_.col(k).data(), nz_, z);
   }
   return true;
+}
+
+// One round: z after the members have been struck, with restitution or without; their impulses are in contact_impulse.
+bool ContactStep::strike_members(const Eigen::VectorXd& before, double restitution, Eigen::VectorXd& z) {
+  const ContactList& l = list();
+  Eigen::VectorXd right = Eigen::VectorXd::Zero(nz_), c = Eigen::VectorXd::Zero(m_), w(rows());
+  multiply_add(matrix_, S_.data(), z.data(), 1.0, right.data());
+  multiply_add(joints_, C_.data(), z.data(), -1.0, c.data());
+  for (int k = 0; k < rows(); ++k) {
+    const int i = active[at(k / d_)];
+    w[k] = l.drift[at(i * d_ + k % d_)] + (k % d_ == 0 ? restitution * l.restitution[at(i)] * before[k] : 0);
+  }
+  solved_ = false;
+  return solve(right.data(), c.data(), w.data(), z.data());
+}
+
+bool ContactStep::rounds(const double* S, const double* C, const double* z_before, std::vector<double>& rebound) {
+  const ContactList& l = list();
+  rebound.assign(active.size(), 0.0);
+  if (std::none_of(active.begin(), active.end(), [&](int i) { return l.restitution[at(i)] > 0; })) return true;
+  const std::vector<int> all = active;
+  Eigen::VectorXd u(rows()), z = Eigen::Map<const Eigen::VectorXd>(z_before, nz_), before, after, z0, z1, r;
+  velocities(z.data(), u.data());
+  double scale = 0;
+  for (int k = 0; k < rows(); k += d_) scale = std::max(scale, -u[k]);
+  std::vector<double> left(all.size(), 1.0);  // of each contact: e to the power of its strikes
+  std::vector<char> struck(all.size(), 0);
+  std::vector<int> members;
+  bool good = true;
+  for (int round = 0; good && round < most_rounds; ++round) {
+    bool approach = false;
+    members.clear();
+    for (int k = 0; k < static_cast<int>(all.size()); ++k) {
+      const double e = l.restitution[at(all[at(k)])];
+      const bool closes = u[k * d_] < -1e-8 * scale && left[at(k)] > 0.01;
+      approach = approach || closes;
+      if (closes) left[at(k)] *= e;
+      if (closes || (e == 0 && u[k * d_] <= 1e-12 * scale)) members.push_back(k);
+    }
+    if (!approach) break;
+    active.clear();
+    for (const int k : members) active.push_back(all[at(k)]);
+    before.resize(rows());
+    after.resize(rows());
+    velocities(z.data(), before.data());
+    z0 = z;
+    good = factor(S, C) && strike_members(before, 1, z);
+    if (!good) break;
+    r = Eigen::Map<const Eigen::VectorXd>(contact_impulse.data(), rows());
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (r[static_cast<Eigen::Index>(k) * d_] > 0) struck[at(members[k])] = 1;
+    velocities(z.data(), after.data());
+    if (const double gain = r.dot(before + after) / 2; gain > 1e-12 * std::abs(r.dot(before))) {
+      z1 = z;
+      z = z0;
+      good = strike_members(before, 0, z);
+      // dT(s) = f + b s + a s^2 with dT(0) = f <= 0 and dT(1) = gain
+      const Eigen::VectorXd r0 = Eigen::Map<const Eigen::VectorXd>(contact_impulse.data(), rows()), elastic = after;
+      velocities(z.data(), after.data());
+      const double f = std::min(0.0, r0.dot(before + after) / 2);
+      const double a = (r - r0).dot(elastic - after) / 2, b = gain - f - a;
+      const double root = std::sqrt(std::max(0.0, b * b - 4 * a * f));
+      const double s = b > 0 ? -2 * f / (b + root) : a > 0 ? (root - b) / (2 * a) : 0;
+      z += s * (z1 - z);
+      ++limited_rounds;
+    }
+    active = all;
+    velocities(z.data(), u.data());
+  }
+  active = all;
+  solved_ = false;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (struck[k]) rebound[k] = std::max(0.0, u[static_cast<Eigen::Index>(k) * d_]);
+  return good;
 }
 
 }  // namespace hinge

@@ -36,6 +36,11 @@ std::vector<OptionInfo> contact_options() {
           integer_row("threads", "1", {1, 1024}, "for contact problems")};
 }
 
+ImpactLaw law_of(ImpactLaw law, const System& system) {
+  if (law != ImpactLaw::automatic) return law;
+  return system.structure().has_bodies ? ImpactLaw::rounds : ImpactLaw::newton;
+}
+
 OptionInfo sequence_option() {
   return word_row("sequence", {"first", "last"}, "of sequential impacts: which approaching contact comes first");
 }
@@ -85,6 +90,14 @@ void append_energy_warning(const System& system, std::vector<std::string>& list)
         "Newton's law of impact may create energy where a contact has both restitution and friction ({} has); "
         "moreau-jean with impact = \"moreau\" never does",
         name));
+}
+
+void append_limited(long impacts, std::vector<std::string>& list) {
+  if (impacts > 0)
+    list.push_back(
+        fmt::format("in {} impacts restitution and friction together would have created energy; bodies "
+                    "rebound with less",
+                    impacts));
 }
 
 std::vector<std::string> energy_warnings(const System& system) {

@@ -23,6 +23,8 @@ std::shared_ptr<const System> suitable(std::shared_ptr<const System> system, con
 
 /// cone, facets, solver, solver_tolerance, threads
 std::vector<OptionInfo> contact_options();
+/// What ImpactLaw::automatic is for a system; other laws are themselves.
+ImpactLaw law_of(ImpactLaw law, const System& system);
 /// sequence, of sequential impacts
 OptionInfo sequence_option();
 ContactSolving contact_solving(const GivenOptions& options);
@@ -31,5 +33,7 @@ std::string describe(const ContactSolving& solving);
 /// Newton's law of impact with restitution and friction may create energy.
 void append_energy_warning(const System& system, std::vector<std::string>& list);
 std::vector<std::string> energy_warnings(const System& system);
+/// A remark where rebounds were limited so that they create no energy.
+void append_limited(long impacts, std::vector<std::string>& list);
 
 }  // namespace hinge

@@ -109,8 +109,12 @@ bool ContactStep::factor(const double* S, const double* C) {
   std::copy_n(S, S_.size(), S_.data());
   std::copy_n(C, C_.size(), C_.data());
   few_ = few();
-  by_bodies_ = !few_ && bodies_ && bodies_->masses(S);
+  by_bodies_ = bodies_ && !(few_ && (always_dense_ || m_ > 0 || options_.solver != "auto" || !rows_move_bodies())) &&
+               bodies_->masses(S);
+  joints_factored_ = false;
+  if (by_bodies_ && (few_ || m_ == 0)) return true;
   if (few_) return kernel_.factor(S, nullptr, C) && make_delassus();
+  joints_factored_ = m_ > 0 && kernel_.factor(S, nullptr, C);
   if (!by_bodies_)
     root_.emplace(SparseRows(Eigen::Map<const SparseRows>(nz_, nz_, std::ssize(S_), matrix_.row_start.data(),
                                                           matrix_.column.data(), S_.data())));
@@ -119,10 +123,22 @@ bool ContactStep::factor(const double* S, const double* C) {
 
 bool ContactStep::few() const { return rows() <= few_rows || (always_dense_ && rows() <= most_dense); }
 
+// A frictionless contact may have empty rows.
+bool ContactStep::rows_move_bodies() const {
+  const ContactList& l = list();
+  for (const int i : active)
+    for (int row = 0; row < d_; ++row) {
+      double size = 0;
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) size += std::abs(l.H[at(k * d_ + row)]);
+      if (!(size > 0)) return false;
+    }
+  return true;
+}
+
 // S is definite where W says nothing else; where there is no W, by its factorisation.
 bool ContactStep::definite() const {
-  if (few_) return !negative_;
-  return by_bodies_ || root_->failure().empty();
+  if (by_bodies_) return true;
+  return few_ ? !negative_ : root_->failure().empty();
 }
 
 // X = [S C^T; C 0]^-1 [H^T; 0],  W = H X
@@ -200,9 +216,9 @@ bool ContactStep::solve(const double* right, const double* c, const double* w, d
   failure.clear();
   warm_start();
   contact_impulse.assign(at(rows()), 0.0);
-  const bool good = few_         ? solve_few(right, c, w, v)
-                    : by_bodies_ ? solve_bodies(right, c, w, v)
-                                 : solve_many(right, c, w, v);
+  const bool good = by_bodies_ ? solve_bodies(right, c, w, v)
+                    : few_     ? solve_few(right, c, w, v)
+                               : solve_many(right, c, w, v);
   solved_ = good;
   return good;
 }
@@ -210,10 +226,20 @@ bool ContactStep::solve(const double* right, const double* c, const double* w, d
 bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
   if (!all_finite(right, nz_) || !all_finite(c, m_) || !all_finite(w, rows())) return false;
   reaction_ = start_;
-  const bool good = solve_problem(bodies_->pose(list(), active, right, C_.data(), c, w));
+  const ContactProblem& p = bodies_->pose(list(), active, right, C_.data(), c, w);
+  if (p.rows() == 0) {
+    bodies_->read_velocities(p.bodies.v_free, v);
+    return true;
+  }
+  bool good = true;
+  if (joints_factored_) {
+    good = solve_with_joints(p, right, c, v);
+  } else {
+    good = solve_problem(p);
+    bodies_->read_velocities(solver_.body_velocity(), v);
+  }
   std::copy_n(reaction_.data(), rows(), contact_impulse.data());
   std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
-  bodies_->read_velocities(solver_.body_velocity(), v);
   return good;
 }
 
@@ -291,11 +317,15 @@ bool ContactStep::solve_many(const double* right, const double* c, const double*
     std::copy_n(c, m_, p.w.data() + rows());
   }
   reaction_ = start_;
-  if (!solve_problem(p)) return false;
-  Eigen::Map<Eigen::VectorXd> z(v, nz_);
-  z = Eigen::Map<const Eigen::VectorXd>(right, nz_) +
-      H.transpose() * Eigen::Map<const Eigen::VectorXd>(reaction_.data(), p.rows());
-  root_->solve(z);
+  if (joints_factored_) {
+    if (!solve_with_joints(p, right, c, v)) return false;
+  } else {
+    if (!solve_problem(p)) return false;
+    Eigen::Map<Eigen::VectorXd> z(v, nz_);
+    z = Eigen::Map<const Eigen::VectorXd>(right, nz_) +
+        H.transpose() * Eigen::Map<const Eigen::VectorXd>(reaction_.data(), p.rows());
+    root_->solve(z);
+  }
   std::copy_n(reaction_.data(), rows(), contact_impulse.data());
   std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
   return true;

@@ -4,15 +4,23 @@
 //
 // S is the mass p_z, or p_z with the derivatives of stiff forces; C are the joints, H the rows of the active contacts.
 //
-// Few contacts: [S C^T; C 0] is factorised once, W = H X with X the solutions for the columns of H^T, so that joints
-// hold to rounding whatever the contacts do, and a dense problem in r alone is left. Many contacts: the problem is
-// handed over as it is, with the joints as bilateral rows, and nothing is multiplied out; where S has a block per body,
-// to sweeps over the bodies, which keep their memory.
+// Few contacts with joints: [S C^T; C 0] is factorised once, W = H X with X the solutions for the columns of H^T, so
+// that joints hold to rounding whatever the contacts do, and a dense problem in r alone is left. Where S has a block
+// per body and there are no joints, or many contacts, the problem is handed over by bodies, and nothing is multiplied
+// out unless the last step's r is not the solution; otherwise many contacts go with the joints as bilateral rows.
+//
+// Joints beside many contacts are closed in the end, by the whole matrix with r held, so that they are at rounding
+// whatever tolerance contacts have.
+//
+// Reactions that are not unique are those of least norm (solve/contact/least_norm.hpp).
+//
+// What `auto` may do is limited: so many sweeps over all contacts per step, with what earlier steps left.
 //
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +47,11 @@ class ContactStep {
 
   /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of the last step.
   void find(double t, const double* y, double band, bool end_of_step = true);
+  /// The list of the last find() once more, for another step.
+  void again() {
+    active.clear();
+    solved_ = false;
+  }
   const ContactList& list() const { return impulses_.contacts; }
   /// To change rows before anything else uses them.
   ContactList& found() { return impulses_.contacts; }
@@ -46,8 +59,10 @@ class ContactStep {
   /// as the list; without it the drift is that of the list.
   void end_drift(const std::vector<double>& drift) { end_drift_ = &drift; }
   const std::vector<double>& end_drift() const { return end_drift_ ? *end_drift_ : list().drift; }
-  /// Before a step: warm starts are longer or shorter by it.
+  /// Before a step: warm starts are longer or shorter by it, and `auto` may work again.
   void step_length(double h) { h_ = h; }
+  /// What `auto` may do in a step, added to what is left; finish() does it.
+  void renew_work() { sweeps_left_ = std::min(sweeps_left_ + sweeps_per_step, most_sweeps); }
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
   void set_restitution(int a, double e) {  // of an active contact, until the next find()
@@ -90,11 +105,30 @@ class ContactStep {
   /// other. factor() has been called.
   bool poisson(double* z, std::vector<double>& impulse);
   bool sequential(bool last_first, double* z, std::vector<double>& impulse);
+  /// Impacts by rounds of all contacts that approach, at z, with the mass S and joints C: the velocities u_N that the
+  /// active contacts rebound with, zero where nothing strikes. factor() has to be called afterwards.
+  bool rounds(const double* S, const double* C, const double* z, std::vector<double>& rebound);
+  long limited_rounds = 0;  ///< which would have created energy
+  /// No: of several solutions any, with few contacts that carry; for methods that go on with these alone.
+  void use_least_norm(bool yes) { least_norm_ = yes; }
   /// Always the dense form: what the impact laws above need.
   void use_dense(bool yes) { always_dense_ = yes; }
 
   /// After a step: energy that the impulses r took, when they act between velocities z0 and z1.
   void count_energy(const double* r, const double* z0, const double* z1);
+  /// The same from the velocities u of the active contacts before and after.
+  void count_work(const double* r, const double* u0, const double* u1);
+  /// The same where it is known: the work of normal and of tangential reactions.
+  void count_work(double normal, double tangential);
+  /// The kinetic energy of a step, and what energies there compare with: a force times a length.
+  void count_kinetic(double kinetic, double size) {
+    kinetic_ = std::max(kinetic_, kinetic);
+    energy_size_ = std::max(energy_size_, size);
+  }
+  /// Contacts take energy: what they gave since they had taken most, where that is much of the kinetic energy.
+  std::vector<Doubt> doubts() const;
+  /// u of velocities(), as it is where walls are at the end of the step.
+  void add_end_drift(double* u) const;
   /// After a step: impulses for the record and the next warm start; impacts by the velocities u before.
   void finish(const double* total, const double* before, double h, double t1, const double* y1);
   /// |M (z1 - z0) - h f - H^T r - C^T s| relative to its largest part.
@@ -105,13 +139,22 @@ class ContactStep {
   /// With the gaps at the end of the last step, which the next find() would have counted.
   const ContactStatistics& measured() const;
   const ContactImpulses& impulses() const { return impulses_; }
+  /// What is to be said of all problems so far.
+  void append_remarks(std::vector<std::string>& list) const;
 
  private:
   bool solve_problem(const ContactProblem& problem);
+  bool solve_with_joints(const ContactProblem& problem, const double* right, const double* c, double* v);
+  ContactReport call_solver(const ContactProblem& problem);
+  bool accept(const ContactProblem& problem, const ContactReport& report);
+  double useful() const;  // the largest residual of a solution
+  bool close_joints(const double* right, const double* c, double* v);
+  bool rows_move_bodies() const;
   bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
+  bool strike_members(const Eigen::VectorXd& before, double restitution, Eigen::VectorXd& z);
   bool make_delassus();
   void warm_start();
   ContactProblem dense_problem(const Eigen::VectorXd& q) const;
@@ -131,7 +174,13 @@ class ContactStep {
   ContactSolver solver_;
   static constexpr int few_rows = 200;  // of contacts, solved densely
   bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
-  bool solved_ = false;  // since the last find(): start_ then is that solution
+  bool least_norm_ = true;
+  bool joints_factored_ = false;  // in kernel_, beside many contacts
+  static constexpr double sweeps_per_step = 1500, most_sweeps = 20 * sweeps_per_step, most_at_once = 6000,
+                          least_sweeps = 40;
+  double sweeps_left_ = most_sweeps;  // for `auto`
+  long not_unique_ = 0;               // problems whose reactions are not
+  bool solved_ = false;               // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;
   mutable std::vector<double> gaps_;
   double end_time_ = 0;
@@ -146,6 +195,7 @@ class ContactStep {
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;
   std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
+  double contact_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
   double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
   const std::vector<double>* end_drift_ = nullptr;
 };

@@ -8,6 +8,7 @@
 #include "method/nonsmooth/contact_step.hpp"
 #include "method/stopwatch.hpp"
 #include "solve/contact/cone.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr double useless = 1e-2;     // a relative residual above this is no solution
 constexpr int most_for_auto = 1000;  // contacts between bodies
+constexpr int most_turns = 5;        // of contacts and joints
+constexpr int least_norm_bodies = 50;
+constexpr std::string_view plain = "block-gauss-seidel";
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -24,26 +28,87 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // none.
 bool ContactStep::solve_problem(const ContactProblem& p) {
   const Stopwatch watch(statistics.solver_seconds);
+  return accept(p, call_solver(p));
+}
+
+ContactReport ContactStep::call_solver(const ContactProblem& p) {
   // Between bodies sweeps reach few digits in large piles, and what would take over then grows too dear.
   const bool free = options_.tolerance == 0, large = p.by_bodies() && p.bodies.blocks() > most_for_auto;
   ContactOptions& o = solver_.options();
   o.tolerance = !free ? options_.tolerance : few_ ? 1e-10 : !p.by_bodies() ? 1e-8 : large ? 1e-4 : 1e-6;
   o.polish = free && few_;
+  const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
+  o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
+  // of this step and what others left; what sweeps cannot treat is not compared with them
+  const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
+  o.sweeps = pyramids ? 0 : std::clamp(sweeps_left_, least_sweeps, most_at_once);
   solver_.choose(free && large ? std::string_view("block-gauss-seidel") : options_.solver);
-  const ContactReport report = solver_.solve(p, reaction_);
-  ++statistics.solves;
+  ContactReport report = solver_.solve(p, reaction_);
+  sweeps_left_ -= report.work / std::max(p.contacts(), 8);
   statistics.solver_iterations += report.iterations;
+  if (report.converged() || report.residual.ours <= useful() || refusal(p, plain).size() > 0) return report;
+  // what ended too early goes on by sweeps alone, for as many as a step has
+  solver_.choose(plain);
+  o.sweeps = sweeps_per_step;
+  report = solver_.solve(p, reaction_);
+  statistics.solver_iterations += report.iterations;
+  return report;
+}
+
+double ContactStep::useful() const { return std::max(useless, 10 * options_.tolerance); }
+
+bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
+  ++statistics.solves;
   if (report.solver != "auto" || statistics.solver.empty())
     statistics.solver = report.solver;  // else: the start was it
   if (!report.converged()) ++statistics.unconverged;
+  if (report.not_unique) ++not_unique_;
   statistics.complementarity = std::max(statistics.complementarity, report.residual.ours);
   double largest = 0;
   for (int k = 0; k < p.contact_rows(); ++k) largest = std::max(largest, std::abs(reaction_[at(k)]));
   if (p.dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
     statistics.cone = std::max(statistics.cone, report.residual.cone / largest);
-  if (report.converged() || report.residual.ours <= std::max(useless, 10 * options_.tolerance)) return true;
+  if (report.converged() || report.residual.ours <= useful()) return true;
   failure = fmt::format("the contact problem with {} contacts is not solved: {}", p.contacts(), solver_.message());
   return false;
+}
+
+// Contacts and joints by turns, until closing the joints leaves the contacts solved.
+bool ContactStep::solve_with_joints(const ContactProblem& p, const double* right, const double* c, double* v) {
+  const Stopwatch watch(statistics.solver_seconds);
+  ContactReport report;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    report = call_solver(p);
+    if (turn > 0 && report.iterations == 0) break;  // as the joints left it
+    if (!close_joints(right, c, v)) break;
+  }
+  return accept(p, report) && close_joints(right, c, v);
+}
+
+// [S C^T; C 0] (v, -s) = (right + H^T r, -c)
+bool ContactStep::close_joints(const double* right, const double* c, double* v) {
+  std::copy_n(right, nz_, x_.data());
+  add_reaction(reaction_.data(), 1, x_.data());
+  for (int k = 0; k < m_; ++k) x_[at(nz_ + k)] = -c[k];
+  kernel_.solve(x_.data());
+  if (!all_finite(x_.data(), nz_ + m_)) return false;
+  std::copy_n(x_.data(), nz_, v);
+  for (int k = 0; k < m_; ++k) reaction_[at(rows() + k)] = -x_[at(nz_ + k)];
+  return true;
+}
+
+void ContactStep::append_remarks(std::vector<std::string>& list) const {
+  const ContactStatistics& c = statistics;
+  if (c.unconverged > 0)
+    list.push_back(
+        fmt::format("{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})",
+                    c.unconverged, c.solves, c.complementarity));
+  if (not_unique_ > 0)
+    list.push_back(
+        fmt::format("in {} of {} contact problems the reactions are not unique, since more contacts carry than are "
+                    "needed; those of "
+                    "least norm are taken, whatever solver is asked for",
+                    not_unique_, c.solves));
 }
 
 bool ContactStep::solve_dense(const ContactProblem& p, Eigen::VectorXd& r) {
@@ -122,13 +187,37 @@ void ContactStep::count_energy(const double* impulse, const double* z0, const do
   double *u0 = gaps_.data(), *u1 = u0 + n;
   velocities(z0, u0);
   velocities(z1, u1);
-  if (end_drift_)
-    for (int k = 0; k < n; ++k) {
-      const std::size_t row = at(active[at(k / d_)] * d_ + k % d_);
-      u1[k] += (*end_drift_)[row] - list().drift[row];
-    }
-  for (int k = 0; k < n; ++k)
-    (k % d_ == 0 ? statistics.impact_loss : statistics.friction_loss) -= impulse[k] * (u0[k] + u1[k]) / 2;
+  add_end_drift(u1);
+  count_work(impulse, u0, u1);
+}
+
+void ContactStep::add_end_drift(double* u) const {
+  if (!end_drift_) return;
+  for (int k = 0; k < rows(); ++k) {
+    const std::size_t row = at(active[at(k / d_)] * d_ + k % d_);
+    u[k] += (*end_drift_)[row] - list().drift[row];
+  }
+}
+
+void ContactStep::count_work(const double* impulse, const double* u0, const double* u1) {
+  double work[2] = {0, 0};
+  for (int k = 0; k < rows(); ++k) work[k % d_ == 0 ? 0 : 1] += impulse[k] * (u0[k] + u1[k]) / 2;
+  count_work(work[0], work[1]);
+}
+
+void ContactStep::count_work(double normal, double tangential) {
+  statistics.impact_loss -= normal;
+  statistics.friction_loss -= tangential;
+  contact_work_ += normal + tangential;
+  least_work_ = std::min(least_work_, contact_work_);
+  created_ = std::max(created_, contact_work_ - least_work_);
+}
+
+std::vector<Doubt> ContactStep::doubts() const {
+  constexpr double much = 0.02, rounding = 1e-9;
+  if (kinetic_ == 0 || !(created_ > std::max(much * kinetic_, rounding * energy_size_))) return {};
+  return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
+           created_ / kinetic_, "take a shorter step, or for bodies gap = \"both\""}};
 }
 
 void ContactStep::count_balance(double defect, double scale) {
@@ -137,6 +226,7 @@ void ContactStep::count_balance(double defect, double scale) {
 
 void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
   if (!finder_) return;
+  renew_work();
   const ContactList& l = list();
   // who struck: compared with the impulse of the last step
   struck_.assign(active.size(), 0);

@@ -44,6 +44,7 @@ EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDriven
       motion_(system_),
       contacts_(system_, system_->pattern(Q::momentum_z), options.solving, solver.linear_algebra) {
   contacts_.use_dense(true);
+  contacts_.use_least_norm(false);
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature});
   modes_.assign(at(motion_.contacts()), ContactMode::open);
   directions_.resize(modes_.size());

@@ -92,7 +92,8 @@ MethodInfo event_driven_info() {
 MethodChoice event_driven(const EventDrivenOptions& given) {
   EventDrivenOptions options = given;
   if (!options.base.make) options.base = explicit_runge_kutta();
-  if (options.impact == ImpactLaw::moreau)
+  if (options.impact == ImpactLaw::moreau || options.impact == ImpactLaw::rounds ||
+      options.impact == ImpactLaw::automatic)
     throw OptionError("impact", "event-driven knows the impact laws \"newton\", \"poisson\" and \"sequential\"");
   if (options.base.info.can.contacts)
     throw OptionError("base",

@@ -200,6 +200,7 @@ StepResult EventDriven::choose_modes(State& state, const std::vector<int>& opene
   double size = contacts_.finder().length_scale();
   for (const double x : state.y) size = std::max(size, std::abs(x));
   contacts_.find(state.t, state.y.data(), 1e-9 * size);
+  contacts_.renew_work();
   contacts_.active.clear();
   for (int i = 0; i < contacts_.list().count; ++i) contacts_.active.push_back(i);
   bool failed = false;

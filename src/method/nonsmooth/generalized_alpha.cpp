@@ -65,6 +65,7 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
                                               solver.linear_algebra);
   if (contacts_) {
     contacts_->use_dense(true);
+    contacts_->use_least_norm(false);
     contacts_->statistics.momentum_balance = -1;  // not measured
   }
   psi_.resize(at(m_));

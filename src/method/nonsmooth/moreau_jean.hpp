@@ -12,9 +12,13 @@
 //
 // All equations of a step are solved together, by Newton's iteration on the forces with the contact problem inside; the
 // derivative of the forces enters as S = M - h theta f_z - h^2 theta^2 f_y v_z. Poisson's law and sequential impacts
-// change z0 first, the step then goes on without restitution.
+// change z0 first, the step then goes on without restitution. Rounds of impacts say what contacts rebound with, in the
+// place of -e u0 (contact_impacts.cpp).
 //
-// In space the rows of H over spins are turned on by (1 - theta) h, body/spin_rows.hpp says why.
+// In space the balance of spins is that of angular momentum, J w1 = E(-h w) (J w0 + impulses), E(a) = exp([a]), where
+// h w is the turn of the step (body/spin_balance.hpp): a body that nothing touches keeps it to rounding. It turns by
+// w = theta w1 + c, where c is such that without torques w is that of the midpoint. The rows of H over spins turn with
+// the body, body/spin_rows.hpp.
 //
 // Order 2 (theta = 1/2) or 1 where nothing strikes, 1 with impacts; psi = impulse / h of order 1. Preserved: both
 // levels of the joints at round-off, the state of rest. Not preserved: the gap, which drifts by O(h) with "velocity"
@@ -28,10 +32,12 @@
 // M. Anitescu, Math. Program. 105 (2006) 113-143.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "body/spin_balance.hpp"
 #include "body/spin_rows.hpp"
 #include "formulation/project/projection.hpp"
 #include "hinge/nonsmooth.hpp"
@@ -39,6 +45,9 @@
 #include "method/nonsmooth/moreau_jean_matrix.hpp"
 
 namespace hinge {
+
+/// Of the smallest body: how far penetration is pushed out in a step by default.
+inline constexpr double pushed_out_per_step = 0.01;
 
 class MoreauJean final : public Stepper {
  public:
@@ -52,6 +61,7 @@ class MoreauJean final : public Stepper {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
   }
   std::vector<std::string> remarks() const override;
+  std::vector<Doubt> doubts() const override { return contacts_.doubts(); }
 
  private:
   using Q = Quantity;
@@ -59,21 +69,30 @@ class MoreauJean final : public Stepper {
   double free_band(const State& state, double h);
   void choose_contacts(const State& state, double h, double band);
   bool strike(const State& state);
+  void prepare(const State& state, double h);
   void move(const State& state, double h);
+  void give(const State& state, double h, bool struck);
+  void give_explicit(double h);
+  bool turn_rows(const State& state);
+  void balance_spins(const State& state, double h);
   void middle_mass(const State& state, double h);
   bool factor(double h);
   void demand(const State& state, double h);
   double take_new_velocity();
+  bool solve(const State& state, double h);
+  bool limit_rebound(const State& state, double h);
   bool solve_implicit(const State& state, double h);
   bool solve_explicit(const State& state, double h);
+  bool velocities_alone(const State& state, double h);
   void account(const State& state, double h);
 
   std::shared_ptr<const System> system_;
   MoreauJeanOptions options_;
   int max_iterations_;
   bool implicit_, constant_mass_, bodies_, walls_move_;
-  double theta_;
+  double theta_, recover_ = HUGE_VAL, thin_ = HUGE_VAL;  // of bodies: a length per step; half the least width
   int ny_, nz_, m_;
+  std::optional<SpinBalance> spins_;  // of bodies in space
   MoreauJeanMatrix matrix_;
   // In this step: S is not definite with the derivatives of the forces; S has their symmetric part.
   bool without_forces_ = false, symmetric_part_ = false;
@@ -82,8 +101,13 @@ class MoreauJean final : public Stepper {
   ConstraintProjection projection_;    // of implicit steps the positions only: velocities are solved for
   std::unique_ptr<Evaluation> here_, next_, mass_;
   ContactList ends_;  // the contacts at (t1, y0), where walls move
+  // What a step moves by besides theta z1; w of the midpoint; what the step gives to M z0 besides reactions.
+  std::vector<double> offset_, free_, given_, start_, reaction_;
+  std::vector<double> unturned_;  // H of the contacts, in the axes of the start
   std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;
-  long unsettled_ = 0;
+  std::vector<double> rebound_;  // of the active contacts, that rounds of impacts demand
+  long unsettled_ = 0, limited_ = 0;
+  double unsettled_to_ = 0;
 };
 
 }  // namespace hinge

@@ -12,8 +12,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-MoreauJeanMatrix::MoreauJeanMatrix(std::shared_ptr<const System> system, bool forces)
-    : system_(std::move(system)), constant_mass_(system_->is_constant(Q::momentum_z)) {
+MoreauJeanMatrix::MoreauJeanMatrix(std::shared_ptr<const System> system, bool forces, const SpinBalance* spins)
+    : system_(std::move(system)), constant_mass_(system_->is_constant(Q::momentum_z)), spins_(spins) {
   const Pattern &mass = system_->pattern(Q::momentum_z), &f_y = system_->pattern(Q::force_y),
                 &f_z = system_->pattern(Q::force_z);
   const bool direct = system_->structure().velocity_is_z;
@@ -34,9 +34,17 @@ MoreauJeanMatrix::MoreauJeanMatrix(std::shared_ptr<const System> system, bool fo
     std::vector<int> unused;
     add(transposed(builder.build(unused), unused));  // room for the symmetric part
   }
+  std::size_t blocks = 0;
+  if (spins_)
+    for (const SpinBalance::Body& b : spins_->bodies()) {
+      if (b.isotropic()) continue;
+      for (int k = 0; k < 9; ++k) builder.add(b.spin + k / 3, b.spin + k % 3);
+      ++blocks;
+    }
   std::vector<int> place;
   pattern_ = builder.build(place);
   const auto begin = place.begin();
+  spin_place_.assign(place.end() - static_cast<std::ptrdiff_t>(9 * blocks), place.end());
   const auto n = static_cast<std::ptrdiff_t>(mass.entries()), n_z = static_cast<std::ptrdiff_t>(f_z.entries()),
              n_y = static_cast<std::ptrdiff_t>(direct ? f_y.entries() : product_.pattern().entries());
   mass_place_.assign(begin, begin + n);
@@ -67,9 +75,36 @@ void MoreauJeanMatrix::assemble(const double* M, double step, bool symmetric, do
   // with a mass that changes, f_z and p_y cancel in part; the iteration does without them then
   if (constant_mass_)
     for (std::size_t k = 0; k < force_z_place_.size(); ++k) S[force_z_place_[k]] -= step * f_z[k];
+  if (spins_) {
+    const int* block = spin_place_.data();
+    for (const SpinBalance::Body& b : spins_->bodies()) {
+      if (b.isotropic()) continue;
+      for (int k = 0; k < 3; ++k) {  // the torque (J1 - J2) w1 w2, cyclic
+        const int k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+        const double factor = step * (b.J[k1] - b.J[k2]), *w = spins_at_ + b.spin;
+        S[block[3 * k + k1]] += factor * w[k2];
+        S[block[3 * k + k2]] += factor * w[k1];
+      }
+      block += 9;
+    }
+  }
   if (!symmetric) return;
   for (int k = 0; k < static_cast<int>(mirror_.size()); ++k)
     if (mirror_[at(k)] > k) S[k] = S[mirror_[at(k)]] = (S[k] + S[mirror_[at(k)]]) / 2;
+}
+
+void MoreauJeanMatrix::middle_inertias(const double* z, double h, double* S) const {
+  const int* block = spin_place_.data();
+  for (const SpinBalance::Body& b : spins_->bodies()) {
+    if (b.isotropic()) continue;
+    const double* w = z + b.spin;
+    if (w[0] != 0 || w[1] != 0 || w[2] != 0) {
+      double J[9];
+      SpinBalance::middle_inertia(b, z, h, J);
+      for (int k = 0; k < 9; ++k) S[block[k]] += J[k] - (k % 4 == 0 ? b.J[k / 4] : 0);
+    }
+    block += 9;
+  }
 }
 
 }  // namespace hinge

@@ -7,11 +7,15 @@
 //
 // Solvers of many contacts want a symmetric S: then its symmetric part is taken, which the iteration on the forces
 // makes up for. Bodies couple where a spring or a damper connects them, and only there.
+//
+// Bodies in space: the gyroscopic torque is left out of f, since it is a part of the balance of momentum
+// (body/spin_balance.hpp).
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "body/spin_balance.hpp"
 #include "hinge/system.hpp"
 #include "solve/linear/sparse.hpp"
 
@@ -20,15 +24,20 @@ namespace hinge {
 class MoreauJeanMatrix {
  public:
   /// With `forces` and where a force has derivatives, S has them.
-  MoreauJeanMatrix(std::shared_ptr<const System> system, bool forces);
+  MoreauJeanMatrix(std::shared_ptr<const System> system, bool forces, const SpinBalance* spins = nullptr);
   const Pattern& pattern() const { return pattern_; }
   bool has_forces() const { return derivatives_ != nullptr; }
   /// The derivatives of the forces that assemble() takes.
-  void forces_at(double t, const double* y, const double* z, const double* psi) { derivatives_->at(t, y, z, psi); }
+  void forces_at(double t, const double* y, const double* z, const double* psi) {
+    derivatives_->at(t, y, z, psi);
+    spins_at_ = z;
+  }
   /// S = M
   void mass(const double* M, double* S) const;
   /// S for `step` = h theta
   void assemble(const double* M, double step, bool symmetric, double* S) const;
+  /// S with the inertias of the midpoint of a step of h in the place of those of the start, for the spins in z.
+  void middle_inertias(const double* z, double h, double* S) const;
 
  private:
   std::shared_ptr<const System> system_;
@@ -39,6 +48,9 @@ class MoreauJeanMatrix {
   mutable std::vector<double> product_values_;
   std::vector<int> mirror_;  // the entry (j, i) of (i, j)
   std::unique_ptr<Evaluation> derivatives_;
+  const SpinBalance* spins_;
+  const double* spins_at_ = nullptr;
+  std::vector<int> spin_place_;  // nine per body in space that is not isotropic
 };
 
 }  // namespace hinge

@@ -8,8 +8,11 @@
 // is z = (y_{k+1} - y_k)/h + h/2 a(y_{k+1}) where no contact is loaded, and the difference alone where one is; only the
 // forces and the start use it.
 //
-// Order 2 where nothing strikes, 1 with impacts; penetration O(h) for e > 0. Preserved: the position level of joints at
-// round-off. For systems whose positions add up (no rotations by quaternions).
+// An impact takes two steps. With friction, or at several contacts, the sum of its two impulses obeys the laws of
+// impact only where they have one direction; elsewhere the scheme does not converge, and says so (turning_impacts.hpp).
+//
+// Order 2 where nothing strikes, 1 with other impacts; penetration O(h) for e > 0. Preserved: the position level of
+// joints at round-off. For systems whose positions add up (no rotations by quaternions).
 //
 // Reference: L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733.
 #pragma once
@@ -20,6 +23,7 @@
 #include "formulation/acceleration.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "method/nonsmooth/contact_step.hpp"
+#include "method/nonsmooth/turning_impacts.hpp"
 
 namespace hinge {
 
@@ -31,7 +35,9 @@ class PaoliSchatzman final : public Stepper {
   void reset() override {
     begun_ = false;
     contacts_.reset();
+    turning_.forget();
   }
+  std::vector<Doubt> doubts() const override;
   const ContactStatistics* contact_statistics() const override {
     return contacts_.has_contacts() ? &contacts_.measured() : nullptr;
   }
@@ -48,9 +54,11 @@ class PaoliSchatzman final : public Stepper {
   std::shared_ptr<const System> system_;
   int max_iterations_, n_, m_;
   ContactStep contacts_;
+  TurningImpacts turning_;
   Acceleration acceleration_;
   std::unique_ptr<Evaluation> here_, next_;
-  std::vector<double> before_, y1_, v0_, v1_, v_new_, b_, M_, C_, right_, c_, w_, u_, gap_, y_bar_, a_, velocity_, psi_;
+  std::vector<double> before_, y1_, v0_, v1_, v_new_, b_, M_, C_, right_, c_, w_, u_, gap_, y_bar_, a_, velocity_, psi_,
+      looked_;
   double last_h_ = 0, end_time_ = 0;
   bool begun_ = false;
 };

@@ -35,6 +35,15 @@ class Shifted {
     K_ = K_ + 0 * identity;
     solver_.analyse(K_);
   }
+  // Estimates: a matrix that has filled up, or one of bodies of which few touch.
+  double operations() const {
+    const auto n = static_cast<double>(K_.rows());
+    return W_.factored() ? 50.0 * static_cast<double>(K_.nonZeros()) : n * n * n / 3;
+  }
+  double operations_of_solve() const {
+    const auto n = static_cast<double>(K_.rows());
+    return W_.factored() ? 16.0 * static_cast<double>(K_.nonZeros()) : 4 * n * n;
+  }
   bool factor(double rho) {
     rho_ = rho;
     Eigen::SparseMatrix<double> shifted = K_;
@@ -87,7 +96,8 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
   const double largest = f.largest_eigenvalue(20);
   if (!(largest > 0)) return judge.stop(ContactStatus::failed, "W has no positive eigenvalue");
   double rho = std::max(std::sqrt(smallest_eigenvalue(system, W.rows(), largest) * largest), 1e-2 * largest);
-  judge.factorisations += 2;
+  judge.factorised(system.operations());
+  judge.factorised(system.operations());
   if (judge.out_of_time()) return;
   if (!system.factor(rho)) return judge.stop(ContactStatus::failed, "W + rho I is not positive definite");
   const Eigen::Index n = W.rows();
@@ -104,6 +114,7 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
         s[i * p.dimension] = p.mu_of(i) * rho * std::sqrt(square);
       }
     system.solve(rho * (z - y) - W.q() - s, r);
+    judge.spend(system.operations_of_solve());
     old = z;
     const Eigen::VectorXd relaxed = 1.6 * r - 0.6 * old;
     z = relaxed + y;
@@ -119,7 +130,7 @@ void solve_admm(Delassus& W, Judge& judge, Eigen::VectorXd z) {
       const double factor = ratio > 10 ? 2 : 0.5;
       rho *= factor;
       y /= factor;
-      ++judge.factorisations;
+      judge.factorised(system.operations());
       if (!system.factor(rho)) return judge.stop(ContactStatus::failed, "W + rho I is not positive definite");
     }
   }

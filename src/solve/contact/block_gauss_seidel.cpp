@@ -31,6 +31,7 @@ void BlockGaussSeidel::begin(const BodyRows& rows, const ContactProblem& problem
   problem_ = &problem;
   threads_ = threads;
   by_body_ = true;
+  cost_ = 1;
   bodies_ = problem.bodies.count();
   const int n = static_cast<int>(rows.blocks().size()), nc = problem.contacts();
   sweeps_.begin(bodies_, n);
@@ -49,11 +50,13 @@ void BlockGaussSeidel::begin(Delassus& W, const ContactProblem& problem, int thr
   threads_ = threads;
   const int nc = W.contacts(), n = nc + W.bilateral(), d = W.dimension();
   by_body_ = W.factored() && (find_bodies(6) || find_bodies(3));
+  cost_ = 1;
   if (by_body_) {
     if (n >= colour_from) sweeps_.colour();
     return;
   }
-  W.matrix();
+  constexpr double entries_of_an_update = 72;  // products with rows of two bodies, and back
+  cost_ = std::max(1.0, static_cast<double>(W.matrix().nonZeros()) / (entries_of_an_update * std::max(n, 1)));
   items_.assign(at(n), {});
   first_of_colour_.clear();
   for (int i = 0; i < n; ++i) {
@@ -227,7 +230,7 @@ void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::Vec
   double best = HUGE_VAL;
   sweeps.set(r);
   for (int k = 1; k <= plan.limit; ++k) {
-    judge.contact_updates += sweeps.sweep();
+    judge.swept(sweeps.sweep(), sweeps.cost());
     if (k < next && k < plan.limit) continue;
     sweeps.get(r);
     if (judge.done(k, r)) return;

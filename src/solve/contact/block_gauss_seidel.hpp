@@ -24,6 +24,8 @@ class BlockGaussSeidel {
   void get(Eigen::Ref<Eigen::VectorXd> r);
   /// Returns how many contacts were looked at: those at rest are passed over.
   long sweep();
+  /// Of one contact, in updates between bodies.
+  double cost() const { return cost_; }
 
  private:
   using Item = BodySweeps::Item;
@@ -37,7 +39,7 @@ class BlockGaussSeidel {
   const ContactProblem* problem_ = nullptr;
   int threads_ = 1, bodies_ = 0, size_ = 0;
   bool by_body_ = false;
-  double relaxation_ = 1;
+  double relaxation_ = 1, cost_ = 1;
   BodySweeps sweeps_;                 // by bodies
   std::vector<Item> items_;           // by rows of W
   std::vector<int> first_of_colour_;  // of these

@@ -32,6 +32,8 @@ class BodyFronts {
     });
   }
   void solve(Eigen::VectorXd& x) { fronts_.solve(x); }
+  /// Of a factorisation.
+  double operations() const { return fronts_.operations(); }
 
  private:
   std::vector<Eigen::MatrixXd> elements_;

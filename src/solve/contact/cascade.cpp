@@ -30,6 +30,9 @@ namespace {
 constexpr int few_rows = 200;                // of W
 constexpr int most_pivots = 50;              // contacts in 2D that lemke is asked for
 constexpr int cheap_factors = 500;           // contacts
+constexpr int rounding_sweeps = 10;          // against rounding
+constexpr double nearby = 1e-3;              // where Newton's iteration is worth a try
+constexpr int few_sweeps = 100;              // of few contacts
 constexpr int promised_sweeps = 1500;        // costs about what two or three factorisations do
 constexpr int stepping_iterations = 4000;    // behind sweeps over bodies: it is called in every step
 constexpr double sought = 4, accepted = 16;  // times the level of rounding
@@ -45,7 +48,7 @@ constexpr Stage large_complementarity[] = {{"interior-point"}, {"newton-fb"}, {"
 constexpr Stage cones[] = {{"lemke"}, {"cone-interior-point"}, {"newton-ac"}, {"block-gauss-seidel"}, {"admm"}};
 constexpr Stage few_cones[] = {{"lemke"},
                                {"cone-interior-point"},
-                               {"newton-ac", 9},
+                               {"newton-ac", 9, true},
                                {"block-gauss-seidel", 1000, true},
                                {"block-gauss-seidel", 20000},
                                {"admm", 2000, true}};
@@ -57,16 +60,16 @@ class Cascade {
         judge_(work.judge),
         p_(judge_.problem()),
         linear_(p_.dimension == 1 || (p_.dimension == 3 && p_.friction == FrictionModel::polyhedral)),
-        few_(work.options.stepping && !p_.matrix_free() && p_.rows() <= few_rows) {}
+        few_(work.few()) {}
 
   void run() {
-    if (few_ && linear_) return run_few();  // pivots need no start
+    if (few_ && linear_ && !p_.by_bodies()) return run_few();  // pivots need no start
     look_at_start();
     if (few_)
       run_few();
     else if (!judge_.converged())
       run_all();
-    if (work_.options.polish && !p_.matrix_free() && judge_.converged()) polish();
+    if (work_.options.polish && few_ && judge_.converged()) polish();
   }
 
  private:
@@ -80,11 +83,16 @@ class Cascade {
   }
 
   void run_few() {
+    if (settled(false)) return;
     if (!linear_) {
-      if (settled(false)) return;
-      sweeps(100, false);
+      sweeps(few_sweeps, p_.by_bodies());
       if (settled(false) || judge_.out_of_time()) return;
+      if (judge_.best_residual() < nearby && !refuses("newton-ac")) {
+        newton_from_best();
+        if (settled(false) || judge_.out_of_time()) return;
+      }
     }
+    if (chose()) return;
     for (const Stage& stage : linear_ ? std::span<const Stage>(complementarity) : std::span<const Stage>(few_cones)) {
       if (passed_over(stage)) continue;
       Eigen::VectorXd best = judge_.best_residual() < HUGE_VAL ? judge_.best_reaction() : start();
@@ -102,23 +110,18 @@ class Cascade {
 
   void run_all() {
     if (!linear_ && !refuses("block-gauss-seidel")) {
-      sweeps(promised_sweeps, p_.by_bodies());
-      if (judge_.converged() || judge_.out_of_time()) return;
-      if (p_.by_bodies()) {  // once more from the best, which the last need not be: that is often enough
+      const bool over_bodies = p_.by_bodies() && !work_.W;  // who has W is in its units
+      sweeps(promised_sweeps, over_bodies);
+      if (judge_.converged() || judge_.out_of_time() || chose()) return;
+      if (over_bodies) {  // once more from the best, which the last need not be: that is often enough
         if (work_.options.stepping) judge_.allow(stepping_iterations);
         work_.r = judge_.best_found();
         sweeps(promised_sweeps, false);
         if (judge_.converged() || judge_.out_of_time()) return;
       }
-      judge_.begin_stage();
-      const double before = judge_.best_residual();
       // where a factorisation is dear, only from nearby
-      const bool near = p_.contacts() <= cheap_factors || before < 1e-5;
-      if (near && judge_.limit(1) > 0 && !refuses("newton-ac")) {
-        Delassus& W = work_.delassus();
-        finish_by_newton(W, judge_, judge_.best());
-      }
-      note(before, "newton-ac");
+      const bool near = p_.contacts() <= cheap_factors || judge_.best_residual() < 1e-5;
+      if (near && judge_.limit(1) > 0 && !refuses("newton-ac")) newton_from_best();
       if (judge_.converged()) return;
     }
     std::string tried;
@@ -144,6 +147,21 @@ class Cascade {
                     : "tried " + tried + "; the problem may have no solution, or asks for more digits than it has");
   }
 
+  // Springs that grow stiff: between few bodies the cheapest way to many digits.
+  bool chose() {
+    if (!work_.options.least_norm || work_.has_chosen || !work_.can_choose()) return false;
+    judge_.begin_stage();
+    return work_.choose_velocities() && (!few_ || settled(false));
+  }
+
+  void newton_from_best() {
+    judge_.begin_stage();
+    const double before = judge_.best_residual();
+    Delassus& W = work_.delassus();
+    finish_by_newton(W, judge_, judge_.best());
+    note(before, "newton-ac");
+  }
+
   std::string why_now() const {
     const double limit = work_.options.seconds;
     return limit > 0 && judge_.seconds() > limit ? fmt::format("{:.3g} seconds were up", limit) : "it was told to stop";
@@ -156,8 +174,15 @@ class Cascade {
     const double enough = std::max(1e-13, sought * judge_.rounding_level());
     if (p_.dimension == 1 || judge_.best_residual() <= enough || refuses("newton-ac")) return;
     const double reached = judge_.tolerance();
+    if (p_.by_bodies() && !work_.W) {  // what rounding added since the last step is soon gone
+      judge_.tolerance(enough);
+      work_.r = judge_.best_found();
+      judge_.begin_stage();
+      sweep(work_, true, false, rounding_sweeps);
+      judge_.do_not_count();
+    }
     judge_.tolerance(1e-13);
-    work_.run("newton-ac", judge_.best_reaction(), 4);
+    if (judge_.best_residual() > enough) work_.run("newton-ac", judge_.best_reaction(), 4);
     judge_.tolerance(reached);
   }
 

@@ -137,6 +137,7 @@ class DirectionSystem {
   }
 
   int rows() const { return rows_; }
+  double operations() const { return in_velocities() ? fronts_.operations() : 2.0 / 3 * rows_ * rows_ * rows_; }
   const SparseRows& A() const { return A_; }
   const VectorXd& w() const { return w_; }
   bool in_velocities() const { return W_.factored(); }
@@ -212,7 +213,7 @@ class ConeInteriorPoint {
       }
       compute_residuals();
       if (judge_.out_of_time()) return;
-      ++judge_.factorisations;
+      judge_.factorised(system_.operations());
       if (!system_.factor(cones_, weight_)) return judge_.stop(ContactStatus::failed, "its linear system is singular");
       // predictor: towards x o y = 0
       find_direction([](const Cone& c) { return Vector3d(-jordan(c.lambda, c.lambda)); });

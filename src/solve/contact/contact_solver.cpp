@@ -11,6 +11,8 @@ namespace hinge {
 namespace {
 
 constexpr int most_sweeps = 20000;  // over bodies, where nothing else is asked for
+constexpr double least_digits = 1e-8;
+constexpr int few_rows = 200, few_bodies = 50, small_rows = 60;
 
 Eigen::Map<const Eigen::VectorXd> vector(std::span<const double> x) { return {x.data(), std::ssize(x)}; }
 
@@ -20,18 +22,90 @@ Eigen::Map<const Eigen::VectorXd> vector(std::span<const double> x) { return {x.
 void ContactWork::begin(const ContactProblem& p) {
   judge.begin(p, options);
   W.reset();
+  has_chosen = false;
   const bool usable = std::ssize(r) == p.rows() && vector(r).allFinite();
   if (!usable) r.assign(static_cast<std::size_t>(p.rows()), 0.0);
   for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu_of(i), r.data() + i * p.dimension);
 }
 
+bool ContactWork::few() const {
+  const ContactProblem& p = judge.problem();
+  return options.stepping && (p.by_bodies() ? p.bilateral == 0 : !p.matrix_free()) && p.rows() <= few_rows;
+}
+
 Delassus& ContactWork::delassus() {
   if (!W) {
-    W.emplace(judge.problem(), options.threads);
+    // of few contacts W is small, and gives the digits that are left
+    W.emplace(judge.problem(), options.threads,
+              judge.problem().by_bodies() && judge.problem().rows() <= small_rows && few());
     W->normalise();
     judge.reactions_in(W->reaction_unit());
   }
   return *W;
+}
+
+bool ContactWork::take_least_norm() {
+  const ContactProblem& p = judge.problem();
+  if (!options.least_norm || !LeastNorm::treats(p)) return false;
+  if (!judge.converged() && (has_chosen || !can_choose() || !choose_velocities())) return false;
+  // with fewer digits who sticks is not known well enough
+  if (judge.best_residual() > std::max(least_digits, 16 * judge.rounding_level())) return false;
+  if (!rows.bind(p, judge.residual().body_rows())) return false;
+  judge.spend(rows.operations());
+  const auto find = [&] {
+    // u of the best, and what it is known to
+    r = judge.best_found();
+    const ContactResidual& now = judge.look_again();
+    constexpr double times = 30;
+    const double slack = times * (now.ours * judge.residual().largest_q() + now.noise);
+    const bool found = least_norm.find(p, rows, judge.residual().velocity(), slack, r);
+    judge.spend(least_norm.operations());
+    return found;
+  };
+  bool found = find();
+  if (!has_chosen && can_choose() && least_norm.kinds() != chosen && (!found || least_norm.hyperstatic()))
+    if (choose_velocities()) found = find();
+  if (has_chosen) chosen = least_norm.kinds();
+  return found && judge.exchange_best(r) && least_norm.not_unique();
+}
+
+bool ContactWork::can_choose() const {
+  const ContactProblem& p = judge.problem();
+  if (p.friction != FrictionModel::coulomb || p.dimension == 1 || !LeastNorm::treats(p)) return false;
+  if (!p.by_bodies()) return few();
+  // no more rows than velocities: hardly anything depends on anything
+  int free = 0;
+  for (const double mu : p.mu) free += mu > 0 ? p.dimension : 1;
+  const int velocities = p.bodies.count() * (p.dimension == 2 ? 3 : 6);
+  return options.stepping && free > velocities && (few() || p.bodies.count() <= few_bodies);
+}
+
+bool ContactWork::choose_velocities() {
+  const ContactProblem& p = judge.problem();
+  has_chosen = true;
+  if (!rows.bind(p, judge.residual().body_rows())) return false;
+  judge.spend(rows.operations());
+  judge.reactions_in(1);
+  judge.forget_best();
+  if (p.by_bodies())
+    compliant.solve(rows, judge.residual().body_rows().q(), judge);
+  else
+    compliant.solve(rows, {p.q.begin(), p.q.end()}, judge);
+  const double enough = std::max(1e-13, 4 * judge.rounding_level());
+  if (options.polish && judge.best_residual() < 0.1 && judge.best_residual() > enough) {
+    const double reached = judge.tolerance();
+    judge.tolerance(enough);
+    judge.reactions_in(delassus().reaction_unit());
+    run("newton-ac", judge.best_reaction(), 4);
+    judge.tolerance(reached);
+  }
+  if (W) judge.reactions_in(W->reaction_unit());
+  const bool good = judge.converged();
+  if (good)
+    judge.used = "compliant";
+  else
+    judge.recall_best();
+  return good;
 }
 
 void ContactWork::run(std::string_view solver, const Eigen::VectorXd& from, int limit) {
@@ -81,8 +155,11 @@ ContactReport ContactSolver::solve(const ContactProblem& problem, std::vector<do
     else if (!judge.done(0, vector(work.r)))
       sweep(work, true, false, most_sweeps);
   }
+  const bool not_unique = work.take_least_norm();
   r.swap(work.r);
-  return judge.finish(judge.used.empty() ? std::string_view(chosen.info.name) : judge.used, r);
+  ContactReport report = judge.finish(judge.used.empty() ? std::string_view(chosen.info.name) : judge.used, r);
+  report.not_unique = not_unique;
+  return report;
 }
 
 ContactResult solve_contact(const ContactProblem& problem, const std::string& solver, const ContactOptions& options) {

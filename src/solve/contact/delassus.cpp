@@ -23,7 +23,7 @@ void multiply_rows(const SparseRows& A, const Eigen::Ref<const Eigen::VectorXd>&
   });
 }
 
-Delassus::Delassus(const ContactProblem& p, int threads)
+Delassus::Delassus(const ContactProblem& p, int threads, bool multiplied_out)
     : d_(p.dimension), nc_(p.contacts()), nb_(p.bilateral), n_(p.rows()), threads_(threads) {
   blocks_ = Eigen::VectorXd::Zero(nc_ * d_ * d_);
   if (p.matrix_free()) {
@@ -49,6 +49,11 @@ Delassus::Delassus(const ContactProblem& p, int threads)
       for (int k = 0; k < d_; ++k)
         for (int l = 0; l < d_; ++l)
           blocks_[(i * d_ + k) * d_ + l] = k == l ? diagonal_[i * d_ + k] : A_.row(i * d_ + k).dot(A_.row(i * d_ + l));
+    if (multiplied_out) {
+      matrix();
+      A_.resize(0, 0);
+      At_.resize(0, 0);
+    }
   } else {
     W_ = p.W;
     W_.makeCompressed();

@@ -11,8 +11,8 @@ namespace hinge {
 
 class Delassus {
  public:
-  /// `threads` is how many a product may use; its bits do not depend on it.
-  explicit Delassus(const ContactProblem& problem, int threads = 1);
+  /// `threads` is how many a product may use; its bits do not depend on it. `multiplied_out`: W is all that is kept.
+  explicit Delassus(const ContactProblem& problem, int threads = 1, bool multiplied_out = false);
 
   /// Changes units by powers of two, so that the largest entries of W and q are near 1; r = reaction_unit() times the
   /// r of these units. Solvers may then use thresholds that make sense for numbers near 1 only.

@@ -66,7 +66,8 @@ void solve_interior_point(Delassus& W, Judge& judge, Eigen::VectorXd r) {
       for (SparseRows::InnerIterator entry(J, i), of(M, i); entry; ++entry, ++of)
         entry.valueRef() = of.value() + (entry.col() == i && i < nc ? w[i] / z[i] : 0);
     if (judge.out_of_time()) return;
-    ++judge.factorisations;
+    judge.factorised(
+        std::min(2.0 / 3 * std::pow(static_cast<double>(n), 3), 100.0 * static_cast<double>(J.nonZeros())));
     if (!solver->factor(J.valuePtr()))
       return judge.stop(ContactStatus::failed,
                         "its linear system is singular; the bilateral rows depend on each other?");

@@ -18,6 +18,7 @@ void stop_contact_solvers_if(bool (*asked)()) { told_to_stop = asked; }
 namespace {
 
 constexpr double worst_rounding = 6.25e-8;  // more than this is no rounding but a wrong r
+constexpr int least_contacts = 8;           // whose sweeps a budget allows, however few there are
 
 }  // namespace
 
@@ -34,6 +35,10 @@ void Judge::begin(const ContactProblem& problem, const ContactOptions& options) 
   iterations_ = base_ = stage_end_ = factorisations = 0;
   end_ = options.iterations;
   contact_updates = 0;
+  work_ = 0;
+  look_ =
+      problem.matrix_free() ? problem.rows() / 3.0 : static_cast<double>(problem.W.nonZeros()) / operations_per_update;
+  budget_ = options.sweeps > 0 ? options.sweeps * std::max(problem.contacts(), least_contacts) : HUGE_VAL;
   history_.clear();
   status_ = ContactStatus::iteration_limit;
   reason_.clear();
@@ -47,6 +52,7 @@ bool Judge::done(int iteration, const Eigen::Ref<const Eigen::VectorXd>& r) {
   iterations_ = std::max(iterations_, iteration);
   if (unit_ != 1) scaled_ = unit_ * r;
   const ContactResidual now = unit_ != 1 ? residual_(scaled_) : residual_(r);
+  work_ += look_;
   last_ = now.judged(options_->scaling, tolerance_);
   history_.push_back({iteration, last_, seconds()});
   if (last_ < best_residual_) {
@@ -88,8 +94,28 @@ bool Judge::out_of_time() {
     stop(ContactStatus::iteration_limit, "it was told to stop");
     return true;
   }
+  if (work_ > budget_) {
+    stop(ContactStatus::iteration_limit, fmt::format("the work of {:.4g} sweeps is used up", options_->sweeps));
+    return true;
+  }
   if (!(options_->seconds > 0) || seconds() <= options_->seconds) return false;
   stop(ContactStatus::iteration_limit, fmt::format("{:.3g} seconds were up", options_->seconds));
+  return true;
+}
+
+const ContactResidual& Judge::look_again() {
+  return looked_ = residual_(Eigen::Map<const Eigen::VectorXd>(best_.data(), std::ssize(best_)));
+}
+
+bool Judge::exchange_best(const std::vector<double>& r) {
+  const ContactResidual now = residual_(Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
+  const double value = now.judged(options_->scaling, tolerance_);
+  constexpr double rounding = 1e-14, noises = 8, times = 50;
+  if (!(value <= std::max({times * best_residual_, rounding, noises * rounding_level()}))) return false;
+  if (converged() && !(value <= tolerance_)) return false;
+  best_ = r;
+  best_residual_ = value;
+  best_noise_ = now.noise;
   return true;
 }
 
@@ -116,6 +142,7 @@ ContactReport Judge::finish(std::string_view solver, std::vector<double>& r) {
   report_.iterations = iterations_;
   report_.factorisations = factorisations;
   report_.contact_updates = contact_updates;
+  report_.work = work_;
   const bool good = report_.residual.judged(options_->scaling, tolerance_) <= tolerance_;
   report_.status = good ? ContactStatus::converged : status_;
   return report_;

@@ -36,11 +36,13 @@ class Judge {
   /// Begins anew, as if nothing had been found; then the better of both is the best.
   void forget_best();
   void recall_best();
-  /// True, with the reason noted, when the options' seconds are up. For loops that look at no iterate.
+  /// True, with the reason noted, when the options' seconds or sweeps are up. For loops that look at no iterate.
   bool out_of_time();
 
   /// Another solver goes on: its iterations are counted behind those so far, and it gets `limit` of them (0: its own).
   void begin_stage(int limit = 0);
+  /// The iterations of this stage were against rounding only.
+  void do_not_count() { iterations_ = base_; }
   /// The same solver goes on in another way.
   void next_stage() { base_ = iterations_; }
   /// All that come get so many iterations together.
@@ -62,11 +64,31 @@ class Judge {
   const std::vector<ContactResult::Point>& history() const { return history_; }
   double seconds() const;
 
+  // What was done, in contact updates between bodies.
+  void swept(long updates, double cost_of_one = 1) {
+    contact_updates += updates;
+    work_ += cost_of_one * static_cast<double>(updates);
+  }
+  /// Operations of dense linear algebra, which do more in the same time.
+  void spend(double operations) { work_ += operations / operations_per_update; }
+  void factorised(double operations) {
+    ++factorisations;
+    spend(operations);
+  }
+  double work() const { return work_; }
+  bool has_budget() const { return options_->sweeps > 0; }
+
+  /// The residual of the best, whose velocities residual() has then.
+  const ContactResidual& look_again();
+  /// r takes the place of the best, where that loses nothing to speak of.
+  bool exchange_best(const std::vector<double>& r);
+
   std::string_view used;  ///< by `auto`: the solver that found the best iterate
   int factorisations = 0;
   long contact_updates = 0;
 
  private:
+  static constexpr double operations_per_update = 300;
   using Clock = std::chrono::steady_clock;
   const ContactProblem* problem_ = nullptr;
   const ContactOptions* options_ = nullptr;
@@ -77,11 +99,13 @@ class Judge {
   Eigen::VectorXd scaled_;
   double best_residual_ = HUGE_VAL, last_ = HUGE_VAL, best_noise_ = 0;
   double earlier_residual_ = HUGE_VAL, earlier_noise_ = 0;
+  double work_ = 0, budget_ = HUGE_VAL, look_ = 0;           // in contact updates; `look_` of a residual
   int iterations_ = 0, base_ = 0, end_ = 0, stage_end_ = 0;  // an end of 0: none
   std::vector<ContactResult::Point> history_;
   ContactStatus status_ = ContactStatus::iteration_limit;
   std::string reason_;
   ContactReport report_;
+  ContactResidual looked_;
 };
 
 }  // namespace hinge

@@ -46,6 +46,7 @@ class Tableau {
     Eigen::VectorXd column = -d_;
     for (; pivots < limit; ++pivots) {
       if (judge.out_of_time()) return Ending::no_time;
+      judge.spend(4.0 * static_cast<double>(n_ * n_));
       const int leaving = basis_[static_cast<std::size_t>(row)];
       pivot(row, entering, column);
       if (leaving == z0) {

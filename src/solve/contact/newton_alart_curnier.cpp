@@ -116,6 +116,9 @@ class NewtonSystem {
     return F.squaredNorm();
   }
 
+  /// Of a step: the factorisation, and the evaluations around it.
+  double operations() const { return W_.factored() ? fronts_.operations() : 2.0 / 3 * n_ * n_ * n_; }
+
   // dr = -J^-1 F at the r evaluated last; `ridge` is added to A's diagonal.
   bool step(const Eigen::VectorXd& r, const Eigen::VectorXd& F, double ridge, Eigen::VectorXd& dr) {
     return W_.factored() ? step_in_velocities(r, F, ridge, dr) : step_in_reactions(r, F, ridge, dr);
@@ -242,7 +245,7 @@ void iterate(NewtonSystem& system, Judge& judge, int& iteration, int limit, cons
     ++iteration;
     double t = 1, trial_merit = HUGE_VAL;
     bool good = false;
-    ++judge.factorisations;
+    judge.factorised(system.operations());
     if (system.step(newton, F, ridge, dr))
       for (int halving = 0; halving < 8 && !good; ++halving, t *= 0.5) {
         trial = newton + t * dr;
@@ -277,7 +280,7 @@ void solve_newton_alart_curnier(Delassus& W, Judge& judge, Eigen::VectorXd r) {
     // Sweeps bring r near: a few at first, more after every failure.
     sweeps.set(r);
     const int count = std::min(10 << std::min(round, 12), hurry ? 2000 : 20000);
-    for (int k = 0; k < count && (k % 10 != 0 || !judge.out_of_time()); ++k) judge.contact_updates += sweeps.sweep();
+    for (int k = 0; k < count && (k % 10 != 0 || !judge.out_of_time()); ++k) judge.swept(sweeps.sweep(), sweeps.cost());
     sweeps.get(r);
     if (judge.done(iteration, r)) return;
     iterate(system, judge, iteration, limit, r);

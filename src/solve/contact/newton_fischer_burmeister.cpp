@@ -92,7 +92,8 @@ void solve_newton_fischer_burmeister(Delassus& W, Judge& judge, Eigen::VectorXd 
     const Eigen::VectorXd gradient = J.transpose() * F;
     const double merit = 0.5 * F.squaredNorm();
     if (judge.out_of_time()) return;
-    ++judge.factorisations;
+    judge.factorised(
+        std::min(2.0 / 3 * std::pow(static_cast<double>(n), 3), 100.0 * static_cast<double>(J.nonZeros())));
     double t = 1, slope = 0;
     bool newton = solver->factor(J.valuePtr());
     if (newton) {

@@ -10,6 +10,7 @@ namespace hinge {
 namespace {
 
 constexpr double rounding = 2.2e-16;
+constexpr int all_of_w = 200;  // rows by bodies, whose noise is that of all entries of W
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -115,12 +116,13 @@ void ResidualOfProblem::choose_rho() {
   for (double& x : moves) x = 1 / std::max(x, floor);
 }
 
-// Largest sum_j |W_kj| |r_j|; an upper bound where that is below `enough`. By bodies, which are asked often: of the
-// diagonal alone.
+// Largest sum_j |W_kj| |r_j|; an upper bound where that is below `enough`. By many bodies, which are asked often: of
+// the diagonal alone.
 double ResidualOfProblem::noise(const Eigen::Ref<const Eigen::VectorXd>& r, double enough) {
   const ContactProblem& p = *problem_;
   double largest = 0;
   if (p.by_bodies()) {
+    if (p.rows() <= all_of_w) return noise_by_bodies(r);
     for (int k = 0; k < p.rows(); ++k) largest = std::max(largest, diagonal_[at(k)] * std::abs(r[k]));
     return largest;
   }
@@ -135,6 +137,23 @@ double ResidualOfProblem::noise(const Eigen::Ref<const Eigen::VectorXd>& r, doub
     for (SparseRows::InnerIterator entry(rows, i); entry; ++entry) sum += std::abs(entry.value()) * x[entry.col()];
     largest = std::max(largest, sum);
   }
+  return largest;
+}
+
+double ResidualOfProblem::noise_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r) {
+  abs_v_.setZero(6 * problem_->bodies.count());
+  for (const BodyRows::Block& block : body_rows_.blocks())
+    for (int k = 0; k < block.rows; ++k)
+      for (int j = 0; j < (block.b >= 0 ? 12 : 6); ++j)
+        abs_v_[6 * (j < 6 ? block.a : block.b) + j % 6] += std::abs(block.A[k][j] * r[block.row + k]);
+  double largest = 0;
+  for (const BodyRows::Block& block : body_rows_.blocks())
+    for (int k = 0; k < block.rows; ++k) {
+      double sum = 0;
+      for (int j = 0; j < (block.b >= 0 ? 12 : 6); ++j)
+        sum += std::abs(block.A[k][j]) * abs_v_[6 * (j < 6 ? block.a : block.b) + j % 6];
+      largest = std::max(largest, sum);
+    }
   return largest;
 }
 

@@ -58,6 +58,7 @@ class ResidualOfProblem {
   void compute_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r);
   void choose_rho();
   double noise(const Eigen::Ref<const Eigen::VectorXd>& r, double enough);
+  double noise_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r);
 
   const ContactProblem* problem_ = nullptr;
   BodyRows body_rows_;

@@ -8,8 +8,10 @@
 
 #include "hinge/contact.hpp"
 #include "solve/contact/block_gauss_seidel.hpp"
+#include "solve/contact/compliant.hpp"
 #include "solve/contact/delassus.hpp"
 #include "solve/contact/judge.hpp"
+#include "solve/contact/least_norm.hpp"
 
 namespace hinge {
 
@@ -34,11 +36,24 @@ struct ContactWork {
   Judge judge;
   std::vector<double> r;  ///< where to begin
   BlockGaussSeidel sweeps;
+  ContactRows rows;
+  LeastNorm least_norm;
+  CompliantContacts compliant;
+  std::vector<LeastNorm::Kind> chosen;  ///< what the velocities of the last choice left to each contact
+  bool has_chosen = false;              ///< in this problem
   std::optional<Delassus> W;
 
   void begin(const ContactProblem& problem);
+  /// Few enough, step after step, to be solved to what rounding leaves.
+  bool few() const;
   /// W in units near 1, made at the first call.
   Delassus& delassus();
+  /// Puts the solution of least norm in the place of the best, where that is found.
+  bool take_least_norm();
+  /// Where exact friction may have several solutions: the compliant one, for the best. False where it is not found.
+  bool choose_velocities();
+  /// Is that cheap, as it is between few bodies however many contacts they have?
+  bool can_choose() const;
   /// Lets a solver go on from r, with so many iterations (0: its own limit).
   void run(std::string_view solver, const Eigen::VectorXd& from, int limit = 0);
 };

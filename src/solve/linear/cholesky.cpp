@@ -1,5 +1,7 @@
 #include "solve/linear/cholesky.hpp"
 
+#include <cmath>
+
 #include <Eigen/Cholesky>
 #include <Eigen/SparseCholesky>
 
@@ -10,6 +12,26 @@ bool cholesky(const Eigen::MatrixXd& a, Eigen::MatrixXd& lower) {
   if (factor.info() != Eigen::Success) return false;
   lower = factor.matrixL();
   return true;
+}
+
+Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a, double threshold) {
+  const Eigen::Index n = a.rows();
+  Eigen::MatrixXd L(n, n);
+  Eigen::VectorXd left = a.diagonal();
+  Eigen::Index rank = 0;
+  for (; rank < n; ++rank) {
+    Eigen::Index pivot = 0;
+    double largest = threshold;
+    for (Eigen::Index i = 0; i < n; ++i)
+      if (left[i] > largest * a(i, i)) largest = left[i] / a(i, i), pivot = i;
+    if (!(largest > threshold)) break;
+    L.col(rank) = a.col(pivot);
+    if (rank > 0) L.col(rank).noalias() -= L.leftCols(rank) * L.row(pivot).head(rank).transpose();
+    L.col(rank) /= std::sqrt(left[pivot]);
+    left -= L.col(rank).cwiseAbs2();
+    left[pivot] = 0;
+  }
+  return L.leftCols(rank);
 }
 
 bool invert_definite(Eigen::Matrix<double, 6, 6>& a) {

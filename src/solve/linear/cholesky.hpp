@@ -10,6 +10,10 @@ namespace hinge {
 /// The lower triangle L with A = L L^T. False where A is not positive definite.
 bool cholesky(const Eigen::MatrixXd& a, Eigen::MatrixXd& lower);
 
+/// A = L L^T of a semidefinite matrix, L with as many columns as A has rank: what is left of a diagonal entry is zero
+/// where it is at most `threshold` of that entry. Rows are taken in the order of what is left of them.
+Eigen::MatrixXd semidefinite_root(const Eigen::MatrixXd& a, double threshold);
+
 /// A <- A^-1. False where A is not positive definite; then A is as it was.
 bool invert_definite(Eigen::Matrix<double, 6, 6>& a);
 

@@ -92,8 +92,7 @@ std::vector<int> postorder(const std::vector<int>& parent) {
 
 }  // namespace
 
-FrontalLu::FrontalLu(int nodes, int size, const Lists& elements)
-    : nodes_(nodes), size_(size), places_(elements.size()) {
+FrontalLu::FrontalLu(int nodes, int size, const Lists& elements) : size_(size), places_(elements.size()) {
   const Lists graph = neighbours(nodes, elements);
   std::vector<int> order = minimum_degree(graph), parent;
   structure(graph, order, parent);
@@ -186,6 +185,15 @@ bool FrontalLu::eliminate(std::size_t f) {
   const int p = front.pivots * size_, n = static_cast<int>(front.F.rows());
   front.exchange.resize(at(p));
   return hinge::eliminate(n, p, front.F.data(), n, front.exchange.data());
+}
+
+double FrontalLu::operations() const {
+  double sum = 0;
+  for (const Front& front : fronts_) {
+    const double pivots = front.pivots * size_, rest = static_cast<double>(front.nodes.size()) * size_ - pivots;
+    sum += 2.0 / 3 * pivots * pivots * pivots + 2 * pivots * rest * (pivots + rest);
+  }
+  return sum;
 }
 
 void FrontalLu::solve(Eigen::VectorXd& x) {

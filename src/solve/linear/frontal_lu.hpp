@@ -37,6 +37,8 @@ class FrontalLu {
   }
   /// x <- K^-1 x
   void solve(Eigen::VectorXd& x);
+  /// Of a factorisation.
+  double operations() const;
 
  private:
   struct Front {
@@ -53,7 +55,7 @@ class FrontalLu {
   void add(std::size_t front, const std::vector<int>& places);
   bool eliminate(std::size_t front);
 
-  int nodes_ = 0, size_ = 1;
+  int size_ = 1;
   double diagonal_ = 0;
   std::vector<Front> fronts_;
   std::vector<std::vector<int>> places_;  // of each element's nodes in its front

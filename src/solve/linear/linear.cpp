@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include <klu.h>
@@ -213,6 +214,38 @@ bool ScaledSolver<Number>::factor(const Number* values) {
   });
   if (!largest_to_scale(column_scale_)) return false;
   for_each_entry([&](std::size_t k, double, double column) { scaled_[k] *= column; });
+  return factors_->factor(scaled_.data(), ratio) || factor_balanced(values, ratio);
+}
+
+// Geometric means of the smallest and the largest entry of each row, and then of each column, made 1 again and again:
+// that comes to one end whatever the units of rows and columns. Costs more, and is tried where the other way fails.
+template <class Number>
+bool ScaledSolver<Number>::factor_balanced(const Number* values, double ratio) {
+  constexpr int rounds = 12;
+  const auto balance = [&](std::vector<double>& own, const std::vector<double>& other, bool rows) {
+    std::vector<double> low(own.size(), std::numeric_limits<double>::infinity()), high(own.size(), 0.0);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
+           k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k) {
+        const auto j = static_cast<std::size_t>(pattern_.column[k]);
+        const double x = size_of(values[k]) * other[rows ? j : i];
+        if (x == 0) continue;
+        low[rows ? i : j] = std::min(low[rows ? i : j], x);
+        high[rows ? i : j] = std::max(high[rows ? i : j], x);
+      }
+    for (std::size_t i = 0; i < own.size(); ++i)
+      own[i] = std::ldexp(1.0, -std::ilogb(std::sqrt(low[i]) * std::sqrt(high[i])));
+  };
+  for (int n = 0; n < rounds; ++n) {
+    balance(row_scale_, column_scale_, true);
+    balance(column_scale_, row_scale_, false);
+  }
+  for (std::size_t i = 0; i < row_scale_.size(); ++i)
+    for (auto k = static_cast<std::size_t>(pattern_.row_start[i]);
+         k < static_cast<std::size_t>(pattern_.row_start[i + 1]); ++k)
+      scaled_[k] = row_scale_[i] * column_scale_[static_cast<std::size_t>(pattern_.column[k])] * values[k];
+  for (const Number& x : scaled_)
+    if (!std::isfinite(size_of(x))) return false;
   return factors_->factor(scaled_.data(), ratio);
 }
 

@@ -47,6 +47,8 @@ class ScaledSolver {
   const char* name() const { return factors_->name(); }
 
  private:
+  bool factor_balanced(const Number* values, double ratio);
+
   Pattern pattern_;
   std::vector<Number> scaled_;
   std::vector<double> row_scale_, column_scale_;

@@ -47,6 +47,10 @@ ShortestSolution::ShortestSolution(const Eigen::MatrixXd& a, double threshold) {
 }
 
 Eigen::VectorXd ShortestSolution::of(const Eigen::VectorXd& b) const { return decomposition_.solve(b); }
-Eigen::MatrixXd ShortestSolution::of_all(const Eigen::MatrixXd& b) const { return decomposition_.solve(b); }
+// Eigen goes through right-hand sides that are not there, and computes addresses in them.
+Eigen::MatrixXd ShortestSolution::of_all(const Eigen::MatrixXd& b) const {
+  if (b.cols() == 0) return Eigen::MatrixXd(decomposition_.cols(), 0);
+  return decomposition_.solve(b);
+}
 
 }  // namespace hinge

@@ -48,6 +48,8 @@ inline constexpr Settling::Policy opened_contacts{.limit = 0, .floor = 1e-15};
 inline constexpr Settling::Policy pairs{.limit = 0, .floor = 1, .stagnation = 1e5, .shrinking = 0.25};
 // The time of an event, after it was bracketed: each correction costs a step.
 inline constexpr Settling::Policy event_time{.limit = 4, .floor = 2e-16};
+// Spins of a body that wobbles, over half a step; where it turns by a radian the iteration may not end.
+inline constexpr Settling::Policy spins{.limit = 30, .floor = 2e-16, .stagnation = 1e-13};
 // The direction of least distance, on the unit sphere.
 inline constexpr Settling::Policy separation{.limit = 50, .floor = 1e-15};
 
@@ -66,6 +68,10 @@ inline constexpr MatrixPolicy full_on_branch{.renew_above = 0.01, .full = true};
 inline constexpr MatrixPolicy full_discrete_gradient{.full = true, .quadratic = true};
 // Multistep methods keep their matrix from step to step while it contracts by this.
 inline constexpr double multistep_renew_above = 0.2;
+// Increments that are still larger than this part of the unknowns after so many do not lead to the solution that the
+// guess is near.
+inline constexpr int multistep_patience = 9;
+inline constexpr double multistep_near = 1e-4;
 
 // Within a tolerance. Collocation as in RADAU5, where limit and accuracy depend on the stages; multistep as in DASSL,
 // but with no rate of convergence taken over from an earlier step.

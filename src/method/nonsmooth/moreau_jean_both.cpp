@@ -1,0 +1,276 @@
+#include "method/nonsmooth/moreau_jean_both.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "body/body_table.hpp"
+#include "method/nonsmooth/contact_options.hpp"
+#include "method/nonsmooth/moreau_jean.hpp"
+#include "solve/linear/sparse.hpp"
+#include "solve/linear/vectors.hpp"
+#include "solve/newton/newton.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr int implicit_limit = 3000;    // velocities
+constexpr int most_looks = 8;           // for contacts in one step
+constexpr double same_force = 1e-14;    // but for rounding
+constexpr double harmless_rest = 1e-2;  // of velocities, where forces and contacts do not settle
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// z += factor C^T s
+void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z) {
+  for (int j = 0; j < p.rows; ++j)
+    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
+}
+
+Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
+
+}  // namespace
+
+MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
+                               const SolverOptions& solver)
+    : system_(std::move(system)),
+      table_(*bodies_of(*system_)),
+      options_(options),
+      max_iterations_(solver.max_iterations),
+      implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||
+                (options.forces == MoreauJeanOptions::Forces::automatic && system_->nz() <= implicit_limit)),
+      force_varies_(!system_->pattern(Q::force_y).empty() || !system_->pattern(Q::force_z).empty()),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->ng()),
+      spins_(SpinBalance::of(*system_)),
+      matrix_(system_, implicit_, spins_ ? &*spins_ : nullptr),
+      contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
+      projection_(system_, position_part(options.projection), solver.linear_algebra) {
+  force_ = system_->evaluation({Q::acceleration_force});
+  joints_ = system_->evaluation({Q::constraint});
+  rates_ = system_->evaluation({Q::constraint_rate, Q::constraint_rate_z});
+  const Pattern& mass = system_->pattern(Q::momentum_z);
+  M_.resize(mass.entries());
+  S_.resize(matrix_.pattern().entries());
+  for (auto* v : {&p0_, &f_, &zh_, &z1_, &z_new_, &right_, &turned_, &free_, &mass_}) v->resize(at(nz_));
+  for (auto* v : {&y_middle_, &y1_}) v->resize(at(ny_));
+  G0_.resize(system_->pattern(Q::constraint_rate_z).entries());
+  c_.resize(at(m_));
+  joint_.resize(at(m_));
+  // of bodies constant and diagonal
+  const auto once = system_->evaluation({Q::momentum_z});
+  const std::vector<double> psi(at(system_->npsi()));
+  once->at(0, y1_.data(), z1_.data(), psi.data());
+  std::copy_n((*once)[Q::momentum_z], M_.size(), M_.data());
+  for (int i = 0; i < nz_; ++i)
+    for (int k = mass.row_start[at(i)]; k < mass.row_start[at(i) + 1]; ++k)
+      if (mass.column[at(k)] == i) mass_[at(i)] = M_[at(k)];
+  const double smallest = smallest_ = table_.smallest();
+  recover_ = std::isfinite(smallest) ? pushed_out_per_step * smallest : HUGE_VAL;
+  options_.impact = law_of(options.impact, *system_);
+  contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
+}
+
+void MoreauJeanBoth::reset() {
+  contacts_.reset();
+  listed_reach_ = -1;
+}
+
+std::vector<std::string> MoreauJeanBoth::remarks() const {
+  std::vector<std::string> list;
+  contacts_.append_remarks(list);
+  if (unsettled_ > 0)
+    list.push_back(fmt::format(
+        "in {} steps forces and contacts were not solved together to rounding (velocities to {:.1e}); a shorter step "
+        "settles them",
+        unsettled_, unsettled_to_));
+  append_limited(std::max(limited_, contacts_.limited_rounds), list);
+  return list;
+}
+
+// zh of the motion that nothing touches, and what the step begins with
+void MoreauJeanBoth::begin(const State& state, double h) {
+  for (int k = 0; k < nz_; ++k) p0_[at(k)] = mass_[at(k)] * state.z[at(k)];
+  std::copy_n(state.z.data(), nz_, zh_.data());
+  if (spins_) spins_->midpoint(p0_.data(), h, zh_.data());
+  fastest_ = table_.fastest(zh_.data());
+  if (m_ > 0) {
+    rates_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    ++counters_.evaluations;
+    std::copy_n((*rates_)[Q::constraint_rate_z], G0_.size(), G0_.data());
+  }
+  force_at_middle(state, h);
+  for (int k = 0; k < nz_; ++k) free_[at(k)] = state.z[at(k)] + h * f_[at(k)] / mass_[at(k)];
+}
+
+// f at the middle for zh; torques in the axes of the start, without the gyroscopic one
+void MoreauJeanBoth::force_at_middle(const State& state, double h) {
+  system_->move(state.y.data(), zh_.data(), h / 2, y_middle_.data());
+  force_->at(state.t + h / 2, y_middle_.data(), zh_.data(), state.psi.data());
+  ++counters_.evaluations;
+  std::copy_n((*force_)[Q::acceleration_force], nz_, f_.data());
+  if (!spins_) return;
+  spins_->take_gyroscopic(zh_.data(), f_.data());
+  spins_->turn_back(zh_.data(), -h / 2, f_.data());
+}
+
+// Pairs that are farther apart do not touch in a step with these velocities.
+double MoreauJeanBoth::band(double h) const {
+  const double fastest = std::max(table_.fastest(zh_.data()), table_.fastest(free_.data()));
+  return 2 * std::abs(h) * fastest + 1e-6 * table_.length;
+}
+
+bool MoreauJeanBoth::factor_positions(double h) {
+  ++counters_.factorisations;
+  if (matrix_.has_forces() && !without_forces_) {
+    matrix_.assemble(M_.data(), h / 2, true, S_.data());
+    if (spins_) matrix_.middle_inertias(zh_.data(), h, S_.data());
+    if (contacts_.factor(S_.data(), G0_.data()) && contacts_.definite()) return true;
+    without_forces_ = true;
+    ++counters_.factorisations;
+  }
+  matrix_.mass(M_.data(), S_.data());
+  if (spins_) matrix_.middle_inertias(zh_.data(), h, S_.data());
+  return contacts_.factor(S_.data(), G0_.data());
+}
+
+// Stage one: zh, R and S
+bool MoreauJeanBoth::positions(const State& state, double h) {
+  const double t1 = state.t + h;
+  const bool repeats = implicit_ && force_varies_;
+  if (matrix_.has_forces()) {
+    matrix_.forces_at(state.t + h / 2, y_middle_.data(), zh_.data(), state.psi.data());
+    ++counters_.evaluations;
+  }
+  contacts_.step_length(h / 2);
+  if (!factor_positions(h)) return false;
+  const double scale = std::max(biggest(zh_.data(), nz_), biggest(free_.data(), nz_));
+  demand_of_positions(h);
+  Settling rule(newton_policy::contacts_on_velocities, m_ > 0 || repeats ? max_iterations_ : 1);
+  double left = 0;
+  const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+    if (rule.count() > 0 && repeats) {
+      std::copy_n(f_.data(), nz_, z_new_.data());
+      force_at_middle(state, h);
+      double change = 0;
+      for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(f_[at(k)] - z_new_[at(k)]));
+      if (m_ == 0 && change <= same_force * biggest(f_.data(), nz_)) return already_solved;
+    }
+    // S zh + p0 + h/2 f - M zh, spins of M zh in the axes of the start
+    for (int k = 0; k < nz_; ++k) turned_[at(k)] = mass_[at(k)] * zh_[at(k)];
+    if (spins_) spins_->turn_back(zh_.data(), -h / 2, turned_.data());
+    for (int k = 0; k < nz_; ++k) right_[at(k)] = p0_[at(k)] + h / 2 * f_[at(k)] - turned_[at(k)];
+    multiply_add(matrix_.pattern(), S_.data(), zh_.data(), 1.0, right_.data());
+    // G0 z + c = 0 where c = g(t1, y1)/h - G0 zh
+    if (m_ > 0) {
+      system_->move(state.y.data(), zh_.data(), h, y1_.data());
+      joints_->at(t1, y1_.data(), zh_.data(), state.psi.data());
+      ++counters_.evaluations;
+      for (int k = 0; k < m_; ++k) c_[at(k)] = (*joints_)[Q::constraint][k] / h;
+      multiply_add(system_->pattern(Q::constraint_rate_z), G0_.data(), zh_.data(), -1.0, c_.data());
+    }
+    ++counters_.iterations;
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
+    double change = 0;
+    for (int k = 0; k < nz_; ++k) change = larger(change, std::abs(z_new_[at(k)] - zh_[at(k)]));
+    zh_.swap(z_new_);
+    if (m_ == 0 && !repeats) return already_solved;
+    const double size = std::max({biggest(zh_.data(), nz_), scale, 1e-200});
+    left = change / size;
+    return {change, size};
+  });
+  // What contact problems leave that are not solved to rounding does not get less: the report says so.
+  const bool harmless = trouble == NewtonTrouble::slow && left <= harmless_rest;
+  if (trouble == NewtonTrouble::slow && !harmless)
+    contacts_.failure = fmt::format(
+        "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
+        max_iterations_);
+  if (rule.unsettled() || harmless) {
+    ++unsettled_;
+    unsettled_to_ = std::max(unsettled_to_, left);
+  }
+  if (trouble != NewtonTrouble::none && !harmless) return false;
+  R_ = contacts_.contact_impulse;
+  std::copy_n(contacts_.joint_impulse.data(), m_, joint_.data());
+  system_->move(state.y.data(), zh_.data(), h, y1_.data());
+  return !projection_.active() || projection_.project(t1, y1_.data(), zh_.data(), state.psi.data());
+}
+
+// right_: M z1 but for what contacts and joints at y1 give;  free_: z0 in the axes of y1
+void MoreauJeanBoth::momentum_at_end(const State& state, double h) {
+  for (int k = 0; k < nz_; ++k) right_[at(k)] = p0_[at(k)] + h * f_[at(k)];
+  add_first_impulses(right_.data());
+  add_joint_reaction(system_->pattern(Q::constraint_rate_z), G0_.data(), joint_.data(), 1.0, right_.data());
+  if (spins_) spins_->turn_between(state.y.data(), y1_.data(), right_.data());
+  contacts_.add_reaction(R_at_end_.data(), -1.0, right_.data());
+  add_joint_reaction(system_->pattern(Q::constraint_rate_z), (*rates_)[Q::constraint_rate_z], joint_.data(), -1.0,
+                     right_.data());
+}
+
+// Stage two: z1, r and s
+bool MoreauJeanBoth::velocities(const State& state, double h) {
+  const double t1 = state.t + h;
+  if (m_ > 0) {
+    rates_->at(t1, y1_.data(), zh_.data(), state.psi.data());
+    ++counters_.evaluations;
+  }
+  std::copy_n(p0_.data(), nz_, free_.data());
+  if (spins_) spins_->turn_between(state.y.data(), y1_.data(), free_.data());
+  for (int k = 0; k < nz_; ++k) free_[at(k)] /= mass_[at(k)];
+  if (contacts_.has_contacts()) {
+    std::swap(before_, contacts_.found());
+    const double reach = 1.25 * band(h);  // so that it is enough for the next step, too
+    contacts_.find(t1, y1_.data(), reach);
+    recovering_ = is_recovering(h);
+    pair_contacts();
+    reach_ = reach;
+  }
+  momentum_at_end(state, h);
+  contacts_.step_length(h);
+  matrix_.mass(M_.data(), S_.data());
+  ++counters_.factorisations;
+  const double* G1 = (*rates_)[Q::constraint_rate_z];
+  if (!strike(G1)) return false;
+  for (int k = 0; k < m_; ++k) c_[at(k)] = (*rates_)[Q::constraint_rate][k];
+  multiply_add(system_->pattern(Q::constraint_rate_z), G1, zh_.data(), -1.0, c_.data());
+  demand_of_velocities(1);
+  return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data()) && limit_rebound();
+}
+
+StepResult MoreauJeanBoth::step(State& state, double h) {
+  ++counters_.steps;
+  if (h < 0 && contacts_.has_contacts())
+    return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
+  without_forces_ = false;
+  begin(state, h);
+  double reach = 0;
+  for (int look = 0; look < most_looks; ++look) {
+    if (contacts_.has_contacts()) {
+      reach = std::max(reach, band(h));
+      list_contacts(state, reach);
+    }
+    if (!positions(state, h)) return contacts_.explain(state, h, "the step");
+    // Forces and impulses may have made bodies faster than expected: who else could they have reached?
+    if (!contacts_.has_contacts() || !(band(h) > reach_)) break;
+    reach = 1.5 * band(h);
+  }
+  if (!velocities(state, h)) return contacts_.explain(state, h, "the velocities after the step");
+  account(state, h);
+  state.t += h;
+  std::copy_n(y1_.data(), ny_, state.y.data());
+  std::copy_n(z1_.data(), nz_, state.z.data());
+  for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
+  multipliers_ = state.psi;
+  if (contacts_.has_contacts()) {
+    listed_time_ = state.t;
+    listed_reach_ = reach_;
+    listed_position_ = state.y;
+    drift_.swap(next_drift_);
+  }
+  return {};
+}
+
+}  // namespace hinge

@@ -1,0 +1,113 @@
+// moreau-jean with gaps and joints on both levels, for bodies: positions first, then velocities.
+//
+//   positions    M (zh - z0) = h/2 f + H0^T R + G0^T S          f(t + h/2, y0 (+) h/2 zh, zh), y1 = y0 (+) h zh
+//                laws between R and H0 zh + max(gap(y0)/h, -recover) on normals, H0 zh + d/2 on tangents
+//                g(t1, y1) = 0
+//   velocities   M (z1 - z0) = h f + H0^T R + H1^T (r - R) + G0^T S + G1^T (s - S)
+//                laws between r and H1 z1 + e u0^-,  of contacts that are closed at y1
+//                g_t + G1 z1 = 0
+//
+// R is what contacts do until the middle of the step, r what they do in all of it. Without contacts and joints this is
+// the rule of the midpoint, with joints that of RATTLE. d is what tangential velocities change by because points of
+// contact travel, (H1 - H0) zh of the last step, so that stage one has rows of the middle of the step.
+//
+// What follows: a gap may close exactly and is not crossed where it is convex; at rest gaps and velocities are zero and
+// stay so; constant accelerations are exact; penetration is pushed out by positions alone, at a limited speed, and
+// gives no velocity, since r knows nothing of it. Restitution has the velocity before the step, and none of contacts
+// that were closed already.
+//
+// Spins: body/spin_balance.hpp. The axis of a turn is the same at both of its ends, so that wh needs rows of the start
+// with the inertia E(h/2 wh) J E(-h/2 wh), and z1 rows of the end.
+//
+// A contact that is there at y0 and gone at y1 (another feature took over) leaves its R in z1, but not where that
+// pushed bodies out of each other. Friction of stage two acts against the slip of the middle, u1 + u0 - uh, where slip
+// goes on.
+//
+// Order 2 on smooth pieces, positions too; 1 with impacts. Without contacts symmetric in time.
+//
+// Reference: G. Capobianco, J. Harsch, S. R. Eugster, R. I. Leine, Int. J. Numer. Methods Eng. 122 (2021) 6497-6526;
+// V. Acary, Comput. Methods Appl. Mech. Eng. 256 (2013) 224-250; H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "body/spin_balance.hpp"
+#include "formulation/project/projection.hpp"
+#include "hinge/nonsmooth.hpp"
+#include "method/nonsmooth/contact_step.hpp"
+#include "method/nonsmooth/moreau_jean_matrix.hpp"
+
+namespace hinge {
+
+class MoreauJeanBoth final : public Stepper {
+ public:
+  MoreauJeanBoth(std::shared_ptr<const System> system, const MoreauJeanOptions& options, const SolverOptions& solver);
+  StepResult step(State& state, double h) override;
+  void reset() override;
+  const ContactStatistics* contact_statistics() const override {
+    return contacts_.has_contacts() ? &contacts_.measured() : nullptr;
+  }
+  const ContactImpulses* contact_impulses() const override {
+    return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
+  }
+  std::vector<std::string> remarks() const override;
+  std::vector<Doubt> doubts() const override { return contacts_.doubts(); }
+
+ private:
+  using Q = Quantity;
+  struct Partner {  // of a contact at y1: its place at y0, or -1
+    int before;
+    bool closed;
+  };
+  void begin(const State& state, double h);
+  double band(double h) const;
+  void list_contacts(const State& state, double reach);
+  void force_at_middle(const State& state, double h);
+  bool factor_positions(double h);
+  void demand_of_positions(double h);
+  bool positions(const State& state, double h);
+  void pair_contacts();
+  void slip_of_middle(int j, const double* uh, double* turn) const;
+  bool is_recovering(double h) const;
+  bool is_gone(int j) const;
+  void add_first_impulses(double* p) const;
+  void momentum_at_end(const State& state, double h);
+  bool strike(const double* G1);
+  void demand_of_velocities(double part);
+  bool limit_rebound();
+  bool velocities(const State& state, double h);
+  void account(const State& state, double h);
+
+  std::shared_ptr<const System> system_;
+  const BodyTable& table_;
+  MoreauJeanOptions options_;
+  int max_iterations_;
+  bool implicit_, force_varies_;
+  int ny_, nz_, m_;
+  std::optional<SpinBalance> spins_;  // in space
+  MoreauJeanMatrix matrix_;
+  ContactStep contacts_;
+  ConstraintProjection projection_;  // of positions, what rounding left
+  std::unique_ptr<Evaluation> force_, joints_, rates_;
+  bool without_forces_ = false, recovering_ = false;
+  double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step
+  // The last step: its end, and how far away contacts are listed there.
+  double listed_time_ = 0, listed_reach_ = -1, reach_ = 0;
+  std::vector<double> listed_position_;
+
+  ContactList before_;  // at y0
+  std::vector<Partner> partners_;
+  std::vector<char> used_;            // of contacts at y0: they are at y1, too
+  std::vector<double> slip_;          // what friction has besides u1
+  std::vector<double> M_, S_, mass_;  // mass_: its diagonal
+  std::vector<double> p0_, f_, zh_, z1_, z_new_, y_middle_, y1_, right_, turned_, G0_, c_, free_;
+  std::vector<double> R_, joint_, R_at_end_, u0_, uh_, before_u0_, w_, struck_, rebound_, total_;
+  std::vector<double> drift_, next_drift_;  // d, of all contacts at y0 and at y1
+  long unsettled_ = 0, limited_ = 0;
+  double unsettled_to_ = 0;
+};
+
+}  // namespace hinge

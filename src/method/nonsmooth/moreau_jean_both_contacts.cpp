@@ -1,0 +1,278 @@
+// Contacts of a step with gaps on both levels: which there are at both ends, what they demand, what they did.
+#include <algorithm>
+#include <cmath>
+
+#include "body/body_table.hpp"
+#include "method/nonsmooth/moreau_jean_both.hpp"
+#include "solve/linear/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// z += factor C^T s
+void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z) {
+  for (int j = 0; j < p.rows; ++j)
+    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
+}
+
+// u = H z of one contact
+void row_velocity(const ContactList& l, int i, const double* z, double* u) {
+  const int d = l.dimension;
+  for (int row = 0; row < d; ++row) u[row] = l.drift[at(i * d + row)];
+  for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+    for (int row = 0; row < d; ++row) u[row] += l.H[at(k * d + row)] * z[l.column[at(k)]];
+}
+
+// z += factor H^T r of one contact
+void add_reaction_of(const ContactList& l, int i, const double* r, double factor, double* z) {
+  const int d = l.dimension;
+  for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+    for (int row = 0; row < d; ++row) z[l.column[at(k)]] += factor * l.H[at(k * d + row)] * r[row];
+}
+
+// Tangential components in the frame of another contact; false where the two have little to do with each other.
+bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i, double* r) {
+  if (from.dimension != 3 || from.frame.empty() || to.frame.empty()) return true;
+  const double *a = from.frame.data() + 9 * j, *b = to.frame.data() + 9 * i;
+  double in[3] = {}, along = 0;
+  for (int k = 0; k < 3; ++k) {
+    in[k] = r[1] * a[3 + k] + r[2] * a[6 + k];
+    along += a[3 + k] * b[3 + k];
+  }
+  for (int row = 1; row < 3; ++row) r[row] = b[3 * row] * in[0] + b[3 * row + 1] * in[1] + b[3 * row + 2] * in[2];
+  return along > 0.5;
+}
+
+}  // namespace
+
+// Contacts at y0: those of the end of the last step, where that is y0.
+void MoreauJeanBoth::list_contacts(const State& state, double reach) {
+  if (listed_reach_ >= reach && state.t == listed_time_ && state.y == listed_position_) {
+    contacts_.again();
+    reach_ = listed_reach_;
+  } else {
+    contacts_.find(state.t, state.y.data(), reach);
+    drift_.assign(at(contacts_.list().count * contacts_.dimension()), 0.0);
+    reach_ = reach;
+  }
+  listed_reach_ = -1;
+  const int count = contacts_.list().count;
+  for (int i = 0; i < count; ++i) contacts_.active.push_back(i);
+  before_u0_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), before_u0_.data());
+}
+
+void MoreauJeanBoth::demand_of_positions(double h) {
+  const ContactList& l = contacts_.list();
+  const int d = l.dimension;
+  // Where bodies turn or go along curves, gaps leave their tangents by O(h^2) in a step: that is motion, not recovery.
+  const double way = h * fastest_;
+  const double own = (recover_ + way * way / (2 * smallest_)) / h;
+  const double speed = options_.recover > 0 ? options_.recover : options_.recover == 0 ? HUGE_VAL : own;
+  w_.resize(std::max(w_.size(), at(contacts_.rows())));
+  for (int i = 0; i < l.count; ++i) {
+    for (int row = 0; row < d; ++row)
+      w_[at(i * d + row)] = l.drift[at(i * d + row)] + (row > 0 ? drift_[at(i * d + row)] / 2 : 0);
+    w_[at(i * d)] += std::max(l.gap[at(i)] / h, -speed);
+  }
+}
+
+// Friction over a step acts against the slip of its middle, which is that of the end and `turn` = u0 - uh. Not where
+// the slip ends or begins within the step, nor where the contact strikes: there u1 itself is what the law is about.
+void MoreauJeanBoth::slip_of_middle(int j, const double* uh, double* turn) const {
+  const int d = before_.dimension;
+  const double* u0 = before_u0_.data() + j * d;
+  double slip = 0, change = 0;
+  for (int row = 1; row < d; ++row) {
+    const double middle = uh[row] + drift_[at(j * d + row)] / 2;
+    turn[row] = u0[row] - middle;
+    slip += middle * middle;
+    change += turn[row] * turn[row];
+  }
+  if (!(change < 0.25 * slip) || u0[0] < -1e-9 * std::sqrt(slip)) std::fill_n(turn, d, 0.0);
+}
+
+// Does stage one push bodies out of each other? What it does then passes through all contacts, and is no part of z1.
+bool MoreauJeanBoth::is_recovering(double h) const {
+  const double way = h * fastest_, deep = way * way / (2 * smallest_) + 1e-4 * smallest_;
+  for (int j = 0; j < before_.count; ++j)
+    if (before_.gap[at(j)] < -deep && R_[at(j * before_.dimension)] > 0) return true;
+  return false;
+}
+
+// Who at y1 was who at y0, and which are closed; with R and u0 in the frames of y1.
+void MoreauJeanBoth::pair_contacts() {
+  const ContactList& l = contacts_.list();
+  const int d = l.dimension;
+  const double eps = 1e-10 * table_.length;
+  double largest = 0;
+  for (int j = 0; j < before_.count; ++j) largest = std::max(largest, R_[at(j * d)]);
+  partners_.assign(at(l.count), {-1, false});
+  next_drift_.assign(at(l.count * d), 0.0);
+  used_.assign(at(before_.count), 0);
+  R_at_end_.clear();
+  u0_.clear();
+  slip_.clear();
+  int j = 0;
+  for (int i = 0; i < l.count; ++i) {
+    while (j < before_.count && before_.key[at(j)] < l.key[at(i)]) ++j;
+    const bool known = j < before_.count && before_.key[at(j)] == l.key[at(i)];
+    double R[3] = {}, u[3] = {}, uh0[3], uh1[3];
+    double turn[3] = {};
+    if (known) {
+      used_[at(j)] = 1;
+      std::copy_n(R_.data() + j * d, d, R);
+      std::copy_n(before_u0_.data() + j * d, d, u);
+      row_velocity(before_, j, zh_.data(), uh0);
+      row_velocity(l, i, zh_.data(), uh1);
+      slip_of_middle(j, uh0, turn);
+      if (turn_tangents(before_, j, l, i, R))
+        for (int row = 1; row < d; ++row) next_drift_[at(i * d + row)] = uh1[row] - uh0[row];
+      turn_tangents(before_, j, l, i, u);
+      turn_tangents(before_, j, l, i, turn);
+    } else {
+      row_velocity(l, i, free_.data(), u);  // z0 in the axes of y1
+    }
+    const bool closed = l.gap[at(i)] <= eps || R[0] > 1e-12 * largest;
+    partners_[at(i)] = {known ? j : -1, closed};
+    if (!closed) continue;
+    contacts_.active.push_back(i);
+    if (recovering_) std::fill_n(R, d, 0.0);
+    R_at_end_.insert(R_at_end_.end(), R, R + d);
+    u0_.insert(u0_.end(), u, u + d);
+    slip_.insert(slip_.end(), turn, turn + d);
+  }
+}
+
+// R of contacts that are gone at y1 is a part of z1, too.
+bool MoreauJeanBoth::is_gone(int j) const { return !recovering_ && !used_[at(j)] && R_[at(j * before_.dimension)] > 0; }
+
+void MoreauJeanBoth::add_first_impulses(double* p) const {
+  const int d = before_.dimension;
+  if (recovering_) return;
+  for (const int i : contacts_.active)
+    if (const int j = partners_[at(i)].before; j >= 0) add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
+  for (int j = 0; j < before_.count; ++j)
+    if (is_gone(j)) add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
+}
+
+// Impacts apart from the forces, with z0 as the velocity before them: Poisson's or sequential ones are given to right_,
+// of rounds it is what they demand. Where nothing strikes there is no restitution: surfaces that curve towards a body
+// that slides along them do not kick it. S and G1 are factorised then.
+bool MoreauJeanBoth::strike(const double* G1) {
+  const int d = contacts_.dimension(), n = static_cast<int>(contacts_.active.size());
+  struck_.assign(at(contacts_.rows()), 0.0);
+  rebound_.assign(at(n), 0.0);
+  const double slow = 1e-9 * table_.fastest(free_.data());
+  bool any = false;
+  for (int a = 0; a < n; ++a) any = any || u0_[at(a * d)] < -slow;
+  if (any && options_.impact == ImpactLaw::rounds && !contacts_.rounds(S_.data(), G1, free_.data(), rebound_))
+    return false;
+  if (!contacts_.factor(S_.data(), G1)) return false;
+  const bool poisson = options_.impact == ImpactLaw::poisson;
+  if (!any || (!poisson && options_.impact != ImpactLaw::sequential)) return true;
+  std::copy_n(free_.data(), nz_, z1_.data());
+  if (!(poisson ? contacts_.poisson(z1_.data(), struck_)
+                : contacts_.sequential(options_.last_first, z1_.data(), struck_)))
+    return false;
+  for (int k = 0; k < nz_; ++k) right_[at(k)] += mass_[at(k)] * (z1_[at(k)] - free_[at(k)]);
+  return true;
+}
+
+// `part` of the rebound that rounds of impacts demand
+void MoreauJeanBoth::demand_of_velocities(double part) {
+  const ContactList& l = contacts_.list();
+  const int d = l.dimension;
+  w_.resize(std::max(w_.size(), at(contacts_.rows())));
+  for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
+    const int i = contacts_.active[a], k = static_cast<int>(a) * d;
+    const double e = l.restitution[at(i)];
+    for (int row = 0; row < d; ++row) w_[at(k + row)] = l.drift[at(i * d + row)];
+    for (int row = 1; row < d; ++row) w_[at(k + row)] += slip_[at(k + row)];
+    w_[at(k)] -= part * rebound_[a];
+    if (u0_[at(k)] >= 0) continue;
+    if (options_.impact == ImpactLaw::newton) w_[at(k)] += e * u0_[at(k)];
+    if (options_.impact == ImpactLaw::moreau)
+      for (int row = 0; row < d; ++row) w_[at(k + row)] += e * u0_[at(k + row)];
+  }
+}
+
+// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken, to
+// 1/64, as creates none.
+bool MoreauJeanBoth::limit_rebound() {
+  const int rows = contacts_.rows();
+  if (contacts_.dimension() == 1 || biggest(rebound_) == 0) return true;
+  uh_.resize(at(rows));
+  const auto creates = [&] {
+    contacts_.velocities(z1_.data(), uh_.data());
+    double gain = 0, size = 0;
+    for (int k = 0; k < rows; ++k) {
+      const double r = contacts_.contact_impulse[at(k)];
+      gain += r * (u0_[at(k)] + uh_[at(k)]) / 2;
+      size += std::abs(r * u0_[at(k)]);
+    }
+    return gain > 1e-10 * size;
+  };
+  if (!creates()) return true;
+  ++limited_;
+  const auto take = [&](double part) {
+    demand_of_velocities(part);
+    return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data());
+  };
+  double low = 0, high = 1;
+  while (high - low > 1.0 / 64) {
+    const double part = (low + high) / 2;
+    if (!take(part)) return false;
+    (creates() ? high : low) = part;
+  }
+  return take(low);
+}
+
+// What contacts did: R between z0 and zh, r - R between zh and z1; and |M z1 - right - H1^T r - G1^T s|
+void MoreauJeanBoth::account(const State& state, double h) {
+  if (!contacts_.has_contacts()) return;
+  const int d = contacts_.dimension();
+  for (int k = 0; k < nz_; ++k) turned_[at(k)] = mass_[at(k)] * z1_[at(k)] - right_[at(k)];
+  double scale = std::max({biggest(right_.data(), nz_), biggest(p0_.data(), nz_), h * biggest(f_.data(), nz_)});
+  contacts_.add_reaction(contacts_.contact_impulse.data(), -1.0, turned_.data());
+  add_joint_reaction(system_->pattern(Q::constraint_rate_z), (*rates_)[Q::constraint_rate_z],
+                     contacts_.joint_impulse.data(), -1.0, turned_.data());
+  for (const double s : contacts_.joint_impulse) scale = std::max(scale, std::abs(s));
+  contacts_.count_balance(biggest(turned_.data(), nz_), scale);
+  total_ = contacts_.contact_impulse;
+  for (std::size_t k = 0; k < struck_.size(); ++k) total_[k] += struck_[k];
+  uh_.resize(at(contacts_.rows()));
+  contacts_.velocities(zh_.data(), uh_.data());
+  w_.resize(std::max(w_.size(), at(contacts_.rows())));
+  contacts_.velocities(z1_.data(), w_.data());
+  double normal = 0, tangential = 0;
+  for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
+    const int k = static_cast<int>(a) * d, j = partners_[at(contacts_.active[a])].before;
+    double first[3] = {};
+    if (j >= 0) row_velocity(before_, j, zh_.data(), first);
+    for (int row = 0; row < d; ++row) {
+      const double R = R_at_end_[at(k + row)], rest = total_[at(k + row)] - R;
+      const double from = recovering_ ? u0_[at(k + row)] : uh_[at(k + row)];
+      double work = rest * (from + w_[at(k + row)]) / 2;
+      if (j >= 0 && !recovering_) work += R_[at(j * d + row)] * (before_u0_[at(j * d + row)] + first[row]) / 2;
+      (row == 0 ? normal : tangential) += work;
+    }
+  }
+  for (int j = 0; j < before_.count; ++j) {
+    if (!is_gone(j)) continue;
+    double uh[3];
+    row_velocity(before_, j, zh_.data(), uh);
+    for (int row = 0; row < d; ++row)
+      (row == 0 ? normal : tangential) += R_[at(j * d + row)] * (before_u0_[at(j * d + row)] + uh[row]) / 2;
+  }
+  contacts_.count_work(normal, tangential);
+  double kinetic = 0;
+  for (int k = 0; k < nz_; ++k) kinetic += p0_[at(k)] * state.z[at(k)] / 2;
+  contacts_.count_kinetic(kinetic, biggest(f_.data(), nz_) * table_.length);
+  contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
+}
+
+}  // namespace hinge
