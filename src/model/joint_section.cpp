@@ -30,6 +30,10 @@ void read_points(const Item& points, int dimension, const ValueReader& read, std
   b = read.vector(points[1], dimension);
 }
 
+struct Span {  // of time: the run
+  double start = 0, end = 0;
+};
+
 // `start`: of the run; a speed begins at angle 0 there
 Expression distance_at(const Item& speed, double start, const Multibody& scene, const ValueReader& read) {
   Graph& graph = *read.scope().graph;
@@ -50,9 +54,10 @@ Expression distance_at(const Item& speed, double start, const Multibody& scene, 
   return {scene.t().graph(), graph.subtract(*F, at_start)};
 }
 
-MotorOptions read_motor(const Item& motor, JointKind kind, double start, const Multibody& scene,
+MotorOptions read_motor(const Item& motor, JointKind kind, const Span& run, const Multibody& scene,
                         const ValueReader& read) {
-  if (motor.size() != 1) motor.fail("a motor prescribes one thing: angle, speed, torque, position or force");
+  if (motor.size() != (motor["jump"] ? 2u : 1u))
+    motor.fail("a motor prescribes one thing: angle, speed, torque, position or force");
   MotorOptions o;
   const auto expression = [&](const char* key, std::optional<Expression>& into) {
     if (motor[key]) into = Expression(scene.t().graph(), read.scalar(motor[key]));
@@ -62,7 +67,11 @@ MotorOptions read_motor(const Item& motor, JointKind kind, double start, const M
   expression("position", o.position);
   expression("force", o.force);
   if (motor["speed"])
-    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], start, scene, read);
+    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], run.start, scene, read);
+  const bool smooth = motor["jump"].text() == "refuse";
+  for (const char* key : {"angle", "position", "speed"})
+    if (const Item item = motor[key])
+      refuse_jumps(item, o.angle ? *o.angle : *o.position, scene.t(), run.start, run.end, smooth);
   return o;
 }
 
@@ -180,7 +189,7 @@ void read_resistance(const Item& item, JointOptions& o, const ValueReader& read)
 }
 
 // Motors that use what becomes known with the joints are left for later.
-void read_joint(const Item& item, const Item& root, double start, const std::vector<std::string>& later,
+void read_joint(const Item& item, const Item& root, const Span& run, const std::vector<std::string>& later,
                 Multibody& scene, const ValueReader& read) {
   JointOptions o;
   o.kind = read_kind(item);
@@ -207,7 +216,7 @@ void read_joint(const Item& item, const Item& root, double start, const std::vec
   read_resistance(item, o, read);
   if (!o.name.empty()) o.count_turns = !mentioned(root, {o.name + "_angle"}).empty() || is_coupled(root, o.name);
   if (item["motor"] && mentioned(item["motor"], later).empty()) {
-    const MotorOptions motor = read_motor(item["motor"], o.kind, start, scene, read);
+    const MotorOptions motor = read_motor(item["motor"], o.kind, run, scene, read);
     o.angle = motor.angle;
     o.torque = motor.torque;
     o.position = motor.position;
@@ -269,8 +278,10 @@ void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
 
 void read_connections(const Item& root, const std::vector<std::string>& of_forces, Multibody& scene,
                       const ValueReader& read) {
-  double start = 0;
-  read.number(root["integrate"]["start"], start);
+  Span run;
+  read.number(root["integrate"]["start"], run.start);
+  run.end = run.start;
+  read.number(root["integrate"]["end"], run.end);
   // Joints may use what [define] says, and that may use the angles and positions of joints.
   const Item defined = root["define"], joints = root["joint"];
   std::vector<std::string> later = joint_quantities(joints, read);
@@ -285,7 +296,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   read_named_values(defined, before, read);
   later.insert(later.end(), after.begin(), after.end());
   for (const Item& item : joints.entries())
-    if (!couples(read_kind(item))) each(item, read, [&] { read_joint(item, root, start, later, scene, read); });
+    if (!couples(read_kind(item))) each(item, read, [&] { read_joint(item, root, run, later, scene, read); });
   const std::size_t joint_count = scene.joint_names().size();
   for (const Item& item : joints.entries())
     if (couples(read_kind(item))) each(item, read, [&] { read_coupling(item, scene, read); });
@@ -296,7 +307,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
     each(item, read, [&] {
       const Item motor = item["motor"];
       if (motor && !mentioned(motor, later).empty() && number < joint_count)
-        at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), start, scene, read)); });
+        at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), run, scene, read)); });
       ++number;
     });
   }

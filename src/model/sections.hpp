@@ -121,6 +121,11 @@ void declare_contact_forces(const Item& root, Multibody& scene);
 /// After that: the scope knows the forces of a [multibody] that are used, and the keys of [define] that use them.
 void bind_forces(const Item& root, const std::vector<std::string>& defined, SystemSection& out);
 
+/// Complains where a prescribed motion jumps between start and end; where it shall be smooth, also where its speed
+/// does.
+void refuse_jumps(const Item& item, const Expression& motion, const Expression& time, double start, double end,
+                  bool smooth);
+
 /// `bodies = ["ground", "arm"]`
 void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b);
 /// The turn of a body, a shape or axes: `angle` in the plane, `rotation` in space.

@@ -32,7 +32,7 @@ TEST(JointFriction, StopsAFlywheelWhenTheClosedFormSays) {
 // An eccentric wheel without gravity: the bearing carries m l (w^2, w'), so that w' = -k w^2 with
 // k J = mu R m l sqrt(1 + k^2), and w = w0/(1 + k w0 t). The torque depends on the reaction that it changes.
 std::string eccentric_wheel(bool plane, double step) {
-  return fmt::format(R"(
+  return fmt::format(R"toml(
 [multibody]
 dimension = {}
 [[body]]
@@ -55,7 +55,7 @@ end = 1
 [output]
 quantities.speed = "bearing_speed"
 quantities.angle = "bearing_angle"
-)",
+)toml",
                      plane ? 2 : 3, plane ? "0.5" : "[0.5, 0.6, 0.4]", plane ? "[0.4, 0]" : "[0, 0.4, 0]",
                      plane ? "[0, 2]" : "[0, 0, 2]", plane ? "5" : "[5, 0, 0]", plane ? "[0, 0]" : "[0, 0, 0]",
                      plane ? "" : "axis = [1, 0, 0]", step);
@@ -79,7 +79,7 @@ TEST(JointFriction, HoldsABlockOnARailOrLetsItSlide) {
     for (const double mu : {0.3, 0.7}) {
       const double s = 0.5, c = std::sqrt(0.75);
       const Report r = run_text(
-          fmt::format(R"(
+          fmt::format(R"toml(
 [multibody]
 gravity = {}
 [[body]]
@@ -98,7 +98,7 @@ end = 1
 [output]
 quantities.x = "rail_position"
 quantities.v = "rail_speed"
-)",
+)toml",
                       plane ? "[0, -10]" : "[0, 0, -10]", plane ? "1" : "[1, 1, 1]",
                       plane ? fmt::format("[{:.17g}, {}]", c, -s) : fmt::format("[0, {:.17g}, {}]", c, -s), mu));
       const double a = mu < s / c ? 10 * (s - mu * c) : 0;
@@ -107,8 +107,37 @@ quantities.v = "rail_speed"
     }
 }
 
+// J w' = -T with a constant torque, and with that of the bearing, by every method that takes it.
+TEST(JointFriction, IsTheSameByAllMethodsThatKnowIt) {
+  for (const std::string friction : {"{ torque = 0.07848 }", "{ coefficient = 0.2, radius = 0.01 }"})
+    for (const std::string method : {"\"moreau-jean\"", "\"moreau-jean\"\ngap = \"velocity\"", "\"paoli-schatzman\""}) {
+      const Report r = run_text(fmt::format(R"toml(
+[multibody]
+gravity = [0, -9.81]
+[[body]]
+name = "wheel"
+mass = 4
+inertia = 0.02
+angular_velocity = 10
+[[joint]]
+name = "bearing"
+type = "revolute"
+bodies = ["ground", "wheel"]
+friction = {}
+[integrate]
+method = {}
+step = 0.01
+end = 2
+[output]
+quantities.w = "bearing_speed"
+)toml",
+                                            friction, method));
+      EXPECT_NEAR(value_of(r, "w"), 10 - 0.07848 / 0.02 * 2, 0.05) << method << friction;  // order 1 the last one
+    }
+}
+
 TEST(JointFriction, MayBeAConstantTorque) {
-  const Report r = run_text(R"(
+  const Report r = run_text(R"toml(
 [multibody]
 dimension = 3
 [[body]]
@@ -127,7 +156,7 @@ step = 0.01
 end = 3
 [output]
 quantities.w = "hinge_speed"
-)");
+)toml");
   EXPECT_NEAR(value_of(r, "w"), -4 + 0.4 / 0.5 * 3, 1e-10);
 }
 
@@ -141,7 +170,7 @@ TEST(JointLimits, AnArmReboundsBetweenItsStops) {
 
 // Under gravity an arm falls on its stop and rests there: the stop bears m g l cos, in space about a tilted axis.
 TEST(JointLimits, AnArmRestsOnItsStop) {
-  const Report r = run_text(R"(
+  const Report r = run_text(R"toml(
 [multibody]
 gravity = [0, 0, -10]
 [[body]]
@@ -162,14 +191,14 @@ end = 3
 [output]
 quantities.angle = "hinge_angle"
 quantities.speed = "hinge_speed"
-)");
+)toml");
   EXPECT_NEAR(value_of(r, "angle"), -0.5, 1e-9);
   EXPECT_NEAR(value_of(r, "speed"), 0, 1e-10);
 }
 
 // A sliding door with a box that lies on a floor before it: stop and contacts are one problem.
 TEST(JointLimits, AndContactsAreSolvedTogether) {
-  const Report r = run_text(R"(
+  const Report r = run_text(R"toml(
 [multibody]
 gravity = [0, -10]
 [[body]]
@@ -200,15 +229,15 @@ friction = 0.1
 step = 0.002
 end = 2
 [output]
-quantities.door = "rail_position"
-quantities.box = "box[0]"
-)");
-  EXPECT_NEAR(value_of(r, "door"), 0.5, 1e-8);
-  EXPECT_GT(value_of(r, "box"), 0.65 - 1e-9);
+quantities.way = "rail_position"
+quantities.x = "box[0]"
+)toml");
+  EXPECT_NEAR(value_of(r, "way"), 0.5, 1e-8);
+  EXPECT_GT(value_of(r, "x"), 0.65 - 1e-9);
 }
 
 TEST(JointLimits, BadOnesAreNamedWithPlaceCauseAndRemedy) {
-  const std::string scene = R"(
+  const std::string scene = R"toml(
 [multibody]
 dimension = 2
 [[body]]
@@ -221,7 +250,7 @@ end = 0.02
 [[joint]]
 name = "j"
 bodies = ["ground", "a"]
-)";
+)toml";
   struct Bad {
     const char* text;
     std::vector<const char*> says;
@@ -249,11 +278,63 @@ bodies = ["ground", "a"]
     const std::string said = complaint_about(scene + b.text);
     for (const char* part : b.says) EXPECT_NE(said.find(part), std::string::npos) << b.text << "\n-> " << said;
   }
-  for (const char* method : {"gauss-lobatto", "generalized-alpha", "paoli-schatzman", "event-driven"}) {
+  for (const char* method : {"gauss-lobatto", "generalized-alpha", "event-driven"}) {
     std::string text = scene + "type = \"revolute\"\nfriction = { torque = 1 }\n";
     text.replace(text.find("step ="), 6, fmt::format("method = \"{}\"\nstep =", method));
     EXPECT_NE(complaint_about(text).find("moreau-jean"), std::string::npos) << method << complaint_about(text);
   }
+}
+
+std::string wheel_with(const std::string& joint, const char* more = "") {
+  return fmt::format(R"toml(
+[multibody]
+dimension = 3
+[[body]]
+name = "wheel"
+mass = 1
+inertia = [1, 1, 0.5]
+angular_velocity = [0, 0, 2]
+[[joint]]
+name = "hinge"
+type = "revolute"
+bodies = ["ground", "wheel"]
+axis = [0, 0, 1]
+{}
+[initial]
+consistent = "project"
+[integrate]
+{}
+step = 0.001
+end = 1
+[output]
+quantities.w = "hinge_speed"
+quantities.angle = "hinge_angle"
+)toml",
+                     joint, more);
+}
+
+TEST(Motors, MayUseTheAngleAndSpeedOfTheirOwnJoint) {
+  const Report motor = run_text(wheel_with("motor = { torque = \"-0.3*hinge_speed - 4*hinge_angle\" }")),
+               joint = run_text(wheel_with("damping = 0.3\nstiffness = 4"));
+  EXPECT_NEAR(value_of(motor, "w"), value_of(joint, "w"), 1e-10);
+  EXPECT_NEAR(value_of(motor, "angle"), value_of(joint, "angle"), 1e-10);
+}
+
+TEST(Motors, AMotionThatJumpsIsRefusedAndASpeedThatJumpsWhereTheUserSaysSo) {
+  const std::string jump = complaint_about(wheel_with("motor = { angle = \"if(t < 0.5, 0, 0.25)\" }"));
+  for (const char* part : {"joint[0].motor.angle", "jumps at t = 0.5", "from 0 to 0.25", "in some time"})
+    EXPECT_NE(jump.find(part), std::string::npos) << jump;
+  const char* const kink = "motor = {{ speed = \"if(t < 0.5, 2, 5)\"{} }}";
+  const std::string refused = complaint_about(wheel_with(fmt::format(fmt::runtime(kink), ", jump = \"refuse\"")));
+  for (const char* part :
+       {"joint[0].motor.speed", "the prescribed speed jumps at t = 0.5", "from 2 to 5", "\"impact\""})
+    EXPECT_NE(refused.find(part), std::string::npos) << refused;
+  const Report r = run_text(wheel_with(fmt::format(fmt::runtime(kink), ", jump = \"impact\"")));
+  EXPECT_NEAR(value_of(r, "w"), 5, 1e-9);
+  EXPECT_NEAR(value_of(r, "angle"), 3.5, 1e-9);
+  EXPECT_EQ(complaint_about(
+                wheel_with("motor = { angle = \"2*max(t - 0.5, 0)^2 + abs(t - 0.3)*(t - 0.3)\", jump = \"refuse\" }")),
+            "");  // kinks of the acceleration are none of the speed
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using test::value_of;
 using test::values_of;
 
 // A bar of mass m and moment J, its centre at the distance l of the hinge; F = m (a - g), from the state alone.
-const std::string plane_pendulum = R"(
+const std::string plane_pendulum = R"toml(
 [parameters]
 m = 2.5
 J = 0.3
@@ -43,13 +43,13 @@ w = "bar_angular_velocity"
 alpha = "-m*g*l*cos(a)/(J + m*l^2)"
 wanted = "[m*l*(-cos(a)*w^2 - sin(a)*alpha), m*l*(-sin(a)*w^2 + cos(a)*alpha) + m*g]"
 [integrate]
-step = 0.01
+tolerance = 1e-11
 end = 0.5
 [output]
 quantities.force = "hinge_force"
 quantities.torque = "hinge_torque"
 quantities.wanted = "wanted"
-)";
+)toml";
 
 std::string with(std::string text, const std::string& word, const std::string& by) {
   text.replace(text.find(word), word.size(), by);
@@ -72,7 +72,7 @@ TEST(NamedForces, ActOnTheSecondBody) {
 
 // The same pendulum in space about a tilted axis, given by the plane's: e1 to the bar, e2 up, axis e1 x e2.
 TEST(NamedForces, InSpaceAreThoseOfThePlane) {
-  const std::string text = R"(
+  const std::string text = R"toml(
 [parameters]
 m = 2.5
 J = 0.3
@@ -97,12 +97,12 @@ bodies = ["ground", "bar"]
 point = [0, 0, 0]
 axis = ["s", "-c", 0]
 [integrate]
-step = 0.01
+tolerance = 1e-11
 end = 0.5
 [output]
 quantities.force = "[c*hinge_force[0] + s*hinge_force[1], hinge_force[2], s*hinge_force[0] - c*hinge_force[1]]"
 quantities.torque = "hinge_torque"
-)";
+)toml";
   const Report plane = run_text(with(plane_pendulum, "ORDER", R"("ground", "bar")")), space = run_text(text);
   const auto p = values_of(plane, "force"), q = values_of(space, "force"), t = values_of(space, "torque");
   EXPECT_NEAR(q[0], p[0], 1e-7);
@@ -116,7 +116,7 @@ TEST(NamedForces, AreThoseOfStaticsForJointsThatHoldEverything) {
   for (const char* joint :
        {"type = \"fixed\"", "type = \"prismatic\"\naxis = [1, 2, 0]", "type = \"revolute\"\naxis = [0, 0, 1]",
         "type = \"universal\"\naxis = [0, 0, 1]\naxis2 = [1, 2, 0]"}) {
-    const Report r = run_text(fmt::format(R"(
+    const Report r = run_text(fmt::format(R"toml(
 [multibody]
 gravity = [0, 0, -10]
 [[body]]
@@ -136,7 +136,7 @@ end = 0.02
 [output]
 quantities.force = "wall_force"
 quantities.torque = "wall_torque"
-)",
+)toml",
                                           joint));
     const auto f = values_of(r, "force"), t = values_of(r, "torque");
     const double force[] = {0, 0, 30}, torque[] = {60, -30, 0};                    // -(1, 2, 0) x (0, 0, -30)
@@ -156,7 +156,7 @@ std::string slider_crank(bool plane) {
   };
   const std::string axis = plane ? "" : "axis = [0, 0, 1]\n";
   return fmt::format(
-      R"(
+      R"toml(
 [multibody]
 gravity = {}
 [[body]]
@@ -196,7 +196,7 @@ type = "prismatic"
 bodies = ["slider", "ground"]
 axis = {}
 [integrate]
-step = 0.002
+tolerance = 1e-11
 end = 0.2
 [output]
 quantities.a = "a_force"
@@ -204,7 +204,7 @@ quantities.b = "b_force"
 quantities.c = "c_force"
 quantities.d = "d_force"
 quantities.motor = "a_motor_torque"
-)",
+)toml",
       point(0, -9.81), plane ? "0.01" : "[0.01, 0.01, 0.01]", point(0, 0.1), plane ? "0.05" : "[0.05, 0.05, 0.05]",
       point(0.2, 0.2), plane ? "0.01" : "[0.01, 0.01, 0.01]", point(0.4, 0.2), point(0, 0), axis,
       plane ? "type = \"revolute\"" : "type = \"universal\"\naxis = [0, 0, 1]\naxis2 = [0, 1, 0]", point(0, 0.2),
@@ -225,7 +225,7 @@ TEST(NamedForces, OfALoopInSpaceAreThoseOfThePlane) {
 TEST(NamedForces, AMotorThatPrescribesTheAngleHasTheTorqueOfTheMotion) {
   for (const bool plane : {true, false}) {
     const Report r =
-        run_text(fmt::format(R"(
+        run_text(fmt::format(R"toml(
 [multibody]
 dimension = {}
 [[body]]
@@ -240,12 +240,12 @@ bodies = ["ground", "wheel"]
 motor = {{ angle = "10*t^2" }}
 damping = 0.5
 [integrate]
-step = 0.01
+tolerance = 1e-11
 end = 1
 [output]
 quantities.torque = "drive_motor_torque"
 quantities.bearing = "drive_torque"
-)",
+)toml",
                              plane ? 2 : 3, plane ? "0.3" : "[0.1, 0.2, 0.3]", plane ? "" : "axis = [0, 0, 1]"));
     EXPECT_NEAR(value_of(r, "torque"), 0.3 * 20 + 0.5 * 20, 1e-7) << plane;  // J phi'' + c phi' at t = 1
     for (const double t : values_of(r, "bearing")) EXPECT_NEAR(t, 0, 1e-9);
@@ -253,7 +253,7 @@ quantities.bearing = "drive_torque"
 }
 
 TEST(NamedForces, ASpringPullsWithItsTension) {
-  const Report r = run_text(R"(
+  const Report r = run_text(R"toml(
 [multibody]
 dimension = 2
 [[body]]
@@ -281,7 +281,7 @@ quantities.tension = "spring_tension"
 quantities.wanted = "40*(block[0] - 1) + 3*block[0]'"
 quantities.length = "spring_length - block[0]"
 quantities.rate = "spring_rate - block[0]'"
-)");
+)toml");
   EXPECT_GT(std::abs(value_of(r, "tension")), 1);
   EXPECT_NEAR(value_of(r, "tension"), value_of(r, "wanted"), 1e-12);
   EXPECT_NEAR(value_of(r, "length"), 0, 1e-14);
@@ -289,7 +289,7 @@ quantities.rate = "spring_rate - block[0]'"
 }
 
 TEST(NamedForces, ABodyAtRestLoadsTheFloorWithItsWeight) {
-  const Report r = run_text(R"(
+  const Report r = run_text(R"toml(
 [multibody]
 gravity = [1, 0, -10]
 [[body]]
@@ -312,12 +312,12 @@ friction = 0.5
 step = 0.01
 end = 0.1
 [output]
-quantities.floor = "floor_contact_force"
-quantities.crate = "crate_contact_force"
-quantities.lid = "lid_contact_force"
-quantities.share = "norm(lid_contact_force)/norm(floor_contact_force)") ");
-      const auto floor = values_of(r, "floor"),
-               crate = values_of(r, "crate"), lid = values_of(r, "lid");
+quantities.on_floor = "floor_contact_force"
+quantities.on_crate = "crate_contact_force"
+quantities.on_lid = "lid_contact_force"
+quantities.share = "norm(lid_contact_force)/norm(floor_contact_force)"
+)toml");
+  const auto floor = values_of(r, "on_floor"), crate = values_of(r, "on_crate"), lid = values_of(r, "on_lid");
   const double weight[] = {1, 0, -10};
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(floor[k], 5 * weight[k], 1e-8);
@@ -352,11 +352,11 @@ TEST(NamedForces, AreRefusedInEquationsAndUnderPrimes) {
   const std::string text = with(plane_pendulum, "ORDER", R"("ground", "bar")");
   const std::string driven = with(text, "point = [0, 0]", "point = [0, 0]\nmotor = { torque = \"-hinge_torque\" }");
   const std::string said = complaint_about(driven);
-  for (const char* part : {"scene.toml:20:", "motor", "'hinge_torque'", "follows from the equations", "[output]"})
+  for (const char* part : {"scene.toml:21:", "motor", "'hinge_torque'", "follows from the equations", "[output]"})
     EXPECT_NE(said.find(part), std::string::npos) << said;
   const std::string primed = complaint_about(text + "quantities.rate = \"hinge_force'\"\n");
   EXPECT_NE(primed.find("differentiated by time"), std::string::npos) << primed;
-  const std::string event = complaint_about(R"(
+  const std::string event = complaint_about(R"toml(
 [multibody]
 gravity = [0, -10]
 [[body]]
@@ -373,7 +373,7 @@ step = 0.01
 end = 0.1
 [[event]]
 root = "ball_contact_force[1] - 1"
-)");
+)toml");
   for (const char* part : {"event[0].root", "ball_contact_force", "jump"})
     EXPECT_NE(event.find(part), std::string::npos) << event;
 }
