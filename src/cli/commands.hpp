@@ -39,6 +39,12 @@ struct PlotArguments {
   bool force = false;
 };
 
+struct ReproduceArguments {
+  std::vector<std::string> ids;  ///< none: all that are quick
+  std::string out, papers;
+  bool list = false, check = false, all = false, json = false, quiet = false;
+};
+
 struct NewArguments {
   std::string name, kind = "pendulum";
   bool list = false;
@@ -67,6 +73,7 @@ void print_start(const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 int plot(const PlotArguments& arguments);
+int reproduce(const ReproduceArguments& arguments);
 int new_model(const NewArguments& arguments);
 
 }  // namespace hinge::cli

@@ -64,6 +64,17 @@ const char* const plot_help =
     "  hinge plot rattle.csv gauss.csv --y 'q[0]' --out both.svg\n"
     "  hinge plot examples/pendulum.toml --x 'q[0]' --y 'q[1]' --out orbit.svg\n";
 
+const char* const reproduce_help =
+    "An ID is a figure, as in spark/6.1, or a paper, as in spark; without one all are computed that do not take "
+    "minutes.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge reproduce --list\n"
+    "  hinge reproduce euler/4.1\n"
+    "  hinge reproduce --out gallery --check\n"
+    "\n"
+    "Exit status: 0 done (with --check: and every claim holds), 1 a claim fails, 2 the input is wrong.\n";
+
 const char* const contact_help =
     "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
     "profiles.\n"
@@ -108,7 +119,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
   }
   if (arguments.empty())
-    return "which command? There are new, plot, run, check, convergence, compare, contact and methods, as in: hinge "
+    return "which command? There are new, plot, run, check, convergence, compare, contact, reproduce and methods, as "
+           "in: hinge "
            "run "
            "MODEL "
            "(hinge --help says more)";
@@ -116,7 +128,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
     return fmt::format(
-        "there is no command '{}'{} the commands are new, plot, run, check, convergence, compare, contact and methods "
+        "there is no command '{}'{} the commands are new, plot, run, check, convergence, compare, contact, reproduce "
+        "and methods "
         "(hinge "
         "--help says more)",
         arguments[0],
@@ -264,6 +277,18 @@ int dispatch(int argc, char** argv) {
   plot->add_flag("--force", figure.force, "overwrite a file of this name");
   settings.add_to(plot);
 
+  hinge::cli::ReproduceArguments papers;
+  auto* reproduce = app.add_subcommand("reproduce", "Compute the figures and tables of papers, and check their claims");
+  reproduce->footer(reproduce_help);
+  reproduce->add_option("ID", papers.ids, "figures or papers; default: all that are quick");
+  reproduce->add_option("--out", papers.out, "folder for figures (SVG), numbers (CSV) and a page with all, index.html");
+  reproduce->add_option("--papers", papers.papers, "folder with models and figures.toml; default: papers/ of Hinge");
+  reproduce->add_flag("--list", papers.list, "list the figures");
+  reproduce->add_flag("--check", papers.check, "exit status 1 where a claim fails");
+  reproduce->add_flag("--all", papers.all, "also those that take minutes");
+  reproduce->add_flag("--json", papers.json, "print a JSON list instead of the lines");
+  reproduce->add_flag("--quiet", papers.quiet, quiet_text);
+
   hinge::cli::NewArguments beginning;
   auto* begin = app.add_subcommand("new", "Write a model to begin with");
   begin->add_option("NAME", beginning.name, "of the new file");
@@ -293,6 +318,7 @@ int dispatch(int argc, char** argv) {
   if (*check) return hinge::cli::check(check_model, settings.overrides());
   figure.overrides = settings.overrides();
   if (*plot) return hinge::cli::plot(figure);
+  if (*reproduce) return hinge::cli::reproduce(papers);
   if (*begin) return hinge::cli::new_model(beginning);
   if (*contact) return hinge::cli::contact(problem);
   return hinge::cli::list_methods(methods_json, one_method);
