@@ -182,6 +182,7 @@ export interface LiveInfo {
     method: string;
     methods: { name: string; meaning?: string; options?: LiveOption[] }[];
     step?: string;
+    tolerance?: string;
     end?: string;
   };
 }
