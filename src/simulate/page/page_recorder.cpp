@@ -105,6 +105,7 @@ void PageRecorder::choose_columns(const Row& row) {
     columns_.push_back({dae_levels_ ? "|F_i|" : "|g|", "constraint"});
     columns_.push_back({dae_levels_ ? "|d/dt F_i ...|" : "|g_t + G v|", "hidden-constraint"});
   }
+  for (std::size_t k = 0; k < gaps_.size(); ++k) columns_.push_back({gap_names_[k], "gap"});
   columns_.push_back({"step", "step"});
   columns_.push_back({"Newton, per step", "iterations"});
   if (row.contact_statistics) {
@@ -123,6 +124,18 @@ void PageRecorder::begin(const Row& row) {
     if (dae_levels_->empty()) dae_levels_.reset();
   } else if (system.ng() > 0) {
     levels_ = system.evaluation({Quantity::constraint, Quantity::constraint_rate});
+  }
+  if (symbolic) {
+    const Equations& eq = symbolic->equations();
+    std::vector<Node> gaps;
+    for (const Equations::Gap& gap : eq.gaps) {
+      if (gaps.size() == most_of_a_kind) break;
+      gaps.push_back(gap.gap);
+      gap_names_.push_back(gap.name.empty() ? fmt::format("gap {}", gaps.size() - 1) : gap.name);
+    }
+    if (!gaps.empty()) gaps_ = StateFunctions(*symbolic, *eq.graph, gaps);
+    if (gaps.size() < eq.gaps.size())
+      remarks_.push_back(fmt::format("Of {} gaps the first {} are plotted.", eq.gaps.size(), gaps.size()));
   }
   choose_columns(row);
   values_.assign(columns_.size(), NAN);
@@ -155,6 +168,7 @@ void PageRecorder::compute(const Row& row) {
     put(biggest((*levels_)[Quantity::constraint], options_.system->ng()));
     put(biggest((*levels_)[Quantity::constraint_rate], options_.system->ng()));
   }
+  for (const double gap : gaps_.at(s)) put(gap);
   const auto since = [](long now, long& before) { return static_cast<double>(now - std::exchange(before, now)); };
   put(row.step > 0 ? row.step : NAN);
   const double steps = row.counters ? since(row.counters->steps, steps_) : 0,

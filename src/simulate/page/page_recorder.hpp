@@ -17,6 +17,7 @@
 #include "simulate/page/page_scene.hpp"
 #include "simulate/page/thinned_rows.hpp"
 #include "simulate/record/output_file.hpp"
+#include "simulate/state_functions.hpp"
 
 namespace hinge {
 
@@ -90,6 +91,8 @@ class PageRecorder {
   std::unique_ptr<PageScene> scene_;
   std::unique_ptr<Evaluation> levels_;
   std::unique_ptr<DaeLevels> dae_levels_;
+  StateFunctions gaps_;  ///< of contacts that are given by expressions
+  std::vector<std::string> gap_names_;
   std::vector<std::string> remarks_;
   int energy_ = -1;  ///< place in a row
   double energy0_ = 0, last_time_ = 0;
