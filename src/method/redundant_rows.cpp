@@ -16,10 +16,13 @@ namespace hinge {
 
 namespace {
 
-constexpr double worth_an_exchange = 10, good_enough = 2;
+constexpr double worth_an_exchange = 1.6, good_enough = 1.05;
+constexpr int most_exchanges = 60;  // at once
 // A row that was left out is violated by more than this part of the position, and much more than the kept ones.
 constexpr double off = 1e-8, much_more = 100;
 constexpr std::size_t most_parts = 32;  // kept
+// Kept rows that hold to this part of the position, or of the velocity, hold to rounding.
+constexpr double round_off = 1e-12, few_roundings = 4e-15;
 
 class RedundantRows final : public StepperAround {
  public:
@@ -28,7 +31,7 @@ class RedundantRows final : public StepperAround {
         system_(std::move(system)),
         bind_(std::move(bind)),
         whole_(std::move(whole)),
-        constraint_(system_->evaluation({Quantity::constraint})) {}
+        constraint_(system_->evaluation({Quantity::constraint, Quantity::constraint_rate})) {}
 
   StepResult start(const State& state) override {
     find_rows(state);
@@ -62,21 +65,18 @@ class RedundantRows final : public StepperAround {
     return counted(inner().continue_from(small_));
   }
 
+  // Asked of the one that made the last step.
   void interpolate(double t, State& state) const override {
-    if (!part_) return inner().interpolate(t, state);
-    shown_.psi.resize(part_->choice.multipliers.size());
-    shown_.y.resize(state.y.size());
-    shown_.z.resize(state.z.size());
-    inner().interpolate(t, shown_);
-    expand(shown_, state, *shown_spread());
+    if (!made_) return inner().interpolate(t, state);
+    prepare(state);
+    made_->stepper->interpolate(t, shown_);
+    show(t, state);
   }
   void sketch(double t, State& state) const override {
-    if (!part_) return inner().sketch(t, state);
-    shown_.psi.resize(part_->choice.multipliers.size());
-    shown_.y.resize(state.y.size());
-    shown_.z.resize(state.z.size());
-    inner().sketch(t, shown_);
-    expand(shown_, state, *shown_spread());
+    if (!made_) return inner().sketch(t, state);
+    prepare(state);
+    made_->stepper->sketch(t, shown_);
+    show(t, state);
   }
 
   double discrete_energy(double energy, const double* g) const override {
@@ -120,6 +120,7 @@ class RedundantRows final : public StepperAround {
  private:
   struct Part {
     RowChoice choice;
+    std::shared_ptr<const System> system;
     std::unique_ptr<Stepper> stepper;
     std::unique_ptr<MultiplierSpread> spread, shown;  // at the end of the last step; within it
   };
@@ -151,13 +152,17 @@ class RedundantRows final : public StepperAround {
     auto found = parts_.find(choice.rows);
     if (found == parts_.end()) {
       if (parts_.size() >= most_parts) {
-        for (const auto& [rows, part] : parts_) discarded_ += part.stepper->counters();
-        parts_.clear();
+        std::erase_if(parts_, [&](const auto& entry) {
+          if (&entry.second == made_) return false;
+          discarded_ += entry.second.stepper->counters();
+          return true;
+        });
       }
       found = parts_.emplace(choice.rows, Part{}).first;
       Part& part = found->second;
       part.choice = choice;
-      part.stepper = bind_(with_fewer_rows(system_, choice));
+      part.system = with_fewer_rows(system_, choice);
+      part.stepper = bind_(part.system);
       part.spread = std::make_unique<MultiplierSpread>(*system_, part.choice);
       part.shown = std::make_unique<MultiplierSpread>(*system_, part.choice);
     }
@@ -168,30 +173,42 @@ class RedundantRows final : public StepperAround {
   // Rows with a larger volume at a state, where there are some that are much better.
   std::unique_ptr<RowChoice> better_rows(const State& s) const {
     const MultiplierSpread& now = *part_->spread;
-    if (part_->spread->at(s.t, s.y.data(), s.z.data())) {
-      if (!(now.largest() > worth_an_exchange)) return nullptr;
-    }
+    const bool regular = part_->spread->at(s.t, s.y.data(), s.z.data());
+    if (regular && !(now.largest() > worth_an_exchange)) return nullptr;
     if (!part_->choice.paired) {
       auto anew = std::make_unique<RowChoice>(independent_rows(*system_, s.t, s.y, s.z));
       return anew->rows == part_->choice.rows ? nullptr : std::move(anew);
     }
-    const ConstraintRank rank = constraint_rank(*system_, s.t, s.y.data());
-    // fewer: a position where all choices are singular; it is passed with the rows as they are
-    if (rank.rank != static_cast<int>(part_->choice.rows.size()) || rank.kept == part_->choice.rows) return nullptr;
-    auto other = std::make_unique<RowChoice>(choice_of(rank.kept, system_->ng()));
-    MultiplierSpread there(*system_, *other);
-    if (!there.at(s.t, s.y.data(), s.z.data()) || there.largest() > good_enough * worth_an_exchange / 2) return nullptr;
-    return other;
+    // One row after the other, as long as their volume becomes larger. Where all choices are singular, for an instant,
+    // the position is passed with the rows as they are.
+    std::vector<int> rows = part_->choice.rows;
+    int in = now.worst_left_out(), out = now.worst_kept();
+    if (!regular) {  // anew
+      const ConstraintRank rank = constraint_rank(*system_, s.t, s.y.data());
+      if (rank.rank != static_cast<int>(rows.size()) || rank.kept == rows) return nullptr;
+      return std::make_unique<RowChoice>(choice_of(rank.kept, system_->ng()));
+    }
+    for (int k = 0; k < most_exchanges; ++k) {
+      *std::find(rows.begin(), rows.end(), out) = in;
+      std::sort(rows.begin(), rows.end());
+      auto other = std::make_unique<RowChoice>(choice_of(rows, system_->ng()));
+      MultiplierSpread there(*system_, *other);
+      if (!there.at(s.t, s.y.data(), s.z.data())) return nullptr;
+      if (!(there.largest() > good_enough)) return other;
+      in = there.worst_left_out();
+      out = there.worst_kept();
+    }
+    return nullptr;
   }
 
   // small_ = state with the multipliers of the kept rows
   void collect(const State& state) {
-    const bool same =
-        small_.psi.size() == part_->choice.multipliers.size() && out_.psi == state.psi && out_.y == state.y;
     small_.t = state.t;
+    if (small_.psi.size() == part_->choice.multipliers.size() && out_.psi == state.psi && out_.y == state.y &&
+        out_.z == state.z)
+      return;
     small_.y = state.y;
     small_.z = state.z;
-    if (same) return;
     part_->spread->at(state.t, state.y.data(), state.z.data());
     part_->spread->collect(state.psi, small_.psi);
   }
@@ -203,26 +220,38 @@ class RedundantRows final : public StepperAround {
     spread.expand(from.psi, state.psi);
   }
 
-  MultiplierSpread* shown_spread() const { return part_->shown.get(); }
+  void prepare(const State& state) const {
+    shown_.psi.resize(made_->choice.multipliers.size());
+    shown_.y.resize(state.y.size());
+    shown_.z.resize(state.z.size());
+  }
+  void show(double t, State& state) const {
+    state.y = shown_.y;
+    state.z = shown_.z;
+    made_->shown->at(t, state.y.data(), state.z.data());
+    made_->shown->expand(shown_.psi, state.psi);
+  }
 
   // The end of a step: all multipliers, rows that were left out, better rows.
   StepResult arrive(State& state, double t) {
     state.t = t;
+    made_ = part_;
     expand(small_, state, *part_->spread);
+    if (holds(state)) polish(state);  // what is shown; the method goes on from what it has
+    StepResult result;
     watch(state);
     out_ = state;
-    StepResult result;
+    const double shown = small_.t;
     if (part_->spread->largest() > worth_an_exchange) {
-      const double work = inner().summed_work(), shown = small_.t;
-      result = exchange(out_);
+      const double work = inner().summed_work();
+      result = exchange(state);
       inner().set_summed_work(work);
-      small_.t = shown;
     }
-    state.t = small_.t;  // some methods leave it to who calls them
+    small_.t = state.t = shown;  // some methods leave it to who calls them
     return result;
   }
 
-  StepResult exchange(const State end) {
+  StepResult exchange(State& end) {
     try {
       const auto better = better_rows(end);
       if (!better) return {};
@@ -231,8 +260,35 @@ class RedundantRows final : public StepperAround {
       return {};  // the next step will say what is wrong
     }
     if (exchanges_++ == 0) first_exchange_ = end.t;
+    out_ = {};
     collect(end);
+    out_ = end;
     return inner().start(small_);
+  }
+
+  // Does the method keep both levels to rounding?
+  bool holds(const State& s) const {
+    constraint_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+    return residual(part_->choice.rows, Quantity::constraint, s.y) < round_off &&
+           residual(part_->choice.rows, Quantity::constraint_rate, s.z) < round_off;
+  }
+
+  // What the kept rows have magnified is taken back.
+  void polish(State& state) {
+    if (!(residual(part_->choice.left_out, Quantity::constraint, state.y) > few_roundings) &&
+        !(residual(part_->choice.left_out, Quantity::constraint_rate, state.z) > few_roundings))
+      return;
+    if (!polish_) polish_ = std::make_unique<RowPolish>(*system_);
+    polish_->polish(state.t, state.y, state.z);
+  }
+
+  // The largest of these rows at the state that was evaluated last, as a part of x.
+  double residual(const std::vector<int>& rows, Quantity q, const std::vector<double>& x) const {
+    double size = 0, largest = 0;
+    for (const double a : x) size = std::max(size, std::abs(a));
+    for (const int row : rows)
+      largest = std::max(largest, part_->spread->in_units_of_position(row, (*constraint_)[q][row]));
+    return size > 0 ? largest / size : largest;
   }
 
   void watch(const State& s) {
@@ -256,9 +312,11 @@ class RedundantRows final : public StepperAround {
   BindMethod bind_;
   std::unique_ptr<Stepper> whole_;
   std::unique_ptr<Evaluation> constraint_;
+  std::unique_ptr<RowPolish> polish_;
   bool known_ = false;
   std::map<std::vector<int>, Part> parts_;
-  Part* part_ = nullptr;
+  Part* part_ = nullptr;  // makes the next step
+  Part* made_ = nullptr;  // made the last one
   State small_, out_;
   mutable State shown_;
   mutable std::vector<double> g_;

@@ -1,8 +1,9 @@
 // A method on a system whose constraints depend on each other: it sees as many of them as are independent.
 //
 // Which ones is decided when the motion begins (formulation/start/redundancy.hpp) and looked at after every step: when
-// an exchange would make the volume of the kept rows ten times larger, others are kept from there on, and the method
-// starts anew. Multipliers of all rows are those of least norm. Where no constraint depends on others nothing is done.
+// an exchange of one row would make the volume of the kept ones three times larger, others are kept from there on, and
+// the method starts anew. Multipliers of all rows are those of least norm. Where no constraint depends on others
+// nothing is done.
 #pragma once
 
 #include <functional>

@@ -291,7 +291,6 @@ void StepWatch::look_at_rows() {
   rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   assign(checked_.G, (*rows_)[Q::constraint_y], entries_);
   if (redundant_) checked_.kept = constraint_rank(*system_, s.t, s.y.data()).kept;
-  checked_.volume = volume(checked_.G, checked_.G, checked_.kept);
   checked_.y = s.y;
   checked_.v = now_.v;
   checked_.step = steps_;
@@ -312,11 +311,16 @@ bool StepWatch::branch_due() const {
 void StepWatch::watch_branch() {
   std::swap(last_, checked_);
   look_at_rows();
-  const double here = redundant_ ? volume(checked_.G, checked_.G, last_.kept) : checked_.volume;
-  const double both = volume(checked_.G, last_.G, last_.kept), size = std::sqrt(here * last_.volume);
-  if (!(here > 0 && last_.volume > 0) || !std::isfinite(size) || !(std::abs(both) > 1e-10 * size)) return;
-  turned_ = both < 0.5 * size && checked_.step == last_.step + 1;
-  if (both > 0) return;
+  const auto cosine = [&](const std::vector<int>& kept) {
+    const double now = volume(checked_.G, checked_.G, kept), then = volume(last_.G, last_.G, kept);
+    const double both = volume(checked_.G, last_.G, kept), size = std::sqrt(now * then);
+    return now > 0 && then > 0 && std::isfinite(size) && std::abs(both) > 1e-10 * size ? both / size : 1.0;
+  };
+  // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
+  double angle = cosine(last_.kept);
+  if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.kept));
+  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
+  if (angle > 0) return;
   ++branches_;
   if (!branch_) branch_ = now_.state.t;
 }

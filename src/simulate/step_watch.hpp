@@ -63,7 +63,6 @@ class StepWatch {
   struct Rows {  // of G, where they were looked at
     std::vector<double> G, y, v;
     std::vector<int> kept;  // independent ones, where some depend on others; else empty
-    double volume = 0;      // det G G^T
     long step = 0;
   };
   struct Range {  // of one number over the run

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -70,24 +71,27 @@ double distance(const Values& a, const Values& b) {
   return most;
 }
 
-// Do the rows stay dependent at other positions nearby where the constraints hold?
+// Do the rows stay dependent at other positions nearby where the constraints hold? Along every tangent there are such,
+// close by: else the constraints touch each other, as a circle and its tangent do.
 bool persists(const System& system, double t, const Values& y, const Values& z, const ConstraintRank& rank) {
   ScaledRows rows(system);
   if (!rows.at(t, y.data(), z.data())) return false;
+  if (rows.columns() == rank.rank) return true;  // nothing moves
   std::mt19937 random(1);
-  const double wanted = nearby * std::max(biggest(y), 1e-300);
   for (int k = 0; k < directions; ++k) {
-    if (rows.columns() == rank.rank) return true;  // nothing moves
-    Values u = tangent(rows, rank, random), there;
+    const Values u = tangent(rows, rank, random);
     if (u.empty()) return true;
-    rows.move(y.data(), u, there);
-    const double moved = distance(y, there);
-    for (double& x : u) x *= wanted / moved;
-    rows.move(y.data(), u, there);
-    const double asked = distance(y, there);
-    const Closing closing = close_constraints(system, t, there, z);
-    if (!closing.closed || distance(closing.y, y) < 0.1 * asked) return false;
-    if (constraint_rank(system, t, closing.y.data()).rank != rank.rank) return false;
+    const auto stays_along = [&](double part) {
+      Values step = u, there;
+      rows.move(y.data(), step, there);
+      const double wanted = part * std::max(biggest(y), 1e-300) / distance(y, there);
+      for (double& x : step) x *= wanted;
+      rows.move(y.data(), step, there);
+      const Closing closing = close_constraints(system, t, there, z);
+      return closing.closed && distance(closing.y, there) < 0.3 * distance(y, there) &&
+             constraint_rank(system, t, closing.y.data()).rank == rank.rank;
+    };
+    if (!stays_along(nearby) && !stays_along(nearby / 10)) return false;
   }
   return true;
 }
@@ -331,6 +335,53 @@ void MultiplierSpread::collect(const std::vector<double>& all, std::vector<doubl
     const double s = all[at(choice_.left_out[i])] * length[at(choice_.left_out[i])];
     for (std::size_t k = 0; k < r; ++k) kept[k] += x_[i * r + k] * s / length[at(choice_.rows[k])];
   }
+}
+
+// ---- The last digits --------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr double polish_damping = 1e-10;  // directions weaker than its root are those that depend on others
+
+std::vector<int> all_of(int count) {
+  std::vector<int> list(at(count));
+  std::iota(list.begin(), list.end(), 0);
+  return list;
+}
+
+}  // namespace
+
+RowPolish::RowPolish(const System& system)
+    : system_(system),
+      able_(system.structure().velocity_is_z || system.structure().has_bodies),
+      rows_(system),
+      gram_(rows_.pattern(), all_of(rows_.rows())),
+      rate_(system.evaluation({Q::constraint_rate})),
+      r_(at(rows_.rows())),
+      u_(at(rows_.columns())),
+      psi_(at(std::max(system.npsi(), 1)), 0.0) {}
+
+// u = -A^T (A A^T + mu)^-1 r
+void RowPolish::correct(const double* residual) {
+  const Pattern& p = rows_.pattern();
+  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = rows_.length()[i] > 0 ? residual[i] / rows_.length()[i] : 0.0;
+  gram_.solve(r_.data());
+  std::fill(u_.begin(), u_.end(), 0.0);
+  for (int i = 0; i < p.rows; ++i)
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+      u_[at(p.column[at(k)])] -= rows_.values()[at(k)] * r_[at(i)];
+}
+
+void RowPolish::polish(double t, Values& y, Values& z) {
+  if (!able_ || !rows_.at(t, y.data(), z.data()) || !gram_.factor(rows_.values(), polish_damping)) return;
+  correct(rows_.g());
+  if (!all_finite(u_)) return;
+  rows_.move(y.data(), u_, next_);
+  std::swap(y, next_);
+  rate_->at(t, y.data(), z.data(), psi_.data());
+  correct((*rate_)[Q::constraint_rate]);
+  if (!all_finite(u_)) return;
+  for (std::size_t j = 0; j < u_.size(); ++j) z[j] += rows_.column_scale()[j] * u_[j];
 }
 
 }  // namespace hinge

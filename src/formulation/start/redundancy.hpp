@@ -62,4 +62,23 @@ class MultiplierSpread {
   int worst_kept_ = 0, worst_left_out_ = 0, row_apart_ = -1;
 };
 
+/// The last digits of a motion that kept rows determine: the least change that brings all rows, those left out too, to
+/// rounding. Kept rows magnify the rounding of the others where they are nearly dependent.
+class RowPolish {
+ public:
+  explicit RowPolish(const System& system);
+  /// For velocities that are z, and for bodies.
+  bool able() const { return able_; }
+  void polish(double t, std::vector<double>& y, std::vector<double>& z);
+
+ private:
+  void correct(const double* residual);
+  const System& system_;
+  bool able_;
+  ScaledRows rows_;
+  RowGram gram_;
+  std::unique_ptr<Evaluation> rate_;
+  std::vector<double> r_, u_, next_, psi_;
+};
+
 }  // namespace hinge
