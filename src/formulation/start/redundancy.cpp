@@ -161,10 +161,10 @@ void refuse_rates(const System& system, double t, const Values& y, const Values&
 
 [[noreturn]] void refuse_contradiction(const System& system, const ConstraintRank& rank, const Closing& closing) {
   throw RedundantConstraints(fmt::format(
-      "the constraints contradict each other: they are dependent (rank {} of {}; {}), and no position was found where "
-      "all of them hold. Where they come nearest to it, {}; remove the wrong one, or start from a position that fits "
-      "better",
-      rank.rank, rank.constraints, rank.describe(system.layout()), closing.describe(system.layout())));
+      "the constraints contradict each other: they are dependent (rank {} of {}), and no position was found "
+      "where all of them hold. Where they come nearest to it, {}; remove the wrong one, or start from a "
+      "position that fits better",
+      rank.rank, rank.constraints, closing.describe(system.layout())));
 }
 
 }  // namespace
