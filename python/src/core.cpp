@@ -32,13 +32,6 @@ std::function<bool(double)> progress_of(nb::object callback) {
   };
 }
 
-std::vector<double> numbers_of(nb::handle object) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object flat = numpy.attr("ascontiguousarray")(object, nb::arg("dtype") = "float64").attr("ravel")();
-  const auto array = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(flat);
-  return {array.data(), array.data() + array.size()};
-}
-
 }  // namespace hinge::python
 
 NB_MODULE(_core, m) {

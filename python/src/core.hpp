@@ -40,9 +40,6 @@ struct Result {
 /// is raised there goes through the library as an exception and arrives as it was.
 std::function<bool(double)> progress_of(nb::object callback);
 
-/// The numbers of a Python sequence or array, which need not be contiguous nor doubles.
-std::vector<double> numbers_of(nb::handle object);
-
 void bind_errors();
 void bind_model(nb::module_& m);
 void bind_run(nb::module_& m);
