@@ -1,6 +1,7 @@
 // The commands of the program `hinge`.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,11 +82,12 @@ int run(const RunArguments& arguments);
 int convergence(const StudyArguments& arguments);
 int compare(const StudyArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
+int check(const Model& model, std::ostream& out, std::ostream& complaints);
 /// check() for F(t, x, x') = 0; and a line of what it prints: what is meant, and what is known about it.
-int check_dae(const Model& model);
-void print_line(const std::string& what, const std::string& text);
+int check_dae(const Model& model, std::ostream& out);
+void print_line(std::ostream& out, const std::string& what, const std::string& text);
 /// Whether the initial values are consistent, and what was said about them.
-void print_start(const std::vector<std::string>& remarks);
+void print_start(std::ostream& out, const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 int plot(const PlotArguments& arguments);

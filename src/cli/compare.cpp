@@ -65,26 +65,32 @@ void write_csv(CsvTable& csv, const WorkPrecision& work) {
 
 }  // namespace
 
+WorkPrecision compare_runs(const Study& study, const std::function<void()>& begun,
+                           const ConvergenceProgress& progress) {
+  const std::vector<double> tolerances = tolerances_of(study.arguments), steps = steps_of(study.arguments, study.model);
+  const Reference reference = reference_of(study, tolerances, steps);
+  begun();
+  return located(study.model,
+                 [&] { return compare_methods(study.problem, reference, study.methods, tolerances, steps, progress); });
+}
+
 int compare(const StudyArguments& arguments) {
   const Study study(arguments);
-  const std::vector<double> tolerances = tolerances_of(arguments), steps = steps_of(arguments, study.model);
   StatusLine status(!arguments.json && !arguments.quiet);
   catch_interrupts();
   status.show("computing the reference");
-  const Reference reference = reference_of(study, tolerances, steps);
-  CsvTable csv(arguments,
-               "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
-               "evaluations,factorisations,seconds,below_reference");
-  const WorkPrecision work = located(study.model, [&] {
-    return compare_methods(
-        study.problem, reference, study.methods, tolerances, steps,
-        [&](const std::string& name, double setting, double t) {
-          status.show(fmt::format("{}, {:g}: t = {:.4g} of {:g}", name, setting, t, study.problem.end));
-          return !stop_asked();
-        });
+  std::optional<CsvTable> csv;
+  const auto open_csv = [&] {
+    csv.emplace(arguments,
+                "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
+                "evaluations,factorisations,seconds,below_reference");
+  };
+  const WorkPrecision work = compare_runs(study, open_csv, [&](const std::string& name, double setting, double t) {
+    status.show(fmt::format("{}, {:g}: t = {:.4g} of {:g}", name, setting, t, study.problem.end));
+    return !stop_asked();
   });
   status.show("");
-  write_csv(csv, work);
+  write_csv(*csv, work);
   if (arguments.json)
     std::cout << json_text(work, study.model.title) << '\n';
   else if (!arguments.quiet)
