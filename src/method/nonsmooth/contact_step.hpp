@@ -47,6 +47,9 @@ class ContactStep {
 
   /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of the last step.
   void find(double t, const double* y, double band, bool end_of_step = true);
+  /// The same, where y may change yet: gaps count when count_gaps() is called.
+  void look(double t, const double* y, double band);
+  void count_gaps();
   /// The list of the last find() once more, for another step.
   void again() {
     active.clear();
@@ -84,6 +87,9 @@ class ContactStep {
   /// v and the impulses r, s for right, c (one per joint) and w (one per row of active contacts). False where there is
   /// no solution to speak of; `failure` says why then.
   bool solve(const double* right, const double* c, const double* w, double* v);
+  /// The least |v|_S with H_N v + rate >= 0 (a rate per active contact) and C v = 0, without friction, to a hundredth
+  /// of the rates that are missing. Not counted as a problem of the step. After factor().
+  bool separate(const std::vector<double>& rate, double* v);
   std::string failure;
   /// Of a step that failed: `failure`, and without one the likely cause.
   StepResult explain(const State& state, double h, const char* what,
@@ -143,6 +149,7 @@ class ContactStep {
   void append_remarks(std::vector<std::string>& list) const;
 
  private:
+  bool solve_from_start(const double* right, const double* c, const double* w, double* v);
   bool solve_problem(const ContactProblem& problem);
   bool solve_with_joints(const ContactProblem& problem, const double* right, const double* c, double* v);
   ContactReport call_solver(const ContactProblem& problem);
@@ -194,7 +201,8 @@ class ContactStep {
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;
-  std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
+  std::vector<double> kept_friction_, rates_, no_force_;  // of separate()
+  std::vector<double> start_;                             // r of the contacts, then of the joints; empty: zero
   double contact_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
   double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
   const std::vector<double>* end_drift_ = nullptr;
