@@ -88,7 +88,8 @@ class ContactStep {
   /// no solution to speak of; `failure` says why then.
   bool solve(const double* right, const double* c, const double* w, double* v);
   /// The least |v|_S with H_N v + rate >= 0 (a rate per active contact) and C v = 0, without friction, to a hundredth
-  /// of the rates that are missing. Not counted as a problem of the step. After factor().
+  /// of the rates that are missing, or as far as some sweeps come. Not counted as a problem of the step. After
+  /// factor().
   bool separate(const std::vector<double>& rate, double* v);
   std::string failure;
   /// Of a step that failed: `failure`, and without one the likely cause.
@@ -186,8 +187,10 @@ class ContactStep {
   static constexpr double sweeps_per_step = 1500, most_sweeps = 20 * sweeps_per_step, most_at_once = 6000,
                           least_sweeps = 40;
   double sweeps_left_ = most_sweeps;  // for `auto`
-  long not_unique_ = 0;               // problems whose reactions are not
-  bool solved_ = false;               // since the last find(): start_ then is that solution
+  static constexpr double sweeps_to_separate = 400;
+  bool separating_ = false;  // by sweeps alone, as far as these come
+  long not_unique_ = 0;      // problems whose reactions are not
+  bool solved_ = false;      // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;
   mutable std::vector<double> gaps_;
   double end_time_ = 0;

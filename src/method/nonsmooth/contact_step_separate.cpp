@@ -1,5 +1,6 @@
 // Bodies pushed apart by positions: normals alone, from nothing, to a part of what is missing.
 #include <algorithm>
+#include <utility>
 
 #include "method/nonsmooth/contact_step.hpp"
 #include "solve/linear/vectors.hpp"
@@ -29,7 +30,9 @@ bool ContactStep::separate(const std::vector<double>& rate, double* v) {
   const ContactStatistics kept = statistics;
   const long not_unique = not_unique_;
   const double tolerance = std::exchange(options_.tolerance, part);
+  separating_ = true;
   const bool good = solve_from_start(no_force_.data(), no_force_.data(), rates_.data(), v);
+  separating_ = false;
   options_.tolerance = tolerance;
   statistics = kept;
   not_unique_ = not_unique;
