@@ -73,8 +73,8 @@ TEST(SlipEnd, ABoxStopsWhereItShould) {
         undivided,
         std::abs(way(s, lasts + 5.3 * s.step, "method = \"moreau-jean\"\ngap = \"velocity\"")[0] - exact) / exact);
   }
-  EXPECT_LT(worst, 1e-11);     // measured
-  EXPECT_GT(undivided, 1e-6);  // measured
+  EXPECT_LT(worst, 1e-11);     // measured 5.8e-15
+  EXPECT_GT(undivided, 1e-6);  // measured 1.4e-4
 }
 
 TEST(SlipEnd, ABallThatBeginsToRollIsWhereItShouldBe) {
@@ -89,7 +89,7 @@ TEST(SlipEnd, ABallThatBeginsToRollIsWhereItShouldBe) {
     const Eigen::Vector2d x = way(s, end);
     worst = std::max({worst, std::abs(x[0] - exact) / exact, std::abs(x[1]) / exact});
   }
-  EXPECT_LT(worst, 1e-11);  // measured
+  EXPECT_LT(worst, 1e-11);  // measured 1.8e-15
 }
 
 // Up a slope: it stays where friction holds it, and comes back where that does not.
@@ -108,7 +108,7 @@ TEST(SlipEnd, ABoxThatTurnsOnASlopeIsWhereItShouldBe) {
     worst = std::max({worst, std::abs(x[0] - exact) / (s.speed * lasts), std::abs(x[1]) / (s.speed * lasts)});
   }
   EXPECT_GT(back, 2);
-  EXPECT_LT(worst, 1e-11);  // measured
+  EXPECT_LT(worst, 1e-11);  // measured 3.9e-13
 }
 
 }  // namespace
