@@ -15,7 +15,7 @@ draw() {  # NAME X Y TITLE [MORE OPTIONS]...
 draw amplifier t 'y[0],y[7]' 'A transistor amplifier: input and output'
 draw bouncing-ball t y 'Height of a ball, restitution 1/2'
 draw bowling-ball t slip 'A bowling ball slides, then rolls'
-draw box-stack t 'box0[2],box1[2],box2[2]' 'Boxes land on each other'
+draw box-stack t 'box0[2],box1[2],box2[2]' 'Heights of three boxes of a stack that is struck'
 draw chain 'q[19][0]' 'q[19][1]' 'Path of the last link of a chain'
 draw charged-particle 'q[0]' 'q[1]' 'A charged particle on a sphere, from above'
 draw cubic-surface 'q[0]' 'q[1]' 'A point on a curve'
@@ -35,7 +35,7 @@ draw rectifier t source,v 'Voltage behind an ideal diode'
 draw rotating-hoop t angle,equilibrium 'A bead settles on a turning hoop' --set integrate.end=20
 draw slider-crank t crank_rate 'Angular velocity of a crank that turns freely'
 draw slider-crank-clearance 'A[0]' 'A[1]' 'A crank pin with play' --set output.every=5
-draw spinning-coin t height,tilt 'A coin on its edge'
+draw spinning-coin t tilt 'Tilt of a spinning coin'
 draw bearing-friction t speed 'A flywheel stops in its bearing'
 draw cam t lift,force 'Lift of a follower, and what the cam feels'
 draw gear-train t energy_error 'Energy of a gear train'
