@@ -2,7 +2,7 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test python package check asan tsan fuzz bench exam docs docs-tables format tidy coverage install-deps clean help
+.PHONY: all demo test python package check asan tsan fuzz bench exam docs docs-tables reproduce format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 SOURCES = $(shell find src include tests examples benchmarks exam python -name '*.[ch]pp' 2>/dev/null)
@@ -119,11 +119,12 @@ fuzz: ## fuzz what reads files, then random models by every method (RUNS=1000000
 	@cmake --build --preset release --target hinge_tests
 	HINGE_RANDOM_MODELS=$(MODELS) build/hinge_tests --gtest_filter='RandomModels.*'
 
-docs: ## the reference of the C++ interface: build/docs/html/index.html
+docs: ## the documentation as a site with a search box and the reference of the C++ interface: build/docs/site/index.html
 	$(call deps,docs)
-	@mkdir -p build/docs
-	@doxygen docs/Doxyfile
-	@echo "The reference is in build/docs/html/index.html."
+	@scripts/build-docs
+
+reproduce: all ## the figures and tables of the papers, checked, on one page: build/gallery/index.html
+	@build/hinge reproduce --out build/gallery --check
 
 coverage: ## run every test and print the line coverage of src/ and include/
 	$(call deps,build test coverage)

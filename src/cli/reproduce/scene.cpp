@@ -1,4 +1,5 @@
 // A pile of disks: pictures with force chains, and what one particle and the floor feel.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -51,12 +52,13 @@ struct Watched {
       const ContactList& list = row.contacts->contacts;
       const double f = force(*row.contacts, at(i));
       if (!(f > 0)) continue;
+      // velocities of both bodies may stand before their spins: a body may come twice
+      std::vector<int> bodies;
       std::vector<Eigen::Vector3d> ends;
-      int last = -1;
       for (int k = list.first[at(i)]; k < list.first[at(i) + 1]; ++k) {
         const int body = body_of[at(list.column[at(k)])];
-        if (body < 0 || body == last) continue;
-        last = body;
+        if (body < 0 || std::find(bodies.begin(), bodies.end(), body) != bodies.end()) continue;
+        bodies.push_back(body);
         ends.push_back(table.pose(row.state->y.data(), at(body)).position);
       }
       if (ends.size() == 1) ends.emplace_back(list.point[3 * at(i)], list.point[3 * at(i) + 1], 0);
