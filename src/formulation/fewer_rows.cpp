@@ -26,6 +26,23 @@ Layout fewer(Layout layout, const RowChoice& choice) {
   return layout;
 }
 
+// Friction of joints asks for the rows of its joint by their numbers: those that are kept stand together still.
+std::shared_ptr<const BodyTable> fewer(const std::shared_ptr<const BodyTable>& table, const RowChoice& choice) {
+  if (!table || !table->has_joint_friction()) return table;
+  auto contacts = std::make_shared<JointContacts>(*table->joint_contacts);
+  const auto place = [&](int row) {
+    return static_cast<int>(std::lower_bound(choice.rows.begin(), choice.rows.end(), row) - choice.rows.begin());
+  };
+  for (JointContact& joint : contacts->list) {
+    const int end = place(joint.first_row + joint.rows);
+    joint.first_row = place(joint.first_row);
+    joint.rows = end - joint.first_row;
+  }
+  auto other = std::make_shared<BodyTable>(*table);
+  other->joint_contacts = std::move(contacts);
+  return other;
+}
+
 std::shared_ptr<const SymbolicSystem> fewer(const SymbolicSystem& system, const RowChoice& choice) {
   Equations eq = system.equations();
   auto graph = std::make_shared<Graph>(*eq.graph);
@@ -39,7 +56,9 @@ std::shared_ptr<const SymbolicSystem> fewer(const SymbolicSystem& system, const 
   eq.g = std::move(g);
   eq.psi = std::move(psi);
   eq.graph = std::move(graph);
-  return std::make_shared<SymbolicSystem>(fewer(system.layout(), choice), std::move(eq), system.hooks());
+  SystemHooks hooks = system.hooks();
+  hooks.bodies = fewer(hooks.bodies, choice);
+  return std::make_shared<SymbolicSystem>(fewer(system.layout(), choice), std::move(eq), std::move(hooks));
 }
 
 bool has_row_per_constraint(Quantity q) {
@@ -161,7 +180,8 @@ RowChoice choice_of(std::vector<int> rows, int count) {
 std::shared_ptr<const System> with_fewer_rows(std::shared_ptr<const System> system, const RowChoice& choice) {
   if (const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get())) return fewer(*symbolic, choice);
   if (const auto* bodies = dynamic_cast<const MultibodySystem*>(system.get()))
-    return bodies->with_bodies(fewer(bodies->layout(), choice), fewer(bodies->symbolic(), choice));
+    return bodies->with_bodies(fewer(bodies->layout(), choice), fewer(bodies->symbolic(), choice),
+                               fewer(bodies->shared_table(), choice));
   return std::make_shared<FewerRows>(std::move(system), choice);
 }
 

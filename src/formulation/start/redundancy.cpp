@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "formulation/start/closing.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "formulation/start/start_refusals.hpp"
@@ -213,6 +214,11 @@ std::string describe_redundancy(const System& system, const RowChoice& choice, d
   for (const int i : shared)
     if (++count <= 8) list += fmt::format("{}{}", list.empty() ? "" : "; ", system.layout().constraints[at(i)]);
   if (count > 8) list += fmt::format("; and {} more", count - 8);
+  const BodyTable* bodies = bodies_of(system);
+  if (bodies && bodies->has_joint_friction())
+    list +=
+        ". Friction of joints is that of the rows kept: where forces of such joints are among these, it depends on "
+        "which";
   return fmt::format(
       "{} of {} constraints follow from the others (rank {}): the motion and the resultant forces are unique, the "
       "multipliers of these {} rows are not and are {}: {}",
