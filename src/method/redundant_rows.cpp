@@ -20,6 +20,8 @@ constexpr double worth_an_exchange = 1.6, good_enough = 1.05;
 constexpr int most_exchanges = 60;  // at once
 // A row that was left out is violated by more than this part of the position, and much more than the kept ones.
 constexpr double off = 1e-8, much_more = 100;
+// Rows that differ from a combination of others by more than this, of a unit vector, differ by more than rounding.
+constexpr double differs = 1e-11;
 constexpr std::size_t most_parts = 32;  // kept
 // Kept rows that hold to this part of the position, or of the velocity, hold to rounding.
 constexpr double round_off = 1e-12, few_roundings = 4e-15;
@@ -114,6 +116,11 @@ class RedundantRows final : public StepperAround {
                        "first at t = {:.6g}: off, as a part of the position, by",
                        system_->layout().constraints[static_cast<std::size_t>(row_off_)], time_off_),
            off_, "see whether the constraints contradict each other there, or end the run before"});
+    if (apart_ > differs)
+      list.push_back({fmt::format("constraint {} was taken for a combination of others, which it is not exactly: "
+                                  "gradients of length one differ by",
+                                  system_->layout().constraints[static_cast<std::size_t>(row_apart_)]),
+                      apart_, "leave it out, or write it so that it follows from the others, or differs clearly"});
     return list;
   }
 
@@ -140,7 +147,13 @@ class RedundantRows final : public StepperAround {
       if (!known_) {
         known_ = true;
         const RowChoice choice = independent_rows(*system_, state.t, state.y, state.z);
-        if (choice.redundant()) use(choice);
+        if (choice.redundant()) {
+          use(choice);
+          if (part_->spread->at(state.t, state.y.data(), state.z.data())) {
+            apart_ = part_->spread->apart();
+            row_apart_ = part_->spread->row_apart();
+          }
+        }
       } else if (part_) {
         if (const auto better = better_rows(state)) use(*better);
       }
@@ -326,6 +339,8 @@ class RedundantRows final : public StepperAround {
   double first_exchange_ = 0;
   double off_ = 0, kept_off_ = 0, time_off_ = 0;
   int row_off_ = 0;
+  double apart_ = 0;  // of the rows left out and combinations of the kept ones, when the motion began
+  int row_apart_ = 0;
 };
 
 }  // namespace
