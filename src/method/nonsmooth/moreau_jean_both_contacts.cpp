@@ -97,14 +97,16 @@ void MoreauJeanBoth::demand_of_positions(double h) {
   const int d = l.dimension;
   // Where bodies turn or go along curves, gaps leave their tangents by O(h^2) in a step: that is motion, not recovery.
   const double way = whole_ * fastest_;
-  const double own = (recover_ + way * way / (2 * smallest_)) / h;
+  const double own = (recover_ + way * way / (2 * smallest_)) / whole_;
   const double speed = options_.recover > 0 ? options_.recover : options_.recover == 0 ? HUGE_VAL : own;
   w_.resize(std::max(w_.size(), at(contacts_.rows())));
   for (int i = 0; i < l.count; ++i) {
     for (int row = 0; row < d; ++row)
       w_[at(i * d + row)] = l.drift[at(i * d + row)] + (row > 0 ? drift_[at(i * d + row)] / 2 : 0);
     // what rounding leaves of a gap is none: it would be another problem in every step at rest
-    if (std::abs(l.gap[at(i)]) > rounding_of_gap(l, i)) w_[at(i * d)] += std::max(l.gap[at(i)] / h, -speed);
+    if (std::abs(l.gap[at(i)]) > rounding_of_gap(l, i))
+      // of a part of a step no faster than of the whole
+      w_[at(i * d)] += std::max(l.gap[at(i)] / (l.gap[at(i)] < 0 ? whole_ : h), -speed);
   }
 }
 
