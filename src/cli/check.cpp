@@ -143,15 +143,18 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   print_structure(system);
 
   const MethodChoice method = model.choice.specialised(system, model.simulation.steps());
-  const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
   std::cout << "\nAt the initial position\n";
-  print_line("rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
-  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
-  print_line("degrees of freedom", fmt::format("{}", velocities - rank.rank));
-  print_line("index", system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
   std::vector<std::string> remarks;
   const State start =
       located(model, [&] { return consistent_start(system, model.simulation.start, model.start, &remarks); });
+  const ConstraintRank rank = constraint_rank(system, start.t, start.y.data());
+  print_line("rank of G",
+             fmt::format("{} of {}{}", rank.rank, rank.constraints, rank.full() ? "" : ": dependent rows"));
+  for (std::size_t k = 0; k < rank.dependent.size() && k < 12; ++k)
+    std::cout << "    " << layout.constraints[static_cast<std::size_t>(rank.dependent[k].constraint)] << '\n';
+  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
+  print_line("degrees of freedom", fmt::format("{}", velocities - rank.rank));
+  print_line("index", system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
   print_start(remarks);
   if (!start.psi.empty()) {
     std::string list;

@@ -343,7 +343,7 @@ std::vector<SectionInfo> starts() {
                                   {"check", "project"}, "check");
   const Words mechanical{"lagrangian", "hamiltonian", "mechanical"};
   const Keys motion{
-      by_coordinate("position", "by coordinate, all of them; or a list with every number", "{ q = [1, 0] }"),
+      by_coordinate("position", "by coordinate, all of them (to be projected: some); or a list", "{ q = [1, 0] }"),
       by_coordinate("velocity", "by coordinate, `q` or `\"q'\"`, else zero; or a list", "{ q = [0, 1] }"),
       by_coordinate("momentum", "instead of the velocity; of a Hamiltonian by momentum", "{ p = [0, 1] }"),
       by_coordinate("multiplier", "a guess, for reactions that are nonlinear in the multipliers", "[1]"),
@@ -363,13 +363,14 @@ std::vector<SectionInfo> starts() {
   };
   const Keys more{by_coordinate("guess", "where to look for those that are not given; else 0", "{ x = 1 }"),
                   list("fixed", "names of given values that a projection must not change", "[\"x\"]"), consistent};
+  const KeyInfo kept = list("fixed", "coordinates or bodies that a projection must not change", "[\"q[0]\"]");
   const Keys bodies{table("bodies", "motions of rigid bodies, by name", "", "initial.bodies")};
   return {
-      {"initial", motion + Keys{consistent} + bodies, {"lagrangian"}},
-      {"initial", motion + Keys{consistent}, mechanical},
-      {"initial", general + Keys{consistent}, {"odae"}},
+      {"initial", motion + Keys{consistent, kept} + bodies, {"lagrangian"}},
+      {"initial", motion + Keys{consistent, kept}, mechanical},
+      {"initial", general + Keys{consistent, kept}, {"odae"}},
       {"initial", unknowns + more, {"dae"}},
-      {"initial", {consistent}, {"multibody"}},
+      {"initial", {consistent, kept}, {"multibody"}},
       {"initial.bodies", {value("*", "a body by its name", "", "", "initial.bodies.NAME")}},
       {"initial.bodies.NAME",
        {value("rotation", "axis and angle, or three rows of the matrix of directors",

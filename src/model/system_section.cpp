@@ -248,8 +248,10 @@ void complete_scope(SystemSection& out) {
   if (layout.kind != SystemKind::dae) {
     std::vector<Node> moving = eq.z;
     moving.insert(moving.end(), eq.psi.begin(), eq.psi.end());
-    out.scope.rate = rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, moving},
-                                     "only t and the coordinates can be differentiated by time");
+    out.scope.rate =
+        rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, moving},
+                        "only t and the coordinates can be differentiated by time: of a velocity that would be "
+                        "an acceleration, and of forces it is not known");
   }
 }
 
