@@ -39,6 +39,28 @@ struct PlotArguments {
   bool force = false;
 };
 
+struct ReproduceArguments {
+  std::vector<std::string> ids;  ///< none: all that are quick
+  std::string out, papers;
+  bool list = false, check = false, all = false, json = false, quiet = false;
+};
+
+struct ViewArguments {
+  std::string file;  ///< a model, or a record
+  std::vector<Override> overrides;
+  int port = 0;
+  bool open = false;
+};
+
+struct MovieArguments {
+  std::string file;  ///< a model, or a record
+  std::string out, size = "1280x720", theme = "light";
+  double seconds = 0;  ///< of the film; 0: as long as the motion, but 2 to 10
+  int rate = 30;
+  std::vector<Override> overrides;
+  bool force = false;
+};
+
 struct NewArguments {
   std::string name, kind = "pendulum";
   bool list = false;
@@ -67,6 +89,11 @@ void print_start(const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 int plot(const PlotArguments& arguments);
+int reproduce(const ReproduceArguments& arguments);
+int view(const ViewArguments& arguments);
+int movie(const MovieArguments& arguments);
 int new_model(const NewArguments& arguments);
+/// What `hinge new --template` knows.
+std::vector<std::string> template_names();
 
 }  // namespace hinge::cli

@@ -36,14 +36,17 @@ std::vector<double> steps_of(const StudyArguments& arguments, const Model& model
 Reference reference_of(const Study& study, const std::vector<double>& tolerances, const std::vector<double>& steps) {
   // Two digits more than the best run asks for, as far as rounding allows.
   const double tolerance = std::max(*std::min_element(tolerances.begin(), tolerances.end()) / 100, 1e-13);
+  const double smallest = steps.empty() ? study.model.simulation.step : *std::min_element(steps.begin(), steps.end());
   const auto computed = [&](const StudiedMethod& method) {
-    if (method.method.info.can.chosen_steps) return adaptive_reference(study.problem, method, tolerance);
-    const double smallest = steps.empty() ? study.model.simulation.step : *std::min_element(steps.begin(), steps.end());
-    return computed_reference(study.problem, method, reference_step(method.method, smallest));
+    return doubled_reference(study.problem, method, tolerance,
+                             smallest > 0 ? reference_step(method.method, smallest) : 0);
   };
   return study.reference(computed, [&] {
-    const std::string name = default_method(false, true);
-    return computed({name, make_method(name, {})});
+    std::vector<StudiedMethod> candidates = study.methods;
+    const std::string usual = default_method(false, true);
+    if (std::none_of(candidates.begin(), candidates.end(), [&](const StudiedMethod& m) { return m.name == usual; }))
+      candidates.push_back({usual, make_method(usual, {})});
+    return best_reference(study.problem, candidates, tolerance, smallest);
   });
 }
 
@@ -56,7 +59,7 @@ void write_csv(CsvTable& csv, const WorkPrecision& work) {
                fmt::format("{}", p.counters.rejected + p.counters.failed), p.failure.empty() ? "finished" : "failed",
                cell(p.error[0]), cell(p.error[1]), cell(p.error[2]), fmt::format("{}", p.counters.iterations),
                fmt::format("{}", p.counters.evaluations), fmt::format("{}", p.counters.factorisations),
-               fmt::format("{}", p.seconds)});
+               fmt::format("{}", p.seconds), fmt::format("{:d}{:d}{:d}", p.below[0], p.below[1], p.below[2])});
   csv.close();
 }
 
@@ -71,7 +74,7 @@ int compare(const StudyArguments& arguments) {
   const Reference reference = reference_of(study, tolerances, steps);
   CsvTable csv(arguments,
                "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
-               "evaluations,factorisations,seconds");
+               "evaluations,factorisations,seconds,below_reference");
   const WorkPrecision work = located(study.model, [&] {
     return compare_methods(
         study.problem, reference, study.methods, tolerances, steps,

@@ -81,22 +81,9 @@ void check_outputs(const Model& model, const RunArguments& arguments) {
 // The report page of the run, where one is asked for; its file is open from the beginning.
 std::unique_ptr<PageRecorder> open_page(const Model& model, const RunArguments& arguments) {
   if (arguments.report.empty()) return nullptr;
-  if (page_template().empty())
-    throw InputError(
-        "--report: this program was built without the report page, which takes npm (Node.js): install it (as root: "
-        "scripts/install-deps page), then build again with 'make'; --out FILE.csv records without it");
+  require_page_template("--report");
   require_page_path(arguments.report, arguments.force);
-  PageOptions options;
-  options.system = model.system;
-  options.view = model.view;
-  options.start = model.simulation.start;
-  options.end = model.end;
-  options.momentum_maps = model.momentum_maps.size();
-  options.method = model.method;
-  options.model_name = model.path;
-  options.model_text = model.text;
-  options.settings = model.settings;
-  return std::make_unique<PageRecorder>(arguments.report, std::move(options));
+  return std::make_unique<PageRecorder>(arguments.report, page_options(model));
 }
 
 void write_page(PageRecorder* page, const Report& report, const RunArguments& arguments) {
