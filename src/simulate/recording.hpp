@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hinge/memory.hpp"
 #include "simulate/record/recorder.hpp"
 #include "simulate/state_functions.hpp"
 #include "simulate/watch.hpp"
@@ -39,6 +40,13 @@ class Schedule {
   /// From which time on a step that ends there has reached it.
   double due_time() const { return next_time() - slack(); }
   void recorded(double t);
+  /// For checkpoints.
+  void exchange(Memory& memory) { memory(count_, next_multiple_, next_of_list_); }
+  void continue_from(const Schedule& other) {
+    count_ = other.count_;
+    next_multiple_ = other.next_multiple_;
+    next_of_list_ = other.next_of_list_;
+  }
 
  private:
   // Multiples of a step are rounded: one that falls short of a time by an ulp has reached it.
@@ -66,6 +74,10 @@ class Recording {
   /// Opens files and forgets the rows of an earlier run.
   void open(const std::shared_ptr<const System>& system, const MethodChoice& method, const SimulationOptions& options,
             const Watch& watch);
+  /// For checkpoints: how far the records are; then the same files, with the rows up to there.
+  void exchange(Memory& memory);
+  void reopen(const std::shared_ptr<const System>& system, const MethodChoice& method, const SimulationOptions& options,
+              const Watch& watch);
   bool empty() const { return goals_.empty(); }
   /// The run goes on to `end`.
   void expect(double now, double end);
@@ -99,7 +111,8 @@ class Recording {
   bool has_energy_ = false;
   std::vector<Goal> goals_;  // files first: a row that a callback sees is on its way to the disk
   std::vector<double> values_;
-  long rows_ = 0;  // of the first of the goals
+  long rows_ = 0;         // of the first of the goals
+  double last_time_ = 0;  // of the first one, for checkpoints
 };
 
 }  // namespace hinge
