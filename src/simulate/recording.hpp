@@ -111,8 +111,11 @@ class Recording {
   bool has_energy_ = false;
   std::vector<Goal> goals_;  // files first: a row that a callback sees is on its way to the disk
   std::vector<double> values_;
-  long rows_ = 0;         // of the first of the goals
-  double last_time_ = 0;  // of the first one, for checkpoints
+  long rows_ = 0;  // of the first of the goals
+  // For checkpoints: the time of its last one, and which are of events
+  double last_time_ = 0;
+  std::vector<long> event_rows_;
+  std::vector<std::string> event_names_;
 };
 
 }  // namespace hinge

@@ -9,6 +9,7 @@
 #include "complaint.hpp"
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "places.hpp"
 
 namespace hinge {
 namespace {
@@ -173,6 +174,41 @@ TEST(SampledStates, OfDifferentTimesAndOffsets) {
   EXPECT_EQ(many.final.z[1], 20001);
 }
 
+// ---- Examples: the numbers in their heads ---------------------------------------------------------------------------
+
+Model example(const std::string& name, double end = 0) {
+  std::vector<Override> overrides;
+  if (end > 0) overrides.push_back({"integrate.end", fmt::format("{}", end), ""});
+  return load_model(HINGE_EXAMPLES "/" + name, overrides);
+}
+
+TEST(ControlExamples, ASliderCrankIsHeldAtItsSpeed) {
+  const Report before = run(example("pid-slider-crank.toml", 3)), after = run(example("pid-slider-crank.toml"));
+  const double turns = (after.final.z.back() - before.final.z.back()) / (2 * std::numbers::pi);
+  EXPECT_NEAR(turns, 5, 1e-7);  // measured 4e-10
+  EXPECT_LT(std::abs(quantity(after, "slider_error")), 1e-15);
+}
+
+TEST(ControlExamples, AMotorComesToRestWhereItsTorqueBalancesGravity) {
+  const Report r = run(example("dc-motor.toml"));
+  EXPECT_NEAR(r.final.y[0], 0.534817458, 1e-8);
+  EXPECT_NEAR(r.final.z[1], 2.5, 1e-8);
+  EXPECT_NEAR(quantity(r, "rest_error"), 0, 1e-9);
+}
+
+TEST(ControlExamples, ASampledControllerIsTheDiscreteSolution) {
+  const Report r = run(example("sampled-control.toml"));
+  EXPECT_NEAR(r.final.y[0], -0.006009332474, 1e-12);
+  EXPECT_NEAR(quantity(r, "error"), 0, 1e-14);
+}
+
+TEST(ControlExamples, ACamFromATable) {
+  const Report r = run(example("cam.toml", 0.9583333));  // 210 degrees
+  EXPECT_NEAR(quantity(r, "height"), 0.01, 1e-7);
+  EXPECT_NEAR(quantity(r, "push"), 50, 0.01);
+  EXPECT_LT(r.constraint, 1e-15);
+}
+
 TEST(States, WhatIsWrongIsSaid) {
   const auto with = [](const std::string& states, const std::string& more = "", const std::string& force = "0") {
     return complaint(
@@ -192,7 +228,7 @@ TEST(States, WhatIsWrongIsSaid) {
       {with("s = 3"), "expected a table, as in s = { rate ="},
       {with("x = { rate = 1 }"), "'x' is declared twice"},
       {with("sin = { rate = 1 }"), "already means something"},
-      {with("s = { rate = \"psi\" }"), "unknown name"},
+      {with("s = { rate = \"psy\" }"), "unknown name"},
       {with("s = { rate = 1 }", " + s*x'^2"), "depends on the state 's'; states act by forces"},
       {with("s = { rate = 1 }", "", "s'"), "a state has no prime; write its rate"},
       {with("s = { rate = 1, initial = \"x\" }"), "must be a constant"},

@@ -13,6 +13,7 @@
 #include "complaint.hpp"
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "places.hpp"
 
 namespace hinge {
 namespace {
