@@ -271,12 +271,13 @@ double Table::operator()(double x) const {
 }
 
 long Table::piece(double x) const {
+  if (!std::isfinite(x)) return std::signbit(x) ? -1 : 0;
   const double n = turns(x);
   x -= n * period();
   long k = std::upper_bound(knots_.begin(), knots_.end(), x) - knots_.begin() - 1;
   if (beyond_ != Beyond::periodic) return k;
   k = std::min(k, count() - 1);
-  constexpr double far = 1e15;  // whole numbers are exact up to there
+  const double far = 1e18 / static_cast<double>(count() + 1);
   return k + count() * static_cast<long>(std::clamp(n, -far, far));
 }
 

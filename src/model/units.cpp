@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/printable.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 
@@ -261,7 +262,12 @@ std::optional<QuantityWithUnit> read_quantity(std::string_view text, const Scope
     if (unit.starts_with(word) &&
         (unit.size() == word.size() || !std::isalnum(static_cast<unsigned char>(unit[word.size()]))))
       return std::nullopt;
-  const Unit read = UnitReader(unit, digits, scope).read_all();
+  Unit read{};
+  try {
+    read = UnitReader(unit, digits, scope).read_all();
+  } catch (const InputError& e) {
+    throw InputError(fmt::format("\"{}\": {}", printable(text.substr(0, 60)), e.what()));
+  }
   return QuantityWithUnit{(minus ? -number : number) * read.up / read.down, read.dimension};
 }
 

@@ -110,6 +110,7 @@ void Run::resume(const std::string& path) {
     watch.look_again(state_);
     recording.reopen(system, method, options, watch);
     begin_anew(stepper_->summed_work());
+    std::erase_if(start_remarks_, [](const std::string& remark) { return remark.starts_with("continued from '"); });
     start_remarks_.push_back(
         fmt::format("continued from '{}' at t = {:.10g}; the verdict is of the steps since then, its "
                     "sums of all",

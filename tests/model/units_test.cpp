@@ -96,7 +96,7 @@ TEST(Units, AreReadWhereverANumberIs) {
 
 TEST(Units, WhatIsWrongIsSaid) {
   const std::tuple<std::string, const char*> cases[] = {
-      {complaint(model("m = \"2 kgg\"")), "m.toml:2: parameters.m: 'kgg' is no unit, did you mean 'kg'?"},
+      {complaint(model("m = \"2 kgg\"")), "m.toml:2: parameters.m: \"2 kgg\": 'kgg' is no unit, did you mean 'kg'?"},
       {complaint(model("m = \"2 newton\"")), "did you mean 'N'?"},
       {complaint(model("m = \"3 kg\"", "\"5 mm\"")), "time is expected here (s), but \"5 mm\" is in m"},
       {complaint(model("m = \"2 kg + 1\"")), "a number with a unit stands alone, but '+ 1' follows"},
@@ -105,7 +105,8 @@ TEST(Units, WhatIsWrongIsSaid) {
       {complaint(model("m = \"2 kg/\"")), "a unit is expected after 'kg/'"},
       {complaint(model("m = \"2 kg^x\"")), "the exponent of a unit is a whole number"},
       {complaint(model("m = \"2 (kg\"")), "m.toml:2: parameters.m"},
-      {complaint(model("m = 1"), {{"integrate.step", "2 mss", ""}}), "--set integrate.step: 'mss' is no unit"},
+      {complaint(model("m = 1"), {{"integrate.step", "2 mss", ""}}),
+       "--set integrate.step: \"2 mss\": 'mss' is no unit"},
   };
   for (const auto& [message, words] : cases) EXPECT_TRUE(mentions(message, words)) << message << "\n  not: " << words;
 }

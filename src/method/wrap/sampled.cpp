@@ -87,8 +87,9 @@ class SampledSteps final : public StepperAround {
     double first = infinity;
     for (const Equations::Sample& s : system_->equations().samples) {
       double n = std::floor((t - s.offset) / s.every);
-      while (s.offset + n * s.every <= t + slack(t, s.every)) ++n;
-      first = std::min(first, s.offset + n * s.every);
+      for (int k = 0; k < 3 && s.offset + n * s.every <= t + slack(t, s.every); ++k) ++n;
+      const double next = s.offset + n * s.every;
+      if (next > t) first = std::min(first, next);  // times may lie further apart than samples
     }
     return first;
   }
