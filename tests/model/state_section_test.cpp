@@ -203,7 +203,7 @@ TEST(ControlExamples, ASampledControllerIsTheDiscreteSolution) {
 }
 
 TEST(ControlExamples, ACamFromATable) {
-  const Report r = run(example("cam.toml", 0.9583333));  // 210 degrees
+  const Report r = run(example("cam-table.toml", 0.9583333));  // 210 degrees
   EXPECT_NEAR(quantity(r, "height"), 0.01, 1e-7);
   EXPECT_NEAR(quantity(r, "push"), 50, 0.01);
   EXPECT_LT(r.constraint, 1e-15);
