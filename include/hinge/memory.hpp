@@ -34,8 +34,7 @@ class Memory {
   void exchange(double& x);
   void exchange(std::string& text);
   template <class T>
-    requires(std::is_integral_v<T> || std::is_enum_v<T>)
-  void exchange(T& x) {
+  requires(std::is_integral_v<T> || std::is_enum_v<T>) void exchange(T& x) {
     auto w = static_cast<std::uint64_t>(x);
     word(w);
     x = static_cast<T>(w);
@@ -53,10 +52,8 @@ class Memory {
   }
   /// A struct that lists its members: void remember(Memory&, T&).
   template <class T>
-    requires requires(Memory& m, T& x) { remember(m, x); }
-  void exchange(T& x) {
-    remember(*this, x);
-  }
+  requires requires(Memory& m, T& x) { remember(m, x); }
+  void exchange(T& x) { remember(*this, x); }
 
   std::vector<std::uint64_t> words_;
   std::size_t at_ = 0;

@@ -31,8 +31,6 @@ struct SolverOptions {
   void validate() const;
 };
 
-class Memory;
-
 /// What the work so far has cost.
 struct Counters {
   long steps = 0;
@@ -144,9 +142,6 @@ class Stepper {
   virtual std::vector<std::string> remarks() const { return {}; }
   /// What makes the steps so far doubtful. A method around another one passes on what that one says.
   virtual std::vector<Doubt> doubts() const { return {}; }
-  /// Writes all that the next steps depend on, or takes it back, on a stepper bound in the same way: the steps that follow
-  /// are then the same, bit for bit. False where the method cannot.
-  virtual bool exchange(Memory& /*memory*/) { return false; }
 
  protected:
   explicit Stepper(bool chooses_steps = false) : chooses_steps_(chooses_steps) {}
