@@ -16,6 +16,9 @@ struct RunArguments {
   std::string model, out, report;
   std::vector<Override> overrides;
   bool json = false, quiet = false, condition = false, strict = false, force = false;
+  std::string from, checkpoint, resume;
+  double checkpoint_seconds = 60;
+  long checkpoint_steps = 1000;
 };
 
 /// Of convergence and compare.
@@ -79,6 +82,8 @@ auto located(const Model& model, Action&& action) {
 }
 
 int run(const RunArguments& arguments);
+/// The start of a model from a recorded row, "run.h5:last".
+void start_from_record(const std::string& given, Model& model);
 int convergence(const StudyArguments& arguments);
 int compare(const StudyArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);

@@ -97,7 +97,8 @@ void write_page(PageRecorder* page, const Report& report, const RunArguments& ar
 }  // namespace
 
 int run(const RunArguments& arguments) {
-  const Model model = load_model(arguments.model, arguments.overrides);
+  Model model = load_model(arguments.model, arguments.overrides);
+  if (!arguments.from.empty()) start_from_record(arguments.from, model);
   if (!(model.end >= model.simulation.start))
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
@@ -116,7 +117,15 @@ int run(const RunArguments& arguments) {
     status.show_progress(model.simulation.start, t, model.end);
     return !stop_asked();
   });
-  located(model, [&] { simulation.start(model.start); });
+  if (!arguments.resume.empty() && !arguments.from.empty())
+    throw InputError("--resume and --from both say where to begin; give one of them");
+  const std::string& checkpoint = arguments.checkpoint.empty() ? arguments.resume : arguments.checkpoint;
+  if (!checkpoint.empty())
+    simulation.keep_checkpoints({checkpoint, arguments.checkpoint_seconds, arguments.checkpoint_steps});
+  if (arguments.resume.empty())
+    located(model, [&] { simulation.start(model.start); });
+  else
+    simulation.resume(arguments.resume);
   for (const std::string& warning : simulation.warnings())
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   const auto tell_failure = [&](const std::exception& failure, const char* recorded) {

@@ -39,7 +39,7 @@ std::vector<std::string> read_initial_bodies(const Item& section, const SystemSe
     table.fail("this system has no bodies; describe them in [lagrangian.bodies], or leave this out");
   if (section["momentum"])
     section["momentum"].fail("initial values of bodies are velocities; give the others by 'velocity' too");
-  const auto n = static_cast<std::size_t>(system.system->ny());
+  const auto n = static_cast<std::size_t>(system.declared.ny);
   start.position.resize(n);
   start.velocity.resize(n);
   return read_body_motions(table, system.bodies, read, start);
@@ -53,7 +53,7 @@ std::vector<std::string> read_initial_bodies(const Item& section, const SystemSe
 
 // Positions, and velocities or momenta.
 void read_motion(const Item& section, SystemSection& system, Start& start) {
-  const Layout& layout = system.system->layout();
+  const Layout& layout = system.declared;
   const ValueReader read(system.scope);
   const bool odae = layout.kind == SystemKind::odae;
   const std::vector<std::string> by_bodies = read_initial_bodies(section, system, read, start);
@@ -171,6 +171,7 @@ void read_initial(const Item& root, SystemSection& system, Model& model) {
   read_choice(section["consistent"], model.start.consistent);
   if (kind == SystemKind::dae) return read_unknowns(section, system, model.start);
   if (kind != SystemKind::multibody) read_motion(section, system, model.start);
+  append_states(system, model.start);
   read_fixed(section["fixed"], system.whole->layout(), model.start);
 }
 
@@ -179,6 +180,8 @@ void read_exact(const Item& section, SystemSection& system, Model& model) {
   const Layout& layout = system.system->layout();
   if (layout.kind == SystemKind::multibody)
     section.fail("an exact solution cannot be given for bodies; compare with another run");
+  if (!system.states.empty())
+    section.fail("an exact solution cannot be given beside [states]; make the difference a quantity in [output]");
   const ValueReader read(system.scope);
   const auto graph = system.builder->t().graph();
   const Equations& eq = system.system->equations();
