@@ -266,7 +266,10 @@ std::optional<QuantityWithUnit> read_quantity(std::string_view text, const Scope
   try {
     read = UnitReader(unit, digits, scope).read_all();
   } catch (const InputError& e) {
-    throw InputError(fmt::format("\"{}\": {}", printable(text.substr(0, 60)), e.what()));
+    std::string shown(text.substr(0, 60));
+    std::replace_if(
+        shown.begin(), shown.end(), [](unsigned char c) { return std::isspace(c); }, ' ');
+    throw InputError(fmt::format("\"{}\": {}", printable(shown), e.what()));
   }
   return QuantityWithUnit{(minus ? -number : number) * read.up / read.down, read.dimension};
 }
