@@ -311,8 +311,8 @@ std::string unit_text(const Dimension& dimension) {
   for (std::size_t k = 0; k < dimension.size(); ++k) {
     if (dimension[k] == 0) continue;
     std::string& side = dimension[k] > 0 ? up : down;
-    const int power = std::abs(dimension[k]);
-    side += fmt::format("{}{}{}", side.empty() ? "" : " ", names[k], power == 1 ? "" : fmt::format("^{}", power));
+    const int exponent = std::abs(dimension[k]);
+    side += fmt::format("{}{}{}", side.empty() ? "" : " ", names[k], exponent == 1 ? "" : fmt::format("^{}", exponent));
   }
   if (down.empty()) return up.empty() ? "1" : up;
   const bool several = down.find(' ') != std::string::npos;

@@ -358,8 +358,7 @@ std::vector<int> all_of(int count) {
 }  // namespace
 
 RowPolish::RowPolish(const System& system)
-    : system_(system),
-      able_(system.structure().velocity_is_z || system.structure().has_bodies),
+    : able_(system.structure().velocity_is_z || system.structure().has_bodies),
       rows_(system),
       gram_(rows_.pattern(), all_of(rows_.rows())),
       rate_(system.evaluation({Q::constraint_rate})),

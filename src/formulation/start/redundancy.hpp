@@ -73,7 +73,6 @@ class RowPolish {
 
  private:
   void correct(const double* residual);
-  const System& system_;
   bool able_;
   ScaledRows rows_;
   RowGram gram_;
