@@ -30,6 +30,8 @@ constexpr double nearby = 1e-2;
 constexpr int directions = 2;
 // Compatible on the velocity level, as a part of what the rows do to the velocity.
 constexpr double compatible = 1e-8;
+// Rates below this part of the largest are none: rounding leaves 1e-80 where angles have been turned to and fro.
+constexpr double rounded = 1e-6;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -138,9 +140,10 @@ void refuse_rates(const System& system, double t, const Values& y, const Values&
   const Values psi(at(std::max(system.npsi(), 1)), 0.0), still(z.size(), 0.0);
   e->at(t, y.data(), system.structure().velocity_is_z || system.structure().has_bodies ? still.data() : z.data(),
         psi.data());
+  const double largest = biggest((*e)[Q::constraint_rate], system.ng());
   for (std::size_t d = 0; d < choice.left_out.size(); ++d) {
     // rate_D - X rate_I, found as what the other multipliers would be
-    double sum = (*e)[Q::constraint_rate][choice.left_out[d]], size = std::abs(sum);
+    double sum = (*e)[Q::constraint_rate][choice.left_out[d]], size = std::max(std::abs(sum), rounded * largest);
     const Values x = spread.combination(d);
     for (std::size_t i = 0; i < choice.rows.size(); ++i) {
       const double part = x[i] * (*e)[Q::constraint_rate][choice.rows[i]];
