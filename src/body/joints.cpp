@@ -31,7 +31,9 @@ const std::pair<JointKind, const char*> names[] = {{JointKind::spherical, "spher
                                                    {JointKind::cylindrical, "cylindrical"},
                                                    {JointKind::universal, "universal"},
                                                    {JointKind::fixed, "fixed"},
-                                                   {JointKind::rod, "rod"}};
+                                                   {JointKind::rod, "rod"},
+                                                   {JointKind::rolling, "rolling"},
+                                                   {JointKind::knife_edge, "knife-edge"}};
 
 Vector3d unit(const Vector3d& v, const char* field) {
   const double length = v.norm();
@@ -157,6 +159,10 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
       same_rotation();
       break;
     case JointKind::rod: break;
+    case JointKind::rolling:
+    case JointKind::knife_edge:
+      throw BodyError("type", fmt::format("a {0} joint is made by {1}()", joint_name(o.kind),
+                                          o.kind == JointKind::rolling ? "rolling" : "knife_edge"));
   }
   if (o.kind == JointKind::revolute || o.kind == JointKind::cylindrical || (plane && o.kind == JointKind::spherical)) {
     out.sine = dot(t1b, t2a);

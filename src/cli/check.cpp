@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "formulation/integrability.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
@@ -41,12 +42,14 @@ void print_equations(const System& system) {
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic || symbolic->ny() == 0) return;
   const Equations& eq = symbolic->equations();
-  std::cout << "\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v\n";
+  std::cout << fmt::format("\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v{}\n",
+                           system.nw() > 0 ? ",  0 = w" : "");
   print_vector("v", eq.v, *eq.graph);
   print_vector("p", eq.p, *eq.graph);
   print_vector("f", eq.f, *eq.graph);
-  if (system.ng() > 0) print_vector("r", eq.r, *eq.graph);
+  if (system.nrates() > 0) print_vector("r", eq.r, *eq.graph);
   if (system.ng() > 0) print_vector("g", eq.g, *eq.graph);
+  if (system.nw() > 0) print_vector("w", eq.w, *eq.graph);
 }
 
 void print_structure(const System& system) {
@@ -59,7 +62,7 @@ void print_structure(const System& system) {
     const char* const remark = p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "";
     print_line(what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
   }
-  print_line("reaction", system.ng() == 0                        ? "none"
+  print_line("reaction", system.nrates() == 0                    ? "none"
                          : system.structure().reaction_is_linear ? "linear in the multipliers"
                          : system.structure().reaction_is_affine ? "affine in the multipliers"
                                                                  : "nonlinear in the multipliers");
@@ -101,6 +104,14 @@ void print_contacts(const System& system, const State& start) {
   if (list.count > most) std::cout << fmt::format("  ... {} more\n", list.count - most);
 }
 
+void print_integrable(const System& system, double t, const std::vector<double>& position) {
+  if (system.nw() == 0) return;
+  const IntegrableRates found = integrable_rates(system, t, position);
+  print_line("velocity constraints", !found.tested      ? "not tested for whether they are integrable"
+                                     : found.count == 0 ? "not integrable: nonholonomic"
+                                                        : "integrable");
+}
+
 }  // namespace
 
 void print_line(const std::string& what, const std::string& text) {
@@ -121,17 +132,27 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
   if (layout.kind == SystemKind::dae) return check_dae(model);
   std::cout << model.title << '\n'
             << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
-                           layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s");
+                           layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s")
+            << (system.nw() == 0 ? ""
+                                 : fmt::format("{} velocity constraint{}\n", system.nw(), system.nw() == 1 ? "" : "s"));
   print_equations(system);
   print_structure(system);
 
   const MethodChoice method = model.choice.specialised(system, model.simulation.steps());
-  const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data());
+  std::vector<double> still(static_cast<std::size_t>(layout.nz), 0.0);
+  const std::vector<double>& given = model.start.velocity;
+  const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data(),
+                                              given.size() == still.size() ? given.data() : still.data());
   std::cout << "\nAt the initial position\n";
-  print_line("rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
+  print_line(system.nw() > 0 ? "rank of G and w_z" : "rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
   const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
-  print_line("degrees of freedom", fmt::format("{}", velocities - rank.rank));
-  print_line("index", system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
+  print_line("degrees of freedom", system.nw() == 0 ? fmt::format("{}", velocities - rank.rank)
+                                                    : fmt::format("{} of velocities, {} of positions",
+                                                                  velocities - rank.rank, velocities - system.ng()));
+  print_line("index", system.nrates() == 0 ? "0 (an ordinary differential equation)"
+                      : system.ng() == 0   ? "2 as written; " + method.info.name + " keeps the velocity constraints"
+                                           : "3 as written" + levels(method));
+  print_integrable(system, model.simulation.start, model.start.position);
   std::vector<std::string> remarks;
   const State start =
       located(model, [&] { return consistent_start(system, model.simulation.start, model.start, &remarks); });

@@ -13,23 +13,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b) {
-  const Item bodies = item.need("bodies");
-  if (!bodies.is_array() || bodies.size() != 2)
-    bodies.fail(fmt::format("a {} connects two bodies, as in [\"ground\", \"arm\"]", what));
-  a = read_name(bodies[0], read);
-  b = read_name(bodies[1], read);
-}
-
-void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Vector3d>& a,
-                 std::optional<Vector3d>& b) {
-  if (!points) return;
-  if (!points.is_array() || points.size() != 2)
-    points.fail("expected two points in space, in the order of the bodies, as in [[0, 0, 1], [0, 0, 0]]");
-  a = read.vector(points[0], dimension);
-  b = read.vector(points[1], dimension);
-}
-
 // `start`: of the run; a speed begins at angle 0 there
 Expression distance_at(const Item& speed, double start, const Multibody& scene, const ValueReader& read) {
   Graph& graph = *read.scope().graph;
@@ -77,6 +60,10 @@ void refuse_unused_keys(const Item& item, JointKind kind) {
     item["axis"].fail(fmt::format("a {} joint has no axis; leave it out", item["type"].text()));
   if (kind != JointKind::universal && item["axis2"])
     item["axis2"].fail("only a universal joint has a second axis; leave it out");
+  for (const char* key : {"radius", "normal"})
+    if (item[key])
+      item[key].fail(
+          fmt::format("a {} joint has no {}; leave it out, or use type = \"rolling\"", item["type"].text(), key));
   if (!rod && item["length"]) item["length"].fail("only a rod has a length; leave it out, or use type = \"rod\"");
   if (item["point"] && item["points"])
     item["points"].fail("give 'point', which both bodies share, or 'points', not both");
@@ -105,6 +92,7 @@ void read_joint(const Item& item, const Item& root, double start, const std::vec
                 Multibody& scene, const ValueReader& read) {
   JointOptions o;
   o.kind = read_kind(item);
+  if (o.kind == JointKind::rolling || o.kind == JointKind::knife_edge) return read_rolling(item, o.kind, scene, read);
   refuse_unused_keys(item, o.kind);
   if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "joint", read, o.a, o.b);
@@ -166,6 +154,23 @@ void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
 }
 
 }  // namespace
+
+void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b) {
+  const Item bodies = item.need("bodies");
+  if (!bodies.is_array() || bodies.size() != 2)
+    bodies.fail(fmt::format("a {} connects two bodies, as in [\"ground\", \"arm\"]", what));
+  a = read_name(bodies[0], read);
+  b = read_name(bodies[1], read);
+}
+
+void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Vector3d>& a,
+                 std::optional<Vector3d>& b) {
+  if (!points) return;
+  if (!points.is_array() || points.size() != 2)
+    points.fail("expected two points in space, in the order of the bodies, as in [[0, 0, 1], [0, 0, 0]]");
+  a = read.vector(points[0], dimension);
+  b = read.vector(points[1], dimension);
+}
 
 void read_connections(const Item& root, Multibody& scene, const ValueReader& read) {
   double start = 0;

@@ -125,6 +125,9 @@ std::vector<SectionInfo> systems() {
   const KeyInfo coordinates = list("coordinates", "declarations; needed unless there are bodies", "[\"q[3]\"]");
   const KeyInfo constraints =
       list("constraints", "expressions that are zero, and families of them", "[\"dot(q,q) - l^2\"]", "constraints");
+  const KeyInfo velocity_constraints =
+      list("velocity_constraints", "expressions of velocities that are zero, and families of them",
+           "[\"x'*sin(a) - y'*cos(a)\"]", "constraints");
   const KeyInfo unilateral = value("unilateral", "contacts", "[{ gap = \"q[1]\" }]", "", "unilateral");
   const KeyInfo invariants = value("invariants", "functions of the coordinates, at most quadratic", "[\"dot(q,q)\"]");
   const Keys body{needed(in_library(number("mass", "the mass", "1.5", "", "mass", positive))),
@@ -140,7 +143,8 @@ std::vector<SectionInfo> systems() {
         value("potential", "the potential energy", "\"m*gravity*q[1]\"", "energy"),
         value("lagrangian", "L itself, instead of kinetic - potential", "\"m/2*dot(q',q')\"", "energy"),
         by_coordinate("force", "generalised forces: by coordinate, else zero; or a list for all", "{ q = \"-c*q'\" }"),
-        constraints, unilateral, list("multipliers", "declarations of own multipliers", "[\"tension\"]"),
+        constraints, velocity_constraints, unilateral,
+        list("multipliers", "declarations of own multipliers", "[\"tension\"]"),
         by_coordinate("reaction", "what they do, like `force`; else it is `-G^T psi`", "{ q = \"-tension*q\" }"),
         invariants}},
       {"lagrangian.bodies", {value("*", "a body by its name", "", "", "lagrangian.bodies.NAME")}},
@@ -153,7 +157,7 @@ std::vector<SectionInfo> systems() {
        {needed(coordinates),
         needed(value("mass", "the matrix row by row, or its diagonal, of t and q", "[[\"m\", 0], [0, \"m\"]]")),
         needed(by_coordinate("force", "F(t, q, q') by coordinate, or a list for all", "[\"-k*x\", 0]")), constraints,
-        unilateral}},
+        velocity_constraints, unilateral}},
       {"odae",
        {needed(list("y", "declarations", "[\"y[2]\"]")), needed(list("z", "declarations", "[\"z[2]\"]")),
         list("psi", "declarations; as many entries as `g` has", "[\"psi\"]"),
@@ -240,15 +244,17 @@ std::vector<SectionInfo> scenes() {
        {needed(value("axis", "the direction of the axis", "[1, 0, 0]")),
         needed(number("angle", "the angle", "\"pi/3\"", "", "radian"))}},
       {"joint",
-       Keys{
-           text("name", "a name; makes `NAME_angle` and `NAME_position` known to expressions", "\"hinge\""),
-           needed(word("type", "see below",
-                       {"spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "rod", "distance"})),
-           two_bodies, value("point", "of both bodies at the start; else b's centre of mass", "[0, 0, 1]", "length"),
-           points, value("axis", "of the motion, at the start", "[0, 0, 1]"),
-           value("axis2", "universal: the axis on b, perpendicular to `axis`", "[1, 0, 0]"), length,
-           table("motor", "what a motor prescribes", "{ speed = 2 }", "joint.motor"), damping, stiffness,
-           flag("collide", "the two bodies touch each other", "false")} +
+       Keys{text("name", "a name; makes `NAME_angle` and `NAME_position` known to expressions", "\"hinge\""),
+            needed(word("type", "see below",
+                        {"spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "rod", "rolling",
+                         "knife-edge", "distance"})),
+            two_bodies, value("point", "of both bodies at the start; else b's centre of mass", "[0, 0, 1]", "length"),
+            points, value("axis", "of the motion, at the start", "[0, 0, 1]"),
+            number("radius", "rolling: of the wheel, disk or sphere", "0.3", "", "length", positive),
+            value("normal", "rolling, knife-edge: of the plane, which is fixed in a", "[0, 0, 1]"),
+            value("axis2", "universal: the axis on b, perpendicular to `axis`", "[1, 0, 0]"), length,
+            table("motor", "what a motor prescribes", "{ speed = 2 }", "joint.motor"), damping, stiffness,
+            flag("collide", "the two bodies touch each other", "false")} +
            family},
       {"joint.motor",
        {value("angle", "revolute: the angle", "\"sin(t)\"", "radian"),
@@ -346,8 +352,10 @@ std::vector<SectionInfo> runs() {
   const char* const weights = "[\"1/2\", \"1/2\"]";
   const KeyInfo method =
       otherwise(text("method", "the name of a method", "\"gauss-lobatto\""),
-                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`",
-                            default_method(false, false), default_method(false, true), default_method(true, false)));
+                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`; with velocity "
+                            "constraints `\"{}\"`",
+                            default_method(false, false), default_method(false, true), default_method(true, false),
+                            default_method(false, false, true)));
   return {
       {.name = "integrate",
        .keys = {method, number("start", "the time at the start", "0", "0", "time"),

@@ -335,7 +335,7 @@ void StepWatch::watch_mass(const double* values) {
 
 // The sign of det [p_z H^T; H 0]: where it stays, constraints determine what the masses do not.
 int StepWatch::saddle_sign(const State& s) const {
-  const int n = system_->nz(), m = system_->ng();
+  const int n = system_->nz(), m = system_->nrates();
   if (m == 0 || n + m > most_masses) return 0;
   const auto parts = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
   parts->at(s.t, s.y.data(), s.z.data(), s.psi.data());

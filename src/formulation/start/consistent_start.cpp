@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "formulation/acceleration.hpp"
+#include "formulation/integrability.hpp"
 #include "formulation/start/contact_start.hpp"
 #include "formulation/start/dae_start.hpp"
 #include "formulation/start/pair_start.hpp"
@@ -38,7 +39,9 @@ class Projector {
         n_(at(c.columns)),
         ones_(euclidean ? n_ : 0, 1.0),
         kernel_(euclidean ? SaddleKernel(identity_pattern(c.columns), c, true, LinearAlgebra::automatic)
-                          : acceleration_kernel(system, LinearAlgebra::automatic)) {}
+                : c.rows < system.nrates()  // without velocity constraints, whose reactions are ideal
+                    ? SaddleKernel(system.pattern(Q::momentum_z), c, false, LinearAlgebra::automatic)
+                    : acceleration_kernel(system, LinearAlgebra::automatic)) {}
 
   bool factor(const double* a, const double* b, const double* c) {
     return kernel_.factor(ones_.empty() ? a : ones_.data(), ideal_ ? nullptr : b, c);
@@ -71,7 +74,10 @@ class NearestPoint {
         e_(system.evaluation(
             {Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z})),
         residual_(system.evaluation({Q::constraint})),
-        projector_(system, system.pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z), euclidean_),
+        projector_(system,
+                   euclidean_ ? system.pattern(Q::constraint_y)
+                              : row_range(system.pattern(Q::constraint_rate_z), 0, system.ng()),
+                   euclidean_),
         b_(at(system.ng())) {}
 
   bool find(Values& y) {
@@ -176,7 +182,7 @@ bool project_velocity(const System& system, double t, const Values& y, Values& z
   const bool euclidean = !system.structure().has_mass_metric;
   const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   Projector projector(system, system.pattern(Q::constraint_rate_z), euclidean);
-  Values b(at(system.ng())), dz(z.size(), 0.0);
+  Values b(at(system.nrates())), dz(z.size(), 0.0);
   const double given = biggest(z);
   double least = INFINITY, length = 1;
   Settling rule(newton_policy::start_velocity);
@@ -264,11 +270,11 @@ StartCheck check_start(const System& system, double t, const Values& y, const Va
   const Values ones(at(system.npsi()), 1.0);
   if (s.psi.empty()) s.psi = ones;
   refuse_undefined(system, t, y, z, s.psi);
-  if (system.ng() > 0) {
-    refuse_redundant(system, t, y);
+  if (system.nrates() > 0) {
+    refuse_redundant(system, t, y, z);
     refuse_singular_mass(system, t, y, z, s.psi);
     check.violations = violations(system, t, y, z);
-    check.position_found = NearestPoint(system, t, z, s.psi).find(s.y);
+    check.position_found = system.ng() == 0 || NearestPoint(system, t, z, s.psi).find(s.y);
     check.velocity_found = check.position_found && project_velocity(system, t, s.y, s.z, s.psi);
   } else {
     refuse_singular_mass(system, t, y, z, s.psi);
@@ -328,6 +334,9 @@ State consistent_start(const System& system, double t, const Start& start, std::
     if (const std::string moved = moved_values(system.layout(), {t, start.position, z, {}}, state);
         remarks && !moved.empty())
       remarks->push_back("initial values changed: " + moved);
+    if (remarks && system.nw() > 0)
+      if (std::string said = integrable_rates(system, t, state.y).text(system.layout()); !said.empty())
+        remarks->push_back("velocity constraints are " + said);
     return state;
   }
 

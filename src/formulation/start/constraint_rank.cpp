@@ -21,12 +21,13 @@ constexpr double pivot_tolerance = 1e-11;
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-Sparse scaled_transpose(const System& system, double t, const double* y) {
-  const Pattern& p = system.pattern(Quantity::constraint_y);
-  const auto evaluation = system.evaluation({Quantity::constraint_y});
-  const std::vector<double> zero(static_cast<std::size_t>(std::max({system.nz(), system.npsi(), 1})), 0.0);
-  evaluation->at(t, y, zero.data(), zero.data());
-  const double* g = (*evaluation)[Quantity::constraint_y];
+Sparse scaled_transpose(const System& system, double t, const double* y, const double* z) {
+  const Quantity rows = system.nw() > 0 ? Quantity::constraint_rate_z : Quantity::constraint_y;
+  const Pattern& p = system.pattern(rows);
+  const auto evaluation = system.evaluation({rows});
+  const std::vector<double> zero(static_cast<std::size_t>(std::max(system.npsi(), 1)), 0.0);
+  evaluation->at(t, y, z, zero.data());
+  const double* g = (*evaluation)[rows];
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i < p.rows; ++i) {
     const int first = p.row_start[static_cast<std::size_t>(i)], last = p.row_start[static_cast<std::size_t>(i) + 1];
@@ -81,12 +82,12 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
 
 }  // namespace
 
-ConstraintRank constraint_rank(const System& system, double t, const double* y) {
+ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z) {
   ConstraintRank result;
-  result.constraints = result.rank = system.ng();
-  if (system.ng() == 0) return result;
-  const Sparse transpose = scaled_transpose(system, t, y);
-  if (system.ng() <= dense_limit) {
+  result.constraints = result.rank = system.nrates();
+  if (result.constraints == 0) return result;
+  const Sparse transpose = scaled_transpose(system, t, y, z);
+  if (result.constraints <= dense_limit) {
     const PivotedQr qr(Eigen::MatrixXd(transpose), rank_tolerance);
     result.rank = static_cast<int>(qr.rank());
     if (!result.full()) fill(qr, result);
@@ -101,14 +102,14 @@ std::string ConstraintRank::describe(const Layout& layout) const {
   const std::size_t shown = std::min<std::size_t>(dependent.size(), 4);
   for (std::size_t k = 0; k < shown; ++k) {
     const Dependence& d = dependent[k];
-    text += fmt::format("{}constraint {}", k ? "; " : "", layout.constraints[static_cast<std::size_t>(d.constraint)]);
+    text += (k ? "; " : "") + layout.rate_name(d.constraint);
     if (d.on.empty()) {
       text += " has no direction of its own here";
       continue;
     }
     text += " is a combination of ";
     for (std::size_t j = 0; j < std::min<std::size_t>(d.on.size(), 4); ++j)
-      text += fmt::format("{}constraint {}", j ? " and " : "", layout.constraints[static_cast<std::size_t>(d.on[j])]);
+      text += (j ? " and " : "") + layout.rate_name(d.on[j]);
     if (d.on.size() > 4) text += fmt::format(" and {} more", d.on.size() - 4);
   }
   if (dependent.size() > shown) text += fmt::format("; and {} more", dependent.size() - shown);

@@ -1,4 +1,5 @@
-// Are the constraints independent here? Rank of G by QR with column pivoting, and the names of those that are not.
+// Are the constraints independent here? Rank of G, and with velocity constraints of all rows of the velocity level, C,
+// by QR with column pivoting, and the names of those that are not.
 #pragma once
 
 #include <string>
@@ -23,6 +24,7 @@ struct ConstraintRank {
   std::string describe(const Layout& layout) const;
 };
 
-ConstraintRank constraint_rank(const System& system, double t, const double* y);
+/// z matters for velocity constraints alone.
+ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z);
 
 }  // namespace hinge
