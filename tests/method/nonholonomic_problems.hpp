@@ -124,4 +124,38 @@ struct ConstantSpeed {
   static double angle(double t) { return 2 * std::atan(std::exp(-field / speed * t)) - M_PI / 2; }
 };
 
+/// A snakeboard: a board with a rotor (angle psi against it, driven by the torque u) and two axles at +-l that turn by
+/// +-phi. What the wheels allow is s (l cos(phi) ahead, sin(phi) of turn), and with D = m l^2 cos^2 phi + I sin^2 phi,
+/// I the moment of all but the rotor, d'Alembert's principle along it is  (s sqrt(D))' = -u sin(phi)/sqrt(D).
+struct Snakeboard {
+  static constexpr double m = 4, l = 0.3, J = 0.05, rotor = 0.2, wheel = 0.01, phi0 = 0.2, turn = 0.4, s0 = 0.8,
+                          u0 = 1.5;
+  static double torque(double t) { return u0 * std::sin(2 * t); }
+  static Problem problem() {
+    Lagrangian b;
+    const Expression x = b.coordinate("x"), y = b.coordinate("y"), th = b.coordinate("th"), psi = b.coordinate("psi"),
+                     phi = b.coordinate("phi");
+    const Expression vx = b.velocity(x), vy = b.velocity(y), w = b.velocity(th), r = b.velocity(psi),
+                     q = b.velocity(phi);
+    b.kinetic(0.5 * m * (vx * vx + vy * vy) + 0.5 * J * w * w + 0.5 * rotor * (w + r) * (w + r) +
+              0.5 * wheel * ((w + q) * (w + q) + (w - q) * (w - q)));
+    b.force({psi}, {u0 * sin(2.0 * b.t())});
+    b.constrain_velocity(vy * cos(th + phi) - vx * sin(th + phi) + l * cos(phi) * w, "front axle");
+    b.constrain_velocity(vy * cos(th - phi) - vx * sin(th - phi) - l * cos(phi) * w, "rear axle");
+    return {b.build(),
+            {.position = {0, 0, 0, 0, phi0}, .velocity = {s0 * l * std::cos(phi0), 0, s0 * std::sin(phi0), 0.5, turn}}};
+  }
+  static double root_of_d(double t) {
+    const double phi = phi0 + turn * t, c = std::cos(phi), d = std::sin(phi);
+    return std::sqrt(m * l * l * c * c + (J + 2 * wheel) * d * d);
+  }
+  static double speed(double t) {
+    const int n = 2000;  // Simpson
+    const auto f = [](double at) { return -torque(at) * std::sin(phi0 + turn * at) / root_of_d(at); };
+    double sum = f(0) + f(t);
+    for (int k = 1; k < n; ++k) sum += (k % 2 ? 4 : 2) * f(t * k / n);
+    return (s0 * root_of_d(0) + sum * t / n / 3) / root_of_d(t);
+  }
+};
+
 }  // namespace hinge::nonholonomic
