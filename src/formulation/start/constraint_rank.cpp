@@ -25,8 +25,8 @@ Sparse scaled_transpose(const System& system, double t, const double* y, const d
   const Quantity rows = system.nw() > 0 ? Quantity::constraint_rate_z : Quantity::constraint_y;
   const Pattern& p = system.pattern(rows);
   const auto evaluation = system.evaluation({rows});
-  const std::vector<double> zero(static_cast<std::size_t>(std::max(system.npsi(), 1)), 0.0);
-  evaluation->at(t, y, z, zero.data());
+  const std::vector<double> zero(static_cast<std::size_t>(std::max({system.nz(), system.npsi(), 1})), 0.0);
+  evaluation->at(t, y, z ? z : zero.data(), zero.data());
   const double* g = (*evaluation)[rows];
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i < p.rows; ++i) {

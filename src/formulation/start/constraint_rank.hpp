@@ -24,7 +24,7 @@ struct ConstraintRank {
   std::string describe(const Layout& layout) const;
 };
 
-/// z matters for velocity constraints alone.
-ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z);
+/// z matters for velocity constraints alone; none: at rest.
+ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z = nullptr);
 
 }  // namespace hinge
