@@ -35,6 +35,7 @@ struct Model {
     std::vector<int> shape;
   };
   std::vector<Quantity> quantities;
+  std::vector<std::string> forces;  ///< names of forces that quantities may use: "hinge_torque"
   std::vector<std::pair<std::string, MomentumMap>> momentum_maps;  ///< [output] momentum
   std::vector<Event> events;                                       ///< [[event]]
   std::string output_file;                                         ///< [output] file, in the folder of the model

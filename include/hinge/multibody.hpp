@@ -72,7 +72,37 @@ struct ParticleOptions {
   double friction = 0, restitution = 0;
 };
 
-enum class JointKind { spherical, revolute, prismatic, cylindrical, universal, fixed, rod, rolling, knife_edge };
+enum class JointKind {
+  spherical,
+  revolute,
+  prismatic,
+  cylindrical,
+  universal,
+  fixed,
+  rod,
+  planar,             ///< slides on a plane of a, and turns about its normal
+  point_on_line,      ///< a point of b on a line of a
+  point_on_plane,     ///< a point of b on a plane of a
+  constant_velocity,  ///< two shafts that bend and do not twist against each other
+  screw,              ///< slides by the pitch where it turns once
+  gear,               ///< between two joints: the angle of the second is `ratio` times that of the first
+  rack,               ///< between two joints: the position of the second is `radius` times the angle of the first
+  rolling,            ///< made by rolling()
+  knife_edge          ///< made by knife_edge()
+};
+
+/// Dry friction in a joint, |T| <= coefficient radius |F| + constant: F is the force that the joint carries, and the
+/// radius that of the bearing. Joints that slide have no radius.
+struct JointFriction {
+  double coefficient = 0, radius = 0;
+  double constant = 0;  ///< a torque, or a force where the joint slides
+};
+
+/// Stops of a joint's angle or position.
+struct JointLimits {
+  double low = 0, high = 0;
+  double restitution = 0;
+};
 
 /// Connects body `b` to body `a`; "ground" is space. Points and axes are those of the start, in space.
 struct JointOptions {
@@ -88,8 +118,13 @@ struct JointOptions {
   std::optional<Expression> position{}, force{};  ///< motor of a prismatic joint
   double damping = 0, stiffness = 0;              ///< of the free motion; the stiffness pulls to the pose of the start
   bool collide = false;                           ///< do the two bodies collide?
-  /// In space: is the angle counted over turns? Where it is not, and there is no stiffness, it lies between -pi and pi.
+  /// In space: is the angle counted over turns? Where it is not, and nothing else needs it, it lies between -pi and pi.
   bool count_turns = true;
+  double pitch = 0;                         ///< screw: how far it slides in a turn
+  std::string first{}, second{};            ///< gear, rack: the two joints, by their names
+  double ratio = 0, radius = 0;             ///< gear; rack
+  std::optional<JointLimits> limits{};      ///< revolute, prismatic, cylindrical (of its position)
+  std::optional<JointFriction> friction{};  ///< the same
 };
 
 /// A wheel, disk or sphere of body `b` that rolls without slipping on a plane of body `a`. Points and directions are
@@ -128,6 +163,28 @@ struct SpringOptions {
   std::optional<Eigen::Vector3d> point_a{}, point_b{};
   double stiffness = 0, damping = 0;
   std::optional<double> length{};  ///< at rest; the distance at the start where it is left out
+  /// Instead of stiffness, damping and length: how much it pulls, from its length and the rate of that.
+  std::function<Expression(const Expression& length, const Expression& rate)> tension{};
+};
+
+/// Elastic between two bodies in all directions: with x the displacement and the rotation vector of b against a, along
+/// axes of a, the energy is x.K x/2, and x'.D x'/2 is lost per time, twice. In the plane (x, y, angle).
+struct BushingOptions {
+  std::string name{};
+  std::string a = "ground", b{};
+  std::optional<Eigen::Vector3d> point{};                    ///< of both at the start
+  Eigen::Quaterniond axes = Eigen::Quaterniond::Identity();  ///< of a, at the start, in space
+  Eigen::MatrixXd stiffness{}, damping{};                    ///< 6 x 6, in the plane 3 x 3; symmetric; empty: zero
+};
+
+/// A force and a torque at a point of a body.
+struct PointForceOptions {
+  std::string name{};
+  std::string body{};
+  std::string against = "ground";          ///< the body that takes the reaction, at the same place
+  std::optional<Eigen::Vector3d> point{};  ///< of the body, where it is at the start; the centre of mass else
+  Vector force{}, torque{};
+  bool body_axes = false;  ///< components along the frame of the body; else in space
 };
 
 class Multibody : public SystemBuilder {
@@ -151,6 +208,10 @@ class Multibody : public SystemBuilder {
   /// A motor on a joint, by its place in joint_names(); it may use the angle or position of the joint itself.
   void motor(std::size_t joint, const MotorOptions& options);
   void spring(const SpringOptions& options);
+  void bushing(const BushingOptions& options);
+  void point_force(const PointForceOptions& options);
+  /// g = 0, of names of bodies and joints. With a name, `NAME` is what multiplier() calls it.
+  void constraint(const std::string& name, const Expression& g);
   /// A force at the centre of mass and a torque, in space; in the plane two components and one.
   void force(const std::string& body, const Vector& force, const Vector& torque = {});
 
@@ -165,6 +226,33 @@ class Multibody : public SystemBuilder {
   /// Of a revolute, cylindrical or prismatic joint: how far b is from its start, against a.
   Expression joint_angle(const std::string& joint) const;
   Expression joint_position(const std::string& joint) const;
+  /// The rates of these.
+  Expression joint_angle_rate(const std::string& joint) const;
+  Expression joint_position_rate(const std::string& joint) const;
+  Expression spring_length(const std::string& spring) const;
+  Expression spring_length_rate(const std::string& spring) const;
+
+  // Forces, for observed quantities and events; the equations cannot use them, from which they follow.
+
+  /// What a joint exerts on its body b at b's point of the joint, in space; without its motor, springs and friction. In
+  /// the plane two components, and one.
+  Vector joint_force(const std::string& joint);
+  Vector joint_torque(const std::string& joint);
+  /// On b, about or along the axis of the joint.
+  Expression motor_effort(const std::string& joint);
+  Expression spring_tension(const std::string& spring) const;  ///< positive: it pulls
+  /// The force of all contacts on a body, fixed ones too: the mean over the last step. For observed quantities. Before
+  /// the system is built.
+  Vector contact_force(const std::string& body);
+  /// psi of a constraint with a name: the force is -psi times the gradient of g.
+  Expression multiplier(const std::string& constraint);
+  struct Force {
+    std::string name;  ///< of the joint, spring, constraint or body
+    const char* part;  ///< "force", "torque", "motor_torque", "motor_force", "tension", "multiplier", ...
+  };
+  /// All of these that there are.
+  std::vector<Force> forces() const;
+
   std::vector<std::string> body_names() const;  ///< of bodies that move
   std::vector<std::string> joint_names() const;
 
@@ -176,6 +264,8 @@ class Multibody : public SystemBuilder {
 
  private:
   std::shared_ptr<const System> assemble() const override;
+  void couple(const JointOptions& options);
+  const std::vector<Expression>& multipliers() const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

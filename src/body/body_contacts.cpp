@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -25,23 +26,30 @@ class BodyContacts final : public ContactFinder {
     for (const Collider& c : table_->colliders) world_.add(c);
     for (const auto& [a, b] : table_->ignored) world_.ignore(a, b);
     poses_.resize(table_->places.size());
+    if (table_->joint_contacts) joints_.emplace(table_->joint_contacts);
   }
 
   int dimension() const override { return table_->dimension; }
   double length_scale() const override { return table_->length; }
 
-  void find(double, const double* y, double band, ContactList& out) override {
+  void find(double t, const double* y, double band, ContactList& out) override {
     pose(y);
     world_.find(poses_, band, points_);
     if (!table_->apart.empty()) drop_jointed();
     out.clear(table_->dimension);
     for (const ContactPoint& c : points_) add(c, out);
+    if (joints_) joints_->find(t, y, band, out);
   }
 
-  void gaps(double, const double* y, const ContactList& list, double* out) override {
+  void gaps(double t, const double* y, const ContactList& list, double* out) override {
     pose(y);
+    if (joints_) joints_->evaluate(t, y);
     for (int i = 0; i < list.count; ++i) {
       const auto at = static_cast<std::size_t>(i);
+      if (JointContacts::has(list.key[at])) {
+        out[i] = joints_->gap(list.key[at]);
+        continue;
+      }
       const ContactPoint* point =
           at < points_.size() && points_[at].key == list.key[at] ? &points_[at] : known(list.key[at]);
       out[i] = point ? world_.gap(poses_, *point) : list.gap[at];
@@ -49,6 +57,7 @@ class BodyContacts final : public ContactFinder {
   }
 
   std::string name(std::uint64_t key) const override {
+    if (JointContacts::has(key)) return table_->joint_contacts->of(key).name;
     const ContactPoint* point = known(key);
     if (!point) return fmt::format("{:x}", key);
     const auto& colliders = world_.colliders();
@@ -141,6 +150,7 @@ class BodyContacts final : public ContactFinder {
   CollisionWorld world_;
   std::vector<BodyPose> poses_;
   std::vector<ContactPoint> points_;
+  std::optional<JointContactFinder> joints_;
 };
 
 }  // namespace

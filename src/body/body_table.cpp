@@ -38,7 +38,13 @@ double BodyTable::smallest() const {
   return smallest;
 }
 
+bool BodyTable::has_joint_friction() const {
+  return joint_contacts && std::any_of(joint_contacts->list.begin(), joint_contacts->list.end(),
+                                       [](const JointContact& c) { return c.friction; });
+}
+
 bool BodyTable::can_collide() const {
+  if (joint_contacts) return true;
   constexpr std::size_t many = 2000;  // among so many there will be a pair
   if (colliders.size() > many) return true;
   for (std::size_t i = 0; i < colliders.size(); ++i)

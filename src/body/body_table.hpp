@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "body/joint_contacts.hpp"
+#include "expression/graph.hpp"
 #include "hinge/shape.hpp"
 #include "hinge/system.hpp"
 
@@ -34,10 +36,17 @@ struct BodyLink {
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();  ///< of a; zero: it has none
 };
 
+/// Variables of observed expressions that stand for the force of all contacts on a body.
+struct BodyContactForce {
+  std::string body;
+  std::vector<Node> variables;
+};
+
 struct BodyTable {
   int dimension = 3;
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
   std::vector<BodyLink> links;
+  std::vector<BodyContactForce> contact_forces;
   std::vector<BodyTurn> counted;
   std::vector<BodyPlace> places;  ///< of all bodies that move
   std::vector<BodyPose> frames;   ///< of the named ones, which come first: the user's frame along the principal axes
@@ -46,11 +55,13 @@ struct BodyTable {
   std::vector<std::pair<int, int>> ignored;  ///< pairs of bodies
   /// A body and a collider in space on one joint, where the bits of groups do not suffice; sorted.
   std::vector<std::pair<int, int>> apart;
-  double overlap = 0;         ///< depth that is allowed at the start
-  double length = 1;          ///< that gaps compare with
+  std::shared_ptr<const JointContacts> joint_contacts{};  ///< null: there are none
+  double overlap = 0;                                     ///< depth that is allowed at the start
+  double length = 1;                                      ///< that gaps compare with
   std::vector<double> reach;  ///< of each body: how far rotation can move its surface, per angle
 
-  /// Is there any pair of shapes that could ever touch?
+  bool has_joint_friction() const;
+  /// Is there any pair of shapes that could ever touch, or a joint with limits or friction?
   bool can_collide() const;
   /// Rotations by their exponential: q (cos(|w|h/2), sin(|w|h/2) w/|w|), kept at length one.
   void move(const double* y, const double* z, double h, double* out) const;

@@ -8,9 +8,18 @@
 //   prismatic     t1_a.(P_b - P_a) = 0,  t2_a.(P_b - P_a) = 0,  t1_a.t2_b = 0,  t2_a.n_b = 0,  n_a.t1_b = 0
 //   fixed         P_b - P_a = 0,  t1_a.t2_b = 0,  t2_a.n_b = 0,  n_a.t1_b = 0
 //   rod           (|P_b - P_a|^2/L - L)/2 = 0
+//   planar        n_a.(P_b - P_a) = 0,  n_a.t1_b = 0,  n_a.t2_b = 0         n: the normal of the plane
+//   point on line     t1_a.(P_b - P_a) = 0,  t2_a.(P_b - P_a) = 0           n: along the line
+//   point on plane    n_a.(P_b - P_a) = 0
+//   constant velocity P_b - P_a = 0,  t1_a.t2_b - t2_a.t1_b = 0             n_b along axis2 at the start, t_b turned
+//   with it screw         as cylindrical,  n_a.(P_b - P_a) - pitch/(2 pi) angle = 0 gear          angle_2 - ratio
+//   angle_1 = 0                               between two joints rack          position_2 - radius angle_1 = 0
 //
 // In the plane angles are coordinates: a revolute joint has the two rows of a point, a prismatic one t_a.(P_b - P_a)
-// and the difference of angles.
+// and the difference of angles, a point on a line the first of these.
+//
+// t1_a.t2_b - t2_a.t1_b is twice the sine of the relative rotation times what its axis has along n: shafts that bend
+// without twist turn equally fast.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -32,8 +41,22 @@ const std::pair<JointKind, const char*> names[] = {{JointKind::spherical, "spher
                                                    {JointKind::universal, "universal"},
                                                    {JointKind::fixed, "fixed"},
                                                    {JointKind::rod, "rod"},
+                                                   {JointKind::planar, "planar"},
+                                                   {JointKind::point_on_line, "point-on-line"},
+                                                   {JointKind::point_on_plane, "point-on-plane"},
+                                                   {JointKind::constant_velocity, "constant-velocity"},
+                                                   {JointKind::screw, "screw"},
+                                                   {JointKind::gear, "gear"},
+                                                   {JointKind::rack, "rack"},
                                                    {JointKind::rolling, "rolling"},
                                                    {JointKind::knife_edge, "knife-edge"}};
+
+bool in_plane(JointKind kind) {
+  for (const JointKind k : {JointKind::cylindrical, JointKind::universal, JointKind::planar, JointKind::point_on_plane,
+                            JointKind::constant_velocity, JointKind::screw})
+    if (k == kind) return false;
+  return true;
+}
 
 Vector3d unit(const Vector3d& v, const char* field) {
   const double length = v.norm();
@@ -70,8 +93,9 @@ Vector3d start_point(const std::optional<Vector3d>& first, const std::optional<V
 JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const PlacedBody& b, int dimension) {
   JointEquations out;
   const bool plane = dimension == 2, rod = o.kind == JointKind::rod;
-  if (plane && (o.kind == JointKind::cylindrical || o.kind == JointKind::universal))
-    throw BodyError("type", fmt::format("there are no {} joints in the plane; use revolute, prismatic, fixed or rod",
+  if (plane && !in_plane(o.kind))
+    throw BodyError("type", fmt::format("there are no {} joints in the plane; use revolute, prismatic, fixed, rod, "
+                                        "point-on-line, gear or rack",
                                         joint_name(o.kind)));
   // A joint sits in b's centre of mass where nothing is said; a rod between the centres of mass.
   const Vector3d pa = o.point ? *o.point : rod ? start_point({}, {}, a, b, "rod") : start_point({}, {}, b, a, "joint");
@@ -96,11 +120,13 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
     return out;
   }
 
-  const Vector3d n = plane && o.kind != JointKind::prismatic ? Vector3d::UnitZ() : unit(o.axis, "axis");
-  if (plane && o.kind == JointKind::prismatic && n(2) != 0)
-    throw BodyError("axis", "the axis of a prismatic joint in the plane has two components, as in [1, 0]");
+  const bool along = o.kind == JointKind::prismatic || o.kind == JointKind::point_on_line;
+  const Vector3d n = plane && !along ? Vector3d::UnitZ() : unit(o.axis, "axis");
+  if (plane && along && n(2) != 0)
+    throw BodyError("axis", fmt::format("the axis of a {} joint in the plane has two components, as in [1, 0]",
+                                        joint_name(o.kind)));
   auto [t1, t2] = across(n);
-  if (plane && o.kind == JointKind::prismatic) t1 = Vector3d(-n(1), n(0), 0), t2 = Vector3d::UnitZ();
+  if (plane && along) t1 = Vector3d(-n(1), n(0), 0), t2 = Vector3d::UnitZ();
   const auto in_a = [&](const Vector3d& v) { return a.frame.direction(a.local_direction(v)); };
   const auto in_b = [&](const Vector3d& v) { return b.frame.direction(b.local_direction(v)); };
   const Vector na = in_a(n), t1a = in_a(t1), t2a = in_a(t2), t1b = in_b(t1), t2b = in_b(t2);
@@ -158,24 +184,75 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
       same_point();
       same_rotation();
       break;
-    case JointKind::rod: break;
+    case JointKind::planar:
+      row(dot(na, d), "off the plane");
+      parallel();
+      break;
+    case JointKind::point_on_line: on_axis(); break;
+    case JointKind::point_on_plane: row(dot(na, d), "off the plane"); break;
+    case JointKind::constant_velocity: {
+      same_point();
+      const Vector3d m = o.axis2 ? unit(*o.axis2, "axis2") : n;
+      if (m.dot(n) < -0.9)
+        throw BodyError(
+            "axis2", "the two shafts point against each other; give both directions from the first body to the second");
+      const Eigen::Quaterniond bend = Eigen::Quaterniond::FromTwoVectors(n, m);
+      row(dot(t1a, in_b(bend * t2)) - dot(t2a, in_b(bend * t1)), "twist");
+      break;
+    }
+    case JointKind::screw:
+      on_axis();
+      parallel();
+      break;
+    case JointKind::rod:
+    case JointKind::gear:
+    case JointKind::rack: break;
     case JointKind::rolling:
     case JointKind::knife_edge:
       throw BodyError("type", fmt::format("a {0} joint is made by {1}()", joint_name(o.kind),
                                           o.kind == JointKind::rolling ? "rolling" : "knife_edge"));
   }
-  if (o.kind == JointKind::revolute || o.kind == JointKind::cylindrical || (plane && o.kind == JointKind::spherical)) {
+  if (o.kind == JointKind::revolute || o.kind == JointKind::screw || o.kind == JointKind::planar ||
+      o.kind == JointKind::cylindrical || (plane && o.kind == JointKind::spherical)) {
     out.sine = dot(t1b, t2a);
     out.cosine = dot(t1b, t1a);
     out.angle = plane ? plane_angle : atan2(out.sine, out.cosine);
     out.angle_rate = dot(na, b.frame.omega - a.frame.omega);
   }
-  if (o.kind == JointKind::prismatic || o.kind == JointKind::cylindrical) {
+  if (along || o.kind == JointKind::cylindrical || o.kind == JointKind::screw) {
     out.position = dot(na, d);
     // d/dt (n_a.d) = n_a.(P_b' - P_a') + (omega_a x n_a).d
     out.position_rate = dot(na, b.frame.point_velocity(b.local_point(pb)) - a.frame.point_velocity(a.local_point(pa))) +
                         dot(cross(a.frame.omega, na), d);
   }
+  return out;
+}
+
+JointEquations coupling_equations(const JointOptions& o, const PlacedJoint& first, const PlacedJoint& second) {
+  const bool gear = o.kind == JointKind::gear;
+  const auto need = [](const PlacedJoint& joint, const std::optional<Expression>& q, const char* what) {
+    if (q) return *q;
+    throw BodyError("joints", fmt::format("joint '{}' is {} and has no {}; a gear needs two that turn, a rack one that "
+                                          "turns and one that slides, in this order",
+                                          joint.options.name, joint_name(joint.options.kind), what));
+  };
+  const Expression q1 = need(first, first.equations.angle, "angle");
+  const Expression q2 =
+      gear ? need(second, second.equations.angle, "angle") : need(second, second.equations.position, "position");
+  const double factor = gear ? o.ratio : o.radius;
+  if (!std::isfinite(factor) || factor == 0)
+    throw BodyError(gear ? "ratio" : "radius",
+                    fmt::format("{} = {:g}; {}", gear ? "ratio" : "radius", factor,
+                                gear ? "give the turns of the second joint for one of the first, negative where they "
+                                       "turn against each other"
+                                     : "give the radius of the pinion, negative where the rack goes the other way"));
+  JointEquations out;
+  out.rows.push_back({q2 - factor * q1, gear ? "angles" : "angle and position"});
+  out.axis = second.equations.axis;
+  out.point_a = second.equations.point_a;
+  out.point_b = second.equations.point_b;
+  out.start_a = first.equations.start_b;
+  out.start_b = second.equations.start_b;
   return out;
 }
 

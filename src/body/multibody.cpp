@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -165,7 +166,18 @@ void Multibody::particles(const ParticleOptions& o) {
   s.heaps.push_back(place_particles(o, s.dimension));
 }
 
+namespace {
+
+void refuse_joint_name(const std::string& name, const std::vector<PlacedJoint>& joints) {
+  for (const PlacedJoint& j : joints)
+    if (!name.empty() && j.options.name == name)
+      throw BodyError("name", fmt::format("there is a joint '{}' already; choose another name", name));
+}
+
+}  // namespace
+
 void Multibody::joint(const JointOptions& options) {
+  if (options.kind == JointKind::gear || options.kind == JointKind::rack) return couple(options);
   Parts& s = *parts_;
   JointOptions o = options;
   PlacedBody &a = s.at(o.a, "bodies"), &b = s.at(o.b, "bodies");
@@ -173,14 +185,11 @@ void Multibody::joint(const JointOptions& options) {
   if (a.number < 0 && b.number < 0)
     throw BodyError("bodies", fmt::format("neither '{}' nor '{}' moves; a joint needs a body that does", o.a, o.b));
   if (o.name.empty()) o.name = fmt::format("{} {}-{}", joint_name(o.kind), o.a, o.b);
-  for (const PlacedJoint& j : s.joints)
-    if (j.options.name == o.name && !options.name.empty())
-      throw BodyError("name", fmt::format("there is a joint '{}' already; choose another name", o.name));
+  refuse_joint_name(options.name, s.joints);
   PlacedJoint joint{o, joint_equations(o, a, b, s.dimension)};
+  joint.named = !options.name.empty();
   JointEquations& e = joint.equations;
-  for (const JointRow& row : e.rows)
-    constrain(row.g, fmt::format("of joint '{}' ({} - {}: {})", o.name, o.a, o.b, row.what));
-  const bool counts = o.stiffness > 0 || (o.count_turns && !options.name.empty());
+  const bool counts = o.stiffness > 0 || o.limits || o.kind == JointKind::screw || (o.count_turns && joint.named);
   if (e.angle && s.dimension == 3 && counts) {
     const std::string label = options.name.empty() ? fmt::format("joint{}", s.joints.size()) : o.name;
     const Expression turned = declare(s.turn_blocks, s.turn_count, s.turn_coordinates, label + "_turned", {})[0];
@@ -189,153 +198,58 @@ void Multibody::joint(const JointOptions& options) {
     const Vector3d axis = o.axis.normalized();
     s.turns.push_back({*e.angle_rate, a.number, b.number, a.number < 0 ? axis : a.local_direction(axis)});
   }
+  if (o.kind == JointKind::screw) {
+    if (!std::isfinite(o.pitch) || o.pitch == 0)
+      throw BodyError("pitch",
+                      fmt::format("pitch = {:g}; give how far the screw slides in one turn, negative for a left "
+                                  "thread",
+                                  o.pitch));
+    e.rows.push_back({*e.position - o.pitch / (2 * std::numbers::pi) * *e.angle, "pitch"});
+  }
+  s.check_contacts(joint);
+  joint.first_row = static_cast<int>(constraints_.size());
+  for (const JointRow& row : e.rows) {
+    constrain(row.g, fmt::format("of joint '{}' ({} - {}: {})", o.name, o.a, o.b, row.what));
+    joint.held.push_back(row.g);
+  }
   s.joints.push_back(joint);
   const bool turns_or_slides = e.angle || e.position || o.kind == JointKind::universal;
   s.links.push_back({o.name, joint_name(o.kind), a.number, b.number, a.link_point(e.start_a), b.link_point(e.start_b),
                      turns_or_slides ? a.link_direction(o.axis) : Vector3d::Zero().eval()});
   motor(s.joints.size() - 1, {o.angle, o.torque, o.position, o.force});
-  if (!(o.damping >= 0) || !std::isfinite(o.damping))
-    throw BodyError("damping", fmt::format("damping = {:g}; it is 0 or positive", o.damping));
-  if (!(o.stiffness >= 0) || !std::isfinite(o.stiffness))
-    throw BodyError("stiffness", fmt::format("stiffness = {:g}; it is 0 or positive", o.stiffness));
-  if (o.damping > 0) {
-    if (e.angle_rate) s.drive_torque(joint, -o.damping * *e.angle_rate);
-    if (e.position_rate) s.drive_force(joint, -o.damping * *e.position_rate);
-    if (o.kind == JointKind::spherical && s.dimension == 3) {
-      const Vector torque = o.damping * (b.frame.omega - a.frame.omega);
-      s.apply_torque(b, -torque);
-      s.apply_torque(a, torque);
-      s.applied_force = true;
-    } else if (!e.angle_rate && !e.position_rate) {
-      throw BodyError("damping", fmt::format("a {} joint has no damping; revolute, prismatic, cylindrical and "
-                                             "spherical ones have",
-                                             joint_name(o.kind)));
-    }
-  }
-  if (o.stiffness > 0) {
-    if (!e.angle && !e.position)
-      throw BodyError("stiffness", fmt::format("a {} joint has no stiffness; revolute, prismatic and cylindrical ones "
-                                               "have; a [[spring]] connects two points",
-                                               joint_name(o.kind)));
-    const bool applied = s.applied_force;
-    if (e.angle) {
-      s.drive_torque(joint, -o.stiffness * *e.angle);
-      s.potential += 0.5 * o.stiffness * *e.angle * *e.angle;
-    }
-    if (e.position) {
-      s.drive_force(joint, -o.stiffness * *e.position);
-      s.potential += 0.5 * o.stiffness * *e.position * *e.position;
-    }
-    s.applied_force = applied;
-  }
+  s.resist(joint);
 }
 
-void Multibody::Parts::drive_torque(const PlacedJoint& joint, const Expression& torque) {
-  apply_torque(at(joint.options.b, "bodies"), torque * joint.equations.axis);
-  apply_torque(at(joint.options.a, "bodies"), -(torque * joint.equations.axis));
-  applied_force = true;
-}
-
-// Both act at b's point, so that the pair of forces has no torque.
-void Multibody::Parts::drive_force(const PlacedJoint& joint, const Expression& force) {
-  const auto act = [&](PlacedBody& body, const Vector& f) {
-    if (body.number < 0) return;
-    body.force = body.force + f;
-    body.torque = body.torque + cross(joint.equations.point_b - body.frame.x, f);
-  };
-  act(at(joint.options.b, "bodies"), force * joint.equations.axis);
-  act(at(joint.options.a, "bodies"), -(force * joint.equations.axis));
-  applied_force = true;
-}
-
-void Multibody::motor(std::size_t number, const MotorOptions& o) {
+void Multibody::couple(const JointOptions& options) {
   Parts& s = *parts_;
-  if (number >= s.joints.size())
-    throw BodyError("motor", fmt::format("there is no joint {}; there are {}", number, s.joints.size()));
-  const PlacedJoint joint = s.joints[number];
-  const JointEquations& e = joint.equations;
-  const auto check = [&](const std::optional<Expression>& motion, const std::optional<Expression>& effort,
-                         const char* motion_key, const char* effort_key, bool there, bool rotates) {
-    if (!motion && !effort) return;
-    if (!there)
-      throw BodyError("motor", fmt::format("a {} joint has no {} that a motor could drive ({}); use a {} joint",
-                                           joint_name(joint.options.kind), rotates ? "angle" : "translation",
-                                           motion ? motion_key : effort_key, rotates ? "revolute" : "prismatic"));
-    if (motion && effort)
-      throw BodyError("motor", fmt::format("a motor prescribes the {} or the {}, not both", motion_key, effort_key));
-  };
-  check(o.angle, o.torque, "angle", "torque", e.angle.has_value(), true);
-  check(o.position, o.force, "position", "force", e.position.has_value(), false);
-  const std::string& name = joint.options.name;
-  if (o.angle) {
-    // sin(angle - wanted), which has no jumps
-    const Expression pose = s.dimension == 2 ? *e.angle : atan2(e.sine, e.cosine);
-    const Expression g = s.dimension == 2 ? pose - *o.angle : sin(pose) * cos(*o.angle) - cos(pose) * sin(*o.angle);
-    constrain(g, fmt::format("of joint '{}' (motor: angle)", name));
-  }
-  if (o.position) constrain(*e.position - *o.position, fmt::format("of joint '{}' (motor: position)", name));
-  if (o.torque) s.drive_torque(joint, *o.torque);
-  if (o.force) s.drive_force(joint, *o.force);
+  JointOptions o = options;
+  refuse_joint_name(o.name, s.joints);
+  if (o.first == o.second)
+    throw BodyError("joints", fmt::format("a {} connects two joints; here both are '{}'", joint_name(o.kind), o.first));
+  const PlacedJoint &first = s.joint(o.first), &second = s.joint(o.second);
+  o.a = second.options.a;
+  o.b = second.options.b;
+  if (o.name.empty()) o.name = fmt::format("{} {}-{}", joint_name(o.kind), o.first, o.second);
+  o.collide = true;  // it connects no bodies
+  PlacedJoint joint{o, coupling_equations(o, first, second)};
+  joint.named = !options.name.empty();
+  joint.first_row = static_cast<int>(constraints_.size());
+  joint.held = {o.kind == JointKind::gear ? *second.equations.angle : *second.equations.position};
+  constrain(joint.equations.rows[0].g,
+            fmt::format("of joint '{}' ({} - {}: {})", o.name, o.first, o.second, joint.equations.rows[0].what));
+  s.joints.push_back(std::move(joint));
 }
 
-// Along e from P_a to P_b at the distance d:  -(k (d - L) + c d') e on b
-void Multibody::spring(const SpringOptions& o) {
-  Parts& s = *parts_;
-  PlacedBody &a = s.at(o.a, "bodies"), &b = s.at(o.b, "bodies");
-  if (&a == &b) throw BodyError("bodies", fmt::format("a spring connects two bodies; here both are '{}'", o.a));
-  if (a.number < 0 && b.number < 0)
-    throw BodyError("bodies", fmt::format("neither '{}' nor '{}' moves; a spring needs a body that does", o.a, o.b));
-  for (const auto& [field, x] : {std::pair{"stiffness", o.stiffness}, {"damping", o.damping}})
-    if (!(x >= 0) || !std::isfinite(x)) throw BodyError(field, fmt::format("{} = {:g}; it is 0 or positive", field, x));
-  if (o.stiffness == 0 && o.damping == 0) throw BodyError("stiffness", "a spring needs a stiffness, or a damping");
-  const auto point = [&](const std::optional<Vector3d>& given, const PlacedBody& body) -> Vector3d {
-    if (given) return *given;
-    if (body.options.name == "ground")
-      throw BodyError("points",
-                      "say where the spring is held: points = [[0, 0, 1], [0, 0, 0]], in the order of the bodies");
-    return body.x;
-  };
-  const Vector3d pa = point(o.point_a, a), pb = point(o.point_b, b);
-  if (!pa.allFinite() || !pb.allFinite()) throw BodyError("points", "a point of the spring is not finite");
-  const double length = o.length ? *o.length : (pb - pa).norm();
-  if (!(length >= 0) || !std::isfinite(length))
-    throw BodyError("length", fmt::format("length = {:g}; the length at rest is 0 or positive", length));
-  const Vector3d ra = a.local_point(pa), rb = b.local_point(pb);
-  const Vector d = b.frame.point(rb) - a.frame.point(ra);
-  const Vector rate = b.frame.point_velocity(rb) - a.frame.point_velocity(ra);
-  Vector force{0.0, 0.0, 0.0};  // on b
-  if (length == 0) {
-    force = -(o.stiffness * d) - o.damping * rate;  // also where the points coincide
-    s.potential += 0.5 * o.stiffness * dot(d, d);
-  } else {
-    if ((pb - pa).norm() == 0)
-      throw BodyError(
-          "points",
-          "the ends of the spring coincide, so that its force has no direction; give other points, or length = 0");
-    const Expression distance = norm(d), stretch = distance - length;
-    force = -((o.stiffness * stretch + o.damping * dot(rate, d) / distance) / distance * d);
-    s.potential += 0.5 * o.stiffness * stretch * stretch;
+PlacedJoint& Multibody::Parts::joint(const std::string& name) {
+  std::vector<std::string> names;
+  for (PlacedJoint& j : joints) {
+    if (j.options.name == name) return j;
+    if (j.named) names.push_back(j.options.name);
   }
-  s.apply(b, rb, force);
-  s.apply(a, ra, -force);
-  s.links.push_back({o.name, "spring", a.number, b.number, a.link_point(pa), b.link_point(pb)});
-  if (o.damping > 0) s.applied_force = true;
-}
-
-void Multibody::force(const std::string& name, const Vector& force, const Vector& torque) {
-  Parts& s = *parts_;
-  PlacedBody& body = s.bodies[s.find(name, "force")];
-  if (body.number < 0) throw BodyError("force", fmt::format("'{}' is fixed; a force cannot move it", name));
-  const auto d = static_cast<std::size_t>(s.dimension);
-  const std::size_t turns = d == 2 ? 1 : 3;
-  if (force.size() != 0 && force.size() != d)
-    throw BodyError("force", fmt::format("a force has {} components; this has {}", d, force.size()));
-  if (torque.size() != 0 && torque.size() != turns)
-    throw BodyError(
-        "torque", fmt::format("a torque has {} component{}; this has {}", turns, turns == 1 ? "" : "s", torque.size()));
-  for (std::size_t k = 0; k < force.size(); ++k) body.force[k] += force[k];
-  for (std::size_t k = 0; k < torque.size(); ++k) body.torque[d == 2 ? 2 : k] += torque[k];
-  s.applied_force = true;
+  const std::string near = nearest_name(name, names);
+  throw BodyError("joints", fmt::format("there is no joint '{}'{}", name,
+                                        near.empty() ? "; joints have to stand before what uses them, with a name"
+                                                     : fmt::format(", did you mean '{}'?", near)));
 }
 
 namespace {
@@ -361,16 +275,40 @@ Vector Multibody::axis(const std::string& name, int k) const {
   return shortened(body.frame.direction(body.principal.transpose() * Vector3d::Unit(k)), parts_->dimension);
 }
 
+namespace {
+
+Expression motion_of_joint(const std::vector<PlacedJoint>& joints, const std::string& name,
+                           std::optional<Expression> JointEquations::*part, const char* what) {
+  for (const PlacedJoint& j : joints)
+    if (j.options.name == name && j.equations.*part) return *(j.equations.*part);
+  throw BodyError("name", fmt::format("there is no joint '{}' with {}", name, what));
+}
+
+const PlacedSpring& spring_of(const std::vector<PlacedSpring>& springs, const std::string& name) {
+  for (const PlacedSpring& spring : springs)
+    if (spring.name == name) return spring;
+  throw BodyError("name", fmt::format("there is no spring '{}'", name));
+}
+
+}  // namespace
+
 Expression Multibody::joint_angle(const std::string& name) const {
-  for (const PlacedJoint& j : parts_->joints)
-    if (j.options.name == name && j.equations.angle) return *j.equations.angle;
-  throw BodyError("name", fmt::format("there is no joint '{}' with an angle", name));
+  return motion_of_joint(parts_->joints, name, &JointEquations::angle, "an angle");
 }
 Expression Multibody::joint_position(const std::string& name) const {
-  for (const PlacedJoint& j : parts_->joints)
-    if (j.options.name == name && j.equations.position) return *j.equations.position;
-  throw BodyError("name", fmt::format("there is no joint '{}' with a position", name));
+  return motion_of_joint(parts_->joints, name, &JointEquations::position, "a position");
 }
+Expression Multibody::joint_angle_rate(const std::string& name) const {
+  return motion_of_joint(parts_->joints, name, &JointEquations::angle_rate, "an angle");
+}
+Expression Multibody::joint_position_rate(const std::string& name) const {
+  return motion_of_joint(parts_->joints, name, &JointEquations::position_rate, "a position");
+}
+Expression Multibody::spring_length(const std::string& name) const { return spring_of(parts_->springs, name).length; }
+Expression Multibody::spring_length_rate(const std::string& name) const {
+  return spring_of(parts_->springs, name).rate;
+}
+Expression Multibody::spring_tension(const std::string& name) const { return spring_of(parts_->springs, name).tension; }
 
 std::vector<std::string> Multibody::body_names() const {
   std::vector<std::string> names;

@@ -71,6 +71,7 @@ BodyTable Multibody::Parts::table() const {
   table.dimension = dimension;
   table.gravity = gravity;
   table.links = links;
+  table.contact_forces = contact_forces;
   double length = 0;
   // Fixed bodies are all one body to the collision room; those with joints have a group of their own, which the bodies
   // on these joints leave out.
@@ -217,12 +218,24 @@ std::shared_ptr<const System> Multibody::assemble() const {
   eq.f = nodes_of(f, graph);
   eq.energy = energy.node_in(graph);
   eq.applied_force = s.applied_force;
+  eq.psi = nodes_of(multipliers(), graph);
+  for (std::size_t k = 0; k < eq.w.size(); ++k) eq.psi.push_back(graph.variable(fmt::format("psi[{}]", eq.psi.size())));
+  layout.npsi = static_cast<int>(eq.psi.size());
+  layout.psi = {{"psi", {layout.npsi}, 0}};
   const std::vector<Node> rate = constraint_rate(graph, eq);
-  eq.psi = declare_multipliers(graph, rate.size(), layout);
   eq.r = ideal_reaction(graph, rate, eq.psi, eq.z);
   eq.ideal = true;
 
-  const auto table = std::make_shared<const BodyTable>(s.table());
+  BodyTable bodies_as_numbers = s.table();
+  bodies_as_numbers.joint_contacts = s.joint_contacts(graph, eq.t, eq.y, eq.z, bodies_as_numbers.length);
+  for (const PlacedJoint& joint : s.joints)  // gaps of limits are angles times this length
+    for (const std::string& name : {joint.options.a, joint.options.b})
+      if (const auto at = s.place_of.find(name); joint.options.limits && at != s.place_of.end())
+        if (const int number = s.bodies[at->second].number; number >= 0) {
+          double& reach = bodies_as_numbers.reach[static_cast<std::size_t>(number)];
+          reach = std::max(reach, bodies_as_numbers.length);
+        }
+  const auto table = std::make_shared<const BodyTable>(std::move(bodies_as_numbers));
   SystemHooks hooks;
   hooks.bodies = table;
   if (s.heaps.empty()) {

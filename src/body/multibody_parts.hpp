@@ -62,7 +62,36 @@ JointEquations joint_equations(const JointOptions& options, const PlacedBody& a,
 struct PlacedJoint {
   JointOptions options;
   JointEquations equations;
+  int first_row = 0;               ///< of its own rows, among all constraints
+  std::vector<Expression> held{};  ///< what they hold, between a and b alone
+  int motor_row = -1;              ///< of a prescribed motion
+  /// The effort of a motor; of a prescribed motion over -psi.
+  std::optional<Expression> motor{};
+  bool motor_turns = false;
+  bool named = false;
 };
+
+struct PlacedSpring {
+  std::string name;
+  Expression length, rate, tension;
+};
+
+struct NamedRows {
+  std::string name;
+  int row = 0;
+};
+
+/// The rows of a gear or rack between two joints: q_2 - ratio q_1, from their start.
+JointEquations coupling_equations(const JointOptions& options, const PlacedJoint& first, const PlacedJoint& second);
+
+/// A force and a torque about the centre of mass, in space.
+struct Wrench {
+  Vector force, torque;
+};
+/// -dV/d(pose) of a function of the positions, on one body that moves.
+Wrench wrench_of(const Expression& potential, const PlacedBody& body, bool plane);
+/// -dR/d(velocity, spin) of a function of the velocities.
+Wrench drag_of(const Expression& dissipation, const PlacedBody& body, bool plane);
 
 /// An angle in space that is counted over turns. The coordinate T has the rate of the angle, and with it
 ///
@@ -88,6 +117,10 @@ struct Multibody::Parts {
   std::vector<Block> turn_blocks;
   int turn_count = 0;
   std::vector<Expression> turn_coordinates;
+  std::vector<PlacedSpring> springs;
+  std::vector<NamedRows> named_rows;    ///< of constraints
+  std::vector<Expression> multipliers;  ///< of the first constraints, as far as somebody has asked for them
+  std::vector<BodyContactForce> contact_forces;
   std::vector<BodyLink> links;  ///< joints and springs, to be drawn
   Expression potential = 0.0;   ///< of springs
   bool applied_force = false;
@@ -103,6 +136,8 @@ struct Multibody::Parts {
   /// F at the point r of the body, by components along its axes.
   void apply(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force);
   void apply_torque(PlacedBody& body, const Vector& torque);
+  void apply(PlacedBody& body, const Wrench& wrench);
+  PlacedJoint& joint(const std::string& name);
   /// On b of a joint, and against it on a.
   void drive_torque(const PlacedJoint& joint, const Expression& torque);
   void drive_force(const PlacedJoint& joint, const Expression& force);
@@ -110,6 +145,13 @@ struct Multibody::Parts {
   PlacedJoint begin_rolling(JointKind kind, std::string name, const std::string& a, const std::string& b, bool collide);
   void end_rolling(PlacedJoint joint, const Eigen::Vector3d& start_a, const Eigen::Vector3d& start_b,
                    const Eigen::Vector3d& axis);
+  /// Damping and stiffness of a joint.
+  void resist(const PlacedJoint& joint);
+  /// Complains about limits and friction that a joint cannot have.
+  void check_contacts(const PlacedJoint& joint) const;
+  /// Limits and friction of all joints; null where there are none.
+  std::shared_ptr<const JointContacts> joint_contacts(Graph& graph, Node t, const std::vector<Node>& y,
+                                                      const std::vector<Node>& z, double length) const;
   BodyTable table() const;
 
   PlacedBody ground{};

@@ -112,6 +112,23 @@ void print_integrable(const System& system, double t, const std::vector<double>&
                                                         : "integrable");
 }
 
+// Names of forces, in lines of about 100 columns.
+void print_forces(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  constexpr std::size_t most = 60, width = 96;
+  std::cout << "\nForces      for [output] quantities and events\n";
+  std::string line;
+  for (std::size_t k = 0; k < std::min(names.size(), most); ++k) {
+    if (!line.empty() && line.size() + names[k].size() > width) {
+      std::cout << "  " << line << '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + names[k];
+  }
+  std::cout << "  " << line << '\n';
+  if (names.size() > most) std::cout << fmt::format("  ... {} more\n", names.size() - most);
+}
+
 }  // namespace
 
 void print_line(const std::string& what, const std::string& text) {
@@ -169,6 +186,7 @@ int check(const std::string& path, const std::vector<Override>& overrides) {
     print_line("energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
   }
   located(model, [&] { print_contacts(system, start); });
+  print_forces(model.forces);
   located(model, [&] { method.bind(model.system, model.simulation.solver, model.simulation.steps()); });
   std::cout << fmt::format("\nMethod      {}\n", method.description);
   for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';

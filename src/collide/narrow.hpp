@@ -46,6 +46,12 @@ inline constexpr double level = 1e-6;
 /// The largest number of a feature, and of a collider.
 inline constexpr int feature_bits = 20, collider_bits = 22;
 
+/// The two colliders that the key of a contact names.
+inline std::size_t first_collider(std::uint64_t key) { return key >> (collider_bits + feature_bits); }
+inline std::size_t second_collider(std::uint64_t key) {
+  return (key >> feature_bits) & ((std::uint64_t{1} << collider_bits) - 1);
+}
+
 /// The radius around a point or line of the shape that is seen along n: of a sphere, a capsule, the side of a cylinder.
 inline double round_radius(const Placed& shape, const Eigen::Vector3d& n) {
   const Geometry& g = *shape.geometry;

@@ -17,6 +17,7 @@ bool is_one_sided(const Structure& s) { return s.has_contacts || s.pairs > 0; }
 bool touches(const Abilities& can, const System& system) {
   const BodyTable* bodies = bodies_of(system);
   if (!bodies || !bodies->can_collide()) return true;
+  if (bodies->has_joint_friction() && !can.particles) return false;
   return can.touching_bodies >= bodies->dimension && (can.particles || system.structure().is_symbolic);
 }
 
@@ -91,6 +92,9 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
   if (s.has_contacts && !can.contacts)
     throw unsuitable(info.name + " knows no contacts that open and close",
                      bodies_of(system) ? ", or collide = false for bodies that need not touch" : "");
+  // one contact problem for all of a step, as particles need it
+  if (const BodyTable* bodies = bodies_of(system); bodies && bodies->has_joint_friction() && !can.particles)
+    throw unsuitable(info.name + " knows no friction in joints", ", or damping in the place of friction");
   if (steps.chosen() && !can.chosen_steps)
     throw unsuitable(
         fmt::format("{} takes steps of given length: give step = ... instead of a tolerance, or a method that chooses "

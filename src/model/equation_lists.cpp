@@ -66,6 +66,8 @@ bool compares(const std::string& text) {
   return false;
 }
 
+}  // namespace
+
 Value read_equation(const Item& item, const ValueReader& read) {
   const std::string text = item.text();
   if (compares(text))
@@ -85,6 +87,8 @@ Value read_equation(const Item& item, const ValueReader& read) {
     left.entries[k] = scope.graph->subtract(left.entries[k], zero ? right.entries[0] : right.entries[k]);
   return left;
 }
+
+namespace {
 
 // A multiplier of its own, and the force that uses it.
 void read_own_reaction(const Item& item, const ValueReader& read, SystemBuilder& builder, UnilateralOptions& options) {

@@ -13,6 +13,10 @@ namespace {
 
 using Eigen::Vector3d;
 
+struct Span {  // of time: the run
+  double start = 0, end = 0;
+};
+
 // `start`: of the run; a speed begins at angle 0 there
 Expression distance_at(const Item& speed, double start, const Multibody& scene, const ValueReader& read) {
   Graph& graph = *read.scope().graph;
@@ -33,9 +37,10 @@ Expression distance_at(const Item& speed, double start, const Multibody& scene, 
   return {scene.t().graph(), graph.subtract(*F, at_start)};
 }
 
-MotorOptions read_motor(const Item& motor, JointKind kind, double start, const Multibody& scene,
+MotorOptions read_motor(const Item& motor, JointKind kind, const Span& run, const Multibody& scene,
                         const ValueReader& read) {
-  if (motor.size() != 1) motor.fail("a motor prescribes one thing: angle, speed, torque, position or force");
+  if (motor.size() != (motor["jump"] ? 2u : 1u))
+    motor.fail("a motor prescribes one thing: angle, speed, torque, position or force");
   MotorOptions o;
   const auto expression = [&](const char* key, std::optional<Expression>& into) {
     if (motor[key]) into = Expression(scene.t().graph(), read.scalar(motor[key]));
@@ -45,12 +50,35 @@ MotorOptions read_motor(const Item& motor, JointKind kind, double start, const M
   expression("position", o.position);
   expression("force", o.force);
   if (motor["speed"])
-    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], start, scene, read);
+    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], run.start, scene, read);
+  const bool smooth = motor["jump"].text() == "refuse";
+  for (const char* key : {"angle", "position", "speed"})
+    if (const Item item = motor[key])
+      refuse_jumps(item, o.angle ? *o.angle : *o.position, scene.t(), run.start, run.end, smooth);
   return o;
 }
 
+bool couples(JointKind kind) { return kind == JointKind::gear || kind == JointKind::rack; }
+
 // Keys that this joint would not look at.
 void refuse_unused_keys(const Item& item, JointKind kind) {
+  const auto only = [&](const char* key, bool used, const char* who) {
+    if (item[key] && !used) item[key].fail(fmt::format("only {} has a {}; leave it out", who, key));
+  };
+  only("ratio", kind == JointKind::gear, "a gear");
+  only("radius", kind == JointKind::rack, "a rack");
+  only("pitch", kind == JointKind::screw, "a screw");
+  if (item["joints"] && !couples(kind)) item["joints"].fail("only gear and rack connect joints; give two bodies");
+  if (couples(kind)) {
+    for (const char* key : {"bodies", "point", "points", "axis", "axis2", "length", "motor", "damping", "stiffness",
+                            "collide", "limits", "friction"})
+      if (item[key])
+        item[key].fail(
+            fmt::format("a {} connects two joints, which have bodies, axes and motors of their own; leave it "
+                        "out",
+                        item["type"].text()));
+    return;
+  }
   const bool rod = kind == JointKind::rod;
   if (rod && item["point"])
     item["point"].fail(
@@ -58,12 +86,11 @@ void refuse_unused_keys(const Item& item, JointKind kind) {
   const bool no_axis = rod || kind == JointKind::spherical || kind == JointKind::fixed;
   if (no_axis && item["axis"])
     item["axis"].fail(fmt::format("a {} joint has no axis; leave it out", item["type"].text()));
-  if (kind != JointKind::universal && item["axis2"])
-    item["axis2"].fail("only a universal joint has a second axis; leave it out");
-  for (const char* key : {"radius", "normal"})
-    if (item[key])
-      item[key].fail(
-          fmt::format("a {} joint has no {}; leave it out, or use type = \"rolling\"", item["type"].text(), key));
+  if (item["normal"])
+    item["normal"].fail(
+        fmt::format("a {} joint has no normal; leave it out, or use type = \"rolling\"", item["type"].text()));
+  if (kind != JointKind::universal && kind != JointKind::constant_velocity && item["axis2"])
+    item["axis2"].fail("only universal and constant-velocity joints have a second axis; leave it out");
   if (!rod && item["length"]) item["length"].fail("only a rod has a length; leave it out, or use type = \"rod\"");
   if (item["point"] && item["points"])
     item["points"].fail("give 'point', which both bodies share, or 'points', not both");
@@ -82,13 +109,73 @@ std::vector<std::string> joint_quantities(const Item& list, const ValueReader& r
     if (item["name"])
       each(item, read, [&] {
         const std::string name = read_name(item["name"], read);
-        names.insert(names.end(), {name + "_angle", name + "_position"});
+        for (const char* part : {"_angle", "_position", "_speed"}) names.push_back(name + part);
       });
   return names;
 }
 
+// Is this joint one of those that a gear or rack connects? Its turns are counted then.
+bool is_coupled(const Item& root, const std::string& name) {
+  for (const Item& item : root["joint"].entries())
+    if (item["joints"] && !mentioned(item["joints"], {name}).empty()) return true;
+  return false;
+}
+
+// Names that the file gives a meaning of its own keep it.
+void bind_scalar(const Item& root, const std::string& name, const Expression& e, const ValueReader& read) {
+  if (root["parameters"][name] || root["define"][name] || read.scope().names.count(name)) return;
+  read.scope().names[name] = scalar_value(e.node_in(*read.scope().graph));
+}
+
+void bind_motion(const Item& item, const Item& root, const std::string& name, Multibody& scene,
+                 const ValueReader& read) {
+  const auto bind = [&](const char* part, const auto& get) {
+    try {
+      const Expression e = get();
+      claim_name(item["name"], name + part, read.scope());
+      read.scope().names[name + part] = scalar_value(e.node_in(*read.scope().graph));
+    } catch (const BodyError&) {  // a joint without that motion
+    }
+  };
+  const auto rate = [&](const auto& get) {
+    try {
+      bind_scalar(root, name + "_speed", get(), read);
+    } catch (const BodyError&) {
+    }
+  };
+  bind("_angle", [&] { return scene.joint_angle(name); });
+  bind("_position", [&] { return scene.joint_position(name); });
+  rate([&] { return scene.joint_angle_rate(name); });  // of a joint that has both it is that of the angle
+  rate([&] { return scene.joint_position_rate(name); });
+}
+
+void read_resistance(const Item& item, JointOptions& o, const ValueReader& read) {
+  if (const Item limits = item["limits"]) {
+    const std::vector<double> pair = read.numbers(limits, {{2}}, "two numbers, as in limits = [-1.5, 1.5]");
+    o.limits = JointLimits{pair[0], pair[1], 0};
+    read.number(item["restitution"], o.limits->restitution);
+  } else if (item["restitution"]) {
+    item["restitution"].fail("this is the restitution of limits, which are missing, as in limits = [-1.5, 1.5]");
+  }
+  const Item friction = item["friction"];
+  if (!friction) return;
+  o.friction.emplace();
+  if (!friction.is_table()) {
+    o.friction->coefficient = read.number(friction);
+    return;
+  }
+  read.number(friction["coefficient"], o.friction->coefficient);
+  read.number(friction["radius"], o.friction->radius);
+  const bool turns = o.kind != JointKind::prismatic;
+  const Item own = friction[turns ? "torque" : "force"], other = friction[turns ? "force" : "torque"];
+  if (other)
+    other.fail(turns ? "this joint turns; its constant friction is a torque, as in { torque = 0.5 }"
+                     : "this joint slides; its constant friction is a force, as in { force = 5 }");
+  read.number(own, o.friction->constant);
+}
+
 // Motors that use what becomes known with the joints are left for later.
-void read_joint(const Item& item, const Item& root, double start, const std::vector<std::string>& later,
+void read_joint(const Item& item, const Item& root, const Span& run, const std::vector<std::string>& later,
                 Multibody& scene, const ValueReader& read) {
   JointOptions o;
   o.kind = read_kind(item);
@@ -99,49 +186,70 @@ void read_joint(const Item& item, const Item& root, double start, const std::vec
   const int d = scene.dimension();
   read.vector(item["point"], d, o.point);
   read_points(item["points"], d, read, o.point, o.point_b);
+  const bool slides = o.kind == JointKind::prismatic || o.kind == JointKind::point_on_line;
   if (item["axis"]) {
-    if (d == 2 && o.kind != JointKind::prismatic)
-      item["axis"].fail("only a prismatic joint has an axis in the plane; leave it out");
+    if (d == 2 && !slides) item["axis"].fail("only joints that slide have an axis in the plane; leave it out");
     o.axis = read.vector(item["axis"], d);
   } else if (o.kind != JointKind::spherical && o.kind != JointKind::fixed && o.kind != JointKind::rod &&
-             !(d == 2 && o.kind == JointKind::revolute)) {
+             (d == 3 || slides)) {
     item.fail(d == 2 ? "'axis' is missing, as in axis = [1, 0]" : "'axis' is missing, as in axis = [0, 0, 1]");
   }
   read.vector(item["axis2"], d, o.axis2);
   read.number(item["length"], o.length);
   read.number(item["damping"], o.damping);
   read.number(item["stiffness"], o.stiffness);
+  read.number(item["pitch"], o.pitch);
   read.flag(item["collide"], o.collide);
-  if (!o.name.empty()) o.count_turns = !mentioned(root, {o.name + "_angle"}).empty();
+  read_resistance(item, o, read);
+  if (!o.name.empty()) o.count_turns = !mentioned(root, {o.name + "_angle"}).empty() || is_coupled(root, o.name);
   if (item["motor"] && mentioned(item["motor"], later).empty()) {
-    const MotorOptions motor = read_motor(item["motor"], o.kind, start, scene, read);
+    const MotorOptions motor = read_motor(item["motor"], o.kind, run, scene, read);
     o.angle = motor.angle;
     o.torque = motor.torque;
     o.position = motor.position;
     o.force = motor.force;
   }
   at_field(item, [&] { scene.joint(o); });
-  if (o.name.empty()) return;
-  const auto bind = [&](const char* part, const auto& get) {
-    try {
-      const Expression e = get();
-      claim_name(item["name"], o.name + part, read.scope());
-      read.scope().names[o.name + part] = scalar_value(e.node_in(*read.scope().graph));
-    } catch (const BodyError&) {  // a joint without that motion
-    }
-  };
-  bind("_angle", [&] { return scene.joint_angle(o.name); });
-  bind("_position", [&] { return scene.joint_position(o.name); });
+  if (!o.name.empty()) bind_motion(item, root, o.name, scene, read);
 }
 
-void read_spring(const Item& item, Multibody& scene, const ValueReader& read) {
+void read_coupling(const Item& item, Multibody& scene, const ValueReader& read) {
+  JointOptions o;
+  o.kind = read_kind(item);
+  refuse_unused_keys(item, o.kind);
+  if (item["name"]) o.name = read_name(item["name"], read);
+  const Item joints = item.need("joints");
+  if (!joints.is_array() || joints.size() != 2)
+    joints.fail("expected the names of two joints, as in joints = [\"sun\", \"wheel\"]");
+  o.first = read_name(joints[0], read);
+  o.second = read_name(joints[1], read);
+  if (o.kind == JointKind::gear)
+    o.ratio = read.number(item.need("ratio"));
+  else
+    o.radius = read.number(item.need("radius"));
+  at_field(item, [&] { scene.joint(o); });
+}
+
+// A tension may use the spring's own `length` and `rate`.
+void read_spring(const Item& item, const Item& root, Multibody& scene, const ValueReader& read) {
   SpringOptions o;
+  if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "spring", read, o.a, o.b);
   read_points(item["points"], scene.dimension(), read, o.point_a, o.point_b);
   read.number(item["stiffness"], o.stiffness);
   read.number(item["damping"], o.damping);
   read.number(item["length"], o.length);
+  if (const Item tension = item["tension"])
+    o.tension = [&, tension](const Expression& length, const Expression& rate) {
+      Scope inner = read.scope();
+      inner.names["length"] = scalar_value(length.node_in(*inner.graph));
+      inner.names["rate"] = scalar_value(rate.node_in(*inner.graph));
+      return Expression(scene.t().graph(), ValueReader(inner).scalar(tension));
+    };
   at_field(item, [&] { scene.spring(o); });
+  if (o.name.empty()) return;
+  bind_scalar(root, o.name + "_length", scene.spring_length(o.name), read);
+  bind_scalar(root, o.name + "_rate", scene.spring_length_rate(o.name), read);
 }
 
 void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
@@ -172,31 +280,45 @@ void read_points(const Item& points, int dimension, const ValueReader& read, std
   b = read.vector(points[1], dimension);
 }
 
-void read_connections(const Item& root, Multibody& scene, const ValueReader& read) {
-  double start = 0;
-  read.number(root["integrate"]["start"], start);
+void read_connections(const Item& root, const std::vector<std::string>& of_forces, Multibody& scene,
+                      const ValueReader& read) {
+  Span run;
+  read.number(root["integrate"]["start"], run.start);
+  run.end = run.start;
+  read.number(root["integrate"]["end"], run.end);
   // Joints may use what [define] says, and that may use the angles and positions of joints.
   const Item defined = root["define"], joints = root["joint"];
   std::vector<std::string> later = joint_quantities(joints, read);
-  const std::vector<std::string> after = keys_that_mention(defined, later);
+  std::vector<std::string> after = keys_that_mention(defined, later);
   std::vector<std::string> before = defined ? defined.keys() : std::vector<std::string>{};
-  std::erase_if(before, [&](const std::string& key) { return std::count(after.begin(), after.end(), key) > 0; });
+  const auto without = [](std::vector<std::string>& keys, const std::vector<std::string>& others) {
+    std::erase_if(keys, [&](const std::string& key) { return std::count(others.begin(), others.end(), key) > 0; });
+  };
+  without(before, after);
+  without(before, of_forces);
+  without(after, of_forces);
   read_named_values(defined, before, read);
   later.insert(later.end(), after.begin(), after.end());
   for (const Item& item : joints.entries())
-    each(item, read, [&] { read_joint(item, root, start, later, scene, read); });
+    if (!couples(read_kind(item))) each(item, read, [&] { read_joint(item, root, run, later, scene, read); });
+  const std::size_t joint_count = scene.joint_names().size();
+  for (const Item& item : joints.entries())
+    if (couples(read_kind(item))) each(item, read, [&] { read_coupling(item, scene, read); });
   read_named_values(defined, after, read);
   std::size_t number = 0;
-  for (const Item& item : joints.entries())
+  for (const Item& item : joints.entries()) {
+    if (couples(read_kind(item))) continue;
     each(item, read, [&] {
       const Item motor = item["motor"];
-      if (motor && !mentioned(motor, later).empty())
-        at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), start, scene, read)); });
+      if (motor && !mentioned(motor, later).empty() && number < joint_count)
+        at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), run, scene, read)); });
       ++number;
     });
-  for (const Item& item : root["spring"].entries()) each(item, read, [&] { read_spring(item, scene, read); });
+  }
+  for (const Item& item : root["spring"].entries()) each(item, read, [&] { read_spring(item, root, scene, read); });
   for (const Item& item : root["body"].entries())
     if (item["force"] || item["torque"]) each(item, read, [&] { read_force(item, scene, read); });
+  read_elements(root, scene, read);
 }
 
 }  // namespace hinge

@@ -87,6 +87,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   SystemSection system = read_system(root);
   model.system = system.whole;
   model.section = source.system;
+  model.forces = system.forces;
   read_initial(root, system, model);
   read_exact(root["exact"], system, model);
   read_integrate(root, system, model);

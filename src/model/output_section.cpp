@@ -130,6 +130,12 @@ void read_events(const Item& list, SystemSection& system, Model& model) {
     Event event;
     event.name = item["name"] ? printable(item["name"].text()) : fmt::format("event {}", model.events.size());
     event.root = {graph, read.scalar(item.need("root"))};
+    for (const std::string& force : system.forces)
+      if (force.ends_with("_contact_force") && !mentioned(item["root"], {force}).empty())
+        item["root"].fail(
+            fmt::format("'{}' is the mean over a step, and jumps; an event needs a function of the motion, "
+                        "a gap say",
+                        force));
     if (graph->is_constant(event.root.node_in(*graph)))
       item["root"].fail("this is a number; an event is a function of t or the motion whose sign changes");
     read_choice(item["direction"], event.direction);

@@ -10,7 +10,8 @@ namespace {
 // Keys of joints that these two do not look at.
 void refuse_other_keys(const Item& item, bool rolls) {
   const char* const type = rolls ? "rolling" : "knife-edge";
-  for (const char* key : {"axis2", "length", "motor", "damping", "stiffness"})
+  for (const char* key : {"axis2", "length", "motor", "damping", "stiffness", "joints", "ratio", "pitch", "limits",
+                          "restitution", "friction"})
     if (item[key])
       item[key].fail(
           fmt::format("a {} joint has no '{}'; leave it out, or put what it says on another joint", type, key));

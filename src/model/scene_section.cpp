@@ -64,9 +64,6 @@ Eigen::Matrix3d read_inertia(const Item& item, const ValueReader& read) {
   return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(j.data());
 }
 
-namespace {
-
-// The turn of a body or a shape: `angle` in the plane, `rotation` in space.
 Eigen::Quaterniond read_turn(const Item& table, int dimension, const ValueReader& read) {
   const Item angle = table["angle"], rotation = table["rotation"];
   const auto about = [](const Vector3d& axis, double a) {
@@ -98,6 +95,8 @@ Eigen::Quaterniond read_turn(const Item& table, int dimension, const ValueReader
     rotation.fail("this matrix is no rotation: its columns are not a right-handed frame of unit vectors");
   return Eigen::Quaterniond(m).normalized();
 }
+
+namespace {
 
 // { sphere = 0.5 }, { box = [1, 1, 1] }, { capsule = { radius = 0.1, length = 1 } }, ... with position and rotation
 BodyShape read_shape(const Item& item, int dimension, const ValueReader& read) {

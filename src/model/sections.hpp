@@ -21,6 +21,7 @@ struct SystemSection {
   std::shared_ptr<const System> whole{};  ///< with the particles of a [multibody]; else the same
   std::vector<RigidBody> bodies{};        ///< of [lagrangian.bodies]
   Start start{};                          ///< of the bodies of a [multibody]
+  std::vector<std::string> forces{};      ///< names of forces that [output] may use
   Scope scope{};  ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
 };
 
@@ -80,6 +81,8 @@ void read_invariants(const Item& list, const ValueReader& read, SystemBuilder& b
 void read_unilateral(const Item& list, const ValueReader& read, SystemBuilder& builder);
 /// `equations`: expressions that shall be zero, "lhs = rhs", and families of these.
 void read_equations(const Item& list, const ValueReader& read, Dae& builder);
+/// One of them: what has to be zero.
+Value read_equation(const Item& item, const ValueReader& read);
 /// `complementarity`: [["a", "b"], { for = "i", from = 0, to = 3, pair = ["a[i]", "b[i]"] }]; vectors pair by entries.
 void read_pairs(const Item& list, const ValueReader& read, Dae& builder);
 /// `noise`: a matrix with one row for each equation, or a list with one number for each.
@@ -103,14 +106,36 @@ std::unique_ptr<Multibody> begin_multibody(const Item& section, const ValueReade
 /// Bodies, particles and walls; then the scope knows the names of the bodies:
 /// NAME, NAME_rotation, NAME_spin (NAME_angle in the plane), NAME_angular_velocity, NAME_e1, NAME_e2, NAME_e3.
 void read_scene(const Item& root, Multibody& scene, const ValueReader& read);
-/// Joints, springs, forces, and [define], which joints may use and which may use the angles of joints.
-/// The two bodies of a joint or spring, and points of theirs.
-void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b);
+/// Points of two bodies, in their order.
 void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Eigen::Vector3d>& a,
                  std::optional<Eigen::Vector3d>& b);
 /// Joints of the types "rolling" and "knife-edge".
 void read_rolling(const Item& item, JointKind kind, Multibody& scene, const ValueReader& read);
-void read_connections(const Item& root, Multibody& scene, const ValueReader& read);
+/// Joints, springs, forces, and [define], which joints may use and which may use the angles of joints, but for the keys
+/// `later`.
+void read_connections(const Item& root, const std::vector<std::string>& later, Multibody& scene,
+                      const ValueReader& read);
+/// [[constraint]], [[bushing]] and [[force]].
+void read_elements(const Item& root, Multibody& scene, const ValueReader& read);
+/// What forces are called, as far as the file tells.
+std::vector<std::string> force_names(const Item& root, const ValueReader& read);
+/// Complains where bodies and what connects them use these names, or keys of [define] that do.
+void refuse_forces_in_equations(const Item& root, const std::vector<std::string>& names,
+                                const std::vector<std::string>& defined);
+/// Before the system is built: those that [output] uses.
+void declare_contact_forces(const Item& root, Multibody& scene);
+/// After that: the scope knows the forces of a [multibody] that are used, and the keys of [define] that use them.
+void bind_forces(const Item& root, const std::vector<std::string>& defined, SystemSection& out);
+
+/// Complains where a prescribed motion jumps between start and end; where it shall be smooth, also where its speed
+/// does.
+void refuse_jumps(const Item& item, const Expression& motion, const Expression& time, double start, double end,
+                  bool smooth);
+
+/// `bodies = ["ground", "arm"]`
+void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b);
+/// The turn of a body, a shape or axes: `angle` in the plane, `rotation` in space.
+Eigen::Quaterniond read_turn(const Item& table, int dimension, const ValueReader& read);
 /// [[particles]] and [container]; `contact` has friction and restitution of what has none of its own.
 void read_particles(const Item& root, const BodyOptions& contact, Multibody& scene, const ValueReader& read);
 void read_container(const Item& item, const BodyOptions& contact, Multibody& scene, const ValueReader& read);

@@ -20,7 +20,8 @@ struct SystemReader {
   SystemSection& out;
   ValueReader read{out.scope};
   std::shared_ptr<Graph> graph{};
-  Item place = section;  // of what is wrong with the system as a whole
+  Item place = section;                  // of what is wrong with the system as a whole
+  std::vector<std::string> of_forces{};  // keys of [define] that use forces of a [multibody]
 
   // The scope of a new system: its time, and the parameters as constants of its graph.
   template <class Builder>
@@ -85,6 +86,19 @@ struct SystemReader {
       });
   }
 
+  // -D_v of Rayleigh's function
+  Vector drag(const Item& item, const Vector& velocity) const {
+    const Node d = read.scalar(item);
+    std::vector<Node> v;
+    for (const Expression& e : velocity) v.push_back(e.node_in(*graph));
+    const std::vector<Node> by = gradient(*graph, d, v);
+    if (std::all_of(by.begin(), by.end(), [&](Node n) { return graph->is_constant(n, 0); }))
+      item.fail("this does not depend on a velocity; Rayleigh's function is c/2*dot(q',q'), say");
+    Vector force;
+    for (const Node n : by) force.push_back(-Expression(graph, n));
+    return force;
+  }
+
   void lagrangian() {
     Lagrangian& system = begin<Lagrangian>();
     const Item list = section["coordinates"], bodies = section["bodies"];
@@ -110,6 +124,10 @@ struct SystemReader {
     read_constraints(section["constraints"], read, system);
     read_velocity_constraints(section["velocity_constraints"], read, system);
     if (section["force"]) system.force(as_vector(nodes(coordinates), graph), by_coordinate("force", coordinates));
+    if (section["dissipation"]) {
+      const Vector q = as_vector(nodes(coordinates), graph);
+      system.force(q, drag(section["dissipation"], system.velocity(q)));
+    }
     if (section["reaction"]) system.reaction(by_coordinate("reaction", coordinates));
     read_invariants(section["invariants"], read, system);
     read_unilateral(section["unilateral"], read, system);
@@ -199,7 +217,11 @@ struct SystemReader {
     Scope numbers = parameters;
     Multibody& scene = begin(begin_multibody(section, ValueReader(numbers)));
     read_scene(root, scene, read);
-    read_connections(root, scene, read);
+    const std::vector<std::string> forces = force_names(root, read);
+    of_forces = keys_that_mention(root["define"], forces);
+    refuse_forces_in_equations(root, forces, of_forces);
+    read_connections(root, of_forces, scene, read);
+    declare_contact_forces(root, scene);
     const Item contact = root["contact"], overlap = contact["overlap"];
     if (overlap) at_field(contact, [&] { scene.allow_overlap(read.number(overlap)); });
     out.start = scene.start();
@@ -225,9 +247,12 @@ void complete_scope(SystemSection& out) {
     const auto first = eq.psi.begin() + b.first;
     out.scope.names[b.name] = Value{b.shape, {first, first + b.size()}};
   }
-  if (layout.kind == SystemKind::hamiltonian || layout.kind == SystemKind::odae)
-    out.scope.rate = rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, eq.z},
+  if (layout.kind != SystemKind::dae) {
+    std::vector<Node> moving = eq.z;
+    moving.insert(moving.end(), eq.psi.begin(), eq.psi.end());
+    out.scope.rate = rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, moving},
                                      "only t and the coordinates can be differentiated by time");
+  }
 }
 
 // Exactly one system; bodies, joints and the like belong to a [multibody].
@@ -245,7 +270,8 @@ const std::pair<std::string, Read>& the_system(const Item& root) {
   if (present.size() > 1)
     root[present[1]->first].fail(
         fmt::format("there are two systems in this file, [{}] and [{}]; keep one", kind, present[1]->first));
-  for (const char* name : {"body", "joint", "spring", "particles", "container", "contact"})
+  for (const char* name :
+       {"body", "joint", "spring", "bushing", "constraint", "force", "particles", "container", "contact"})
     if (root[name] && kind != "multibody")
       root[name].fail(fmt::format("[{}] belongs to a [multibody] model; this one is a [{}]", name, kind));
   return *present[0];
@@ -268,6 +294,7 @@ SystemSection read_system(const Item& root) {
     out.system = {out.whole, symbolic_part(*out.whole)};
   });
   complete_scope(out);
+  if (kind == "multibody") bind_forces(root, reader.of_forces, out);
   return out;
 }
 

@@ -17,12 +17,14 @@ void ObservedQuantities::compile(const System& system) {
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
   Graph graph;
-  functions = StateFunctions(*symbolic, graph, symbolic->nodes_of(expressions, graph));
+  contact_forces = ContactForces(system);
+  const std::vector<Node> nodes = symbolic->nodes_of(expressions, graph);
+  functions = StateFunctions(*symbolic, graph, nodes, contact_forces.variables());
 }
 
-std::vector<Report::Observed> ObservedQuantities::at(const State& state) {
+std::vector<Report::Observed> ObservedQuantities::at(const State& state, const ContactImpulses* impulses) {
   std::vector<Report::Observed> list = items;
-  auto value = functions.at(state).begin();
+  auto value = values(state, impulses).begin();
   for (Report::Observed& item : list) {
     const int n = Block{item.name, item.shape, 0}.size();
     item.value.assign(value, value + n);
@@ -112,9 +114,9 @@ Row Recording::make_row(const Shown& shown) {
   for (const auto* part : {&s.y, &s.z, &s.psi}) out = std::copy(part->begin(), part->end(), out);
   if (has_energy_) *out++ = shown.watched.energy;
   out = std::copy(shown.watched.momenta.begin(), shown.watched.momenta.end(), out);
-  const std::vector<double>& observed = quantities.functions.at(s);
-  std::copy(observed.begin(), observed.end(), out);
   const Stepper& stepper = shown.stepper;
+  const std::vector<double>& observed = quantities.values(s, stepper.contact_impulses());
+  std::copy(observed.begin(), observed.end(), out);
   return {values_,
           header_.columns,
           shown.event,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulate/contact_forces.hpp"
 #include "simulate/record/recorder.hpp"
 #include "simulate/state_functions.hpp"
 #include "simulate/watch.hpp"
@@ -20,10 +21,15 @@ struct ObservedQuantities {
   std::vector<Report::Observed> items;
   std::vector<Expression> expressions;
   StateFunctions functions;
+  ContactForces contact_forces;
 
   void compile(const System& system);
-  /// Names and values at a state.
-  std::vector<Report::Observed> at(const State& state);
+  /// At a state, that a step with these impulses has led to. Valid until the next call.
+  const std::vector<double>& values(const State& state, const ContactImpulses* impulses) {
+    return functions.at(state, contact_forces.of(impulses).data());
+  }
+  /// Names and values.
+  std::vector<Report::Observed> at(const State& state, const ContactImpulses* impulses);
 };
 
 /// When rows are due: after every n-th step, at multiples of a time, or at times of a list. Multiples are counted: a

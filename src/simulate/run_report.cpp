@@ -27,7 +27,7 @@ Report Run::report() {
   r.momentum.assign(ends[Quantity::momentum], ends[Quantity::momentum] + system->nz());
   watch.report(r, stepper_.get());
   r.condition = condition_;
-  r.quantities = recording.quantities.at(state_);
+  r.quantities = recording.quantities.at(state_, stepper_->contact_impulses());
   r.events = events.occurred();
   r.output = recording.output.path.empty() ? recording.picture_path : recording.output.path;
   r.recorded = recording.rows();

@@ -74,7 +74,8 @@ TEST(Keys, ExamplesAreToml) {
   for (const SectionInfo& section : model_sections())
     for (const KeyInfo& key : section.keys) {
       if (key.example.empty()) continue;
-      EXPECT_NO_THROW(toml::parse("value = " + key.example)) << section.name << "." << key.option.name;
+      EXPECT_NO_THROW(static_cast<void>(toml::parse("value = " + key.example)))
+          << section.name << "." << key.option.name;
     }
 }
 

@@ -175,7 +175,7 @@ TEST(VelocityConstraintModel, WrongJointsAreNamedWithPlaceAndRemedy) {
            {"position = [0, 0, 0.3]", "position = [0, 0, 0.4]", "nothing"},
            {"axis = [0, 1, 0]", "axis = [0, 1, 0]\npoint = [0, 0, -0.1]", "off the plane"},
            {"velocity = [0.6, 0, 0]", "velocity = [0.5, 0, 0]", "slip) is violated by 0.1"},
-           {type, "type = \"revolute\"", "has no radius"},
+           {type, "type = \"revolute\"", "radius"},
            {type, "type = \"knife-edge\"", "a knife-edge has no radius"},
            {"radius = 0.3\naxis = [0, 1, 0]", "radius = 0.3\naxis = [0, 1, 0]\nnormal = [0, 0]",
             "m.toml:16: joint[0].normal"},

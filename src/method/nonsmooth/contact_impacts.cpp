@@ -42,7 +42,7 @@ namespace hinge {
 
 namespace {
 
-constexpr int most_sweeps = 100000, most_impacts = 20000, most_rounds = 100;
+constexpr int most_passes = 100000, most_impacts = 20000, most_rounds = 100;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -97,7 +97,7 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   } else {
     const double scale = std::max(u.lpNorm<Eigen::Infinity>(), (W_ * compression).lpNorm<Eigen::Infinity>());
     double change = HUGE_VAL;
-    for (int sweep = 0; sweep < most_sweeps && change > 1e-15 * scale; ++sweep) {
+    for (int sweep = 0; sweep < most_passes && change > 1e-15 * scale; ++sweep) {
       change = 0;
       for (int k = 0; k < n; k += d_) {
         const auto update = [&](int row, double value) {

@@ -109,7 +109,9 @@ bool ContactStep::factor(const double* S, const double* C) {
   std::copy_n(S, S_.size(), S_.data());
   std::copy_n(C, C_.size(), C_.data());
   few_ = few();
-  by_bodies_ = bodies_ && !(few_ && (always_dense_ || m_ > 0 || options_.solver != "auto" || !rows_move_bodies())) &&
+  find_bearings();
+  by_bodies_ = bodies_ && bearings_.empty() &&
+               !(few_ && (always_dense_ || m_ > 0 || options_.solver != "auto" || !rows_move_bodies())) &&
                bodies_->masses(S);
   joints_factored_ = false;
   if (by_bodies_ && (few_ || m_ == 0)) return true;
@@ -186,6 +188,11 @@ bool ContactStep::make_delassus() {
       X_.col(a + row).setZero();
       W_(a + row, a + row) = scale > 0 ? scale : 1;
     }
+  for (const Bearing& b : bearings_)  // of the size of the rows that move
+    for (int row = 1; row < d_; ++row)
+      if (idle_[at(b.row + row)] == 0)
+        for (int other = 0; other < d_; ++other)
+          if (idle_[at(b.row + other)]) W_(b.row + other, b.row + other) = W_(b.row + row, b.row + row);
   return true;
 }
 
@@ -212,7 +219,7 @@ void ContactStep::subtract_drift(double* u) const {
     for (int row = 0; row < d_; ++row) *u++ -= list().drift[at(i * d_ + row)];
 }
 
-bool ContactStep::solve(const double* right, const double* c, const double* w, double* v) {
+bool ContactStep::solve_once(const double* right, const double* c, const double* w, double* v) {
   failure.clear();
   warm_start();
   contact_impulse.assign(at(rows()), 0.0);
@@ -257,6 +264,10 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
     const double scale = std::max(biggest(q.data(), n), biggest(x_.data(), nz_));
     for (int k = 0; k < n; ++k) {
       if (!idle_[at(k)]) continue;
+      if (const double width = bearing_width(k); width >= 0) {
+        q[k] = -W_(k, k) * width;
+        continue;
+      }
       if (k % d_ == 0 && q[k] < -1e-6 * scale) {
         failure = fmt::format(
             "the contact {} closes, and no force there can stop it: joints or motors prescribe this motion; let one of "
@@ -315,6 +326,7 @@ bool ContactStep::solve_many(const double* right, const double* c, const double*
     p.w.resize(p.rows());
     std::copy_n(w, rows(), p.w.data());
     std::copy_n(c, m_, p.w.data() + rows());
+    for (const Bearing& b : bearings_) p.w[b.row] = -light * light * b.width;
   }
   reaction_ = start_;
   if (joints_factored_) {

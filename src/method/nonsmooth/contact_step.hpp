@@ -18,6 +18,10 @@
 //
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
+//
+// Friction of a joint (body/joint_contacts.hpp) is a contact without a normal row. The velocity of its own that this
+// row gets is a (r_N - n), so that r_N = n and the cone is as wide as the joint's impulses say, n(s); solves follow
+// each other until n is that of the solution.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +40,8 @@
 #include "solve/newton/convergence.hpp"
 
 namespace hinge {
+
+struct JointContact;
 
 class ContactStep {
  public:
@@ -151,6 +157,10 @@ class ContactStep {
   bool close_joints(const double* right, const double* c, double* v);
   bool rows_move_bodies() const;
   bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
+  bool solve_once(const double* right, const double* c, const double* w, double* v);
+  void find_bearings();
+  double width_of(const JointContact& joint) const;
+  double bearing_width(int row) const;
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
@@ -196,6 +206,12 @@ class ContactStep {
   std::vector<char> last_struck_, struck_;
   std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
   double contact_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
+  struct Bearing {  // a joint with friction: its normal row among those of active contacts, and n
+    int row;
+    const JointContact* joint;
+    double width;
+  };
+  std::vector<Bearing> bearings_;
   double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
   const std::vector<double>* end_drift_ = nullptr;
 };

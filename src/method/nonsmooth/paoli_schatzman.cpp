@@ -83,6 +83,7 @@ bool PaoliSchatzman::solve(const State& state, double h) {
     for (int k = 0; k < n_; ++k) y1_[at(k)] = state.y[at(k)] + h * v1_[at(k)];
   };
   std::copy(v0_.begin(), v0_.end(), v1_.begin());
+  contacts_.step_length(h);
   ++counters_.factorisations;
   if (!contacts_.factor(M_.data(), C_.data())) return false;
   std::fill(right_.begin(), right_.end(), 0.0);

@@ -120,7 +120,7 @@ void BodyScene::add_contacts(const ContactImpulses& impulses, SceneFrame& out) c
   const auto d = static_cast<std::size_t>(list.dimension);
   for (std::size_t i = 0; i < static_cast<std::size_t>(list.count); ++i) {
     const double* r = impulses.impulse.data() + d * i;
-    if (!(r[0] > 0)) continue;
+    if (!(r[0] > 0) || JointContacts::has(list.key[i])) continue;
     Vector3d force = Vector3d::Zero();
     for (std::size_t k = 0; k < d; ++k)
       force += r[k] / impulses.step * Eigen::Map<const Vector3d>(list.frame.data() + 9 * i + 3 * k);

@@ -187,6 +187,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
   for (int i = 0; i < count; ++i) {
     const ContactList& list = contacts->contacts;
     const auto at = static_cast<std::size_t>(i), d = static_cast<std::size_t>(list.dimension);
+    if (JointContacts::has(list.key[at])) continue;
     const double* r = contacts->impulse.data() + d * at;
     Vector3d f = Vector3d::Zero();
     for (std::size_t k = 0; k < d; ++k)

@@ -1,0 +1,156 @@
+// The forces that joints exert, from the multipliers of their rows: with V = psi.g of the rows of one joint
+//
+//   F = -V_x,   R^T T = -(V_q q'_omega)^T                                   on a body, about its centre of mass
+//   T_P = T - (P - x) x F                                                   about the point P of the joint
+//
+// g depends on how b is placed against a alone, so that what acts on a is the same with the other sign.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "body/multibody_parts.hpp"
+#include "expression/derivative.hpp"
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+std::vector<Node> nodes(const Vector& v, std::size_t count, Graph& graph) {
+  std::vector<Node> list;
+  for (std::size_t k = 0; k < count; ++k) list.push_back(v[k].node_in(graph));
+  return list;
+}
+
+Vector down(const Expression& f, const std::vector<Node>& by) {
+  Vector out;
+  for (const Node n : gradient(*f.graph(), f.node_in(*f.graph()), by)) out.push_back(-Expression(f.graph(), n));
+  return out;
+}
+
+// Along the axes of the body, in space; in the plane about e3.
+Vector torque_in_space(const Vector& own, const PlacedBody& body, bool plane) {
+  if (plane) return {0.0, 0.0, own[0]};
+  return own[0] * body.frame.axes[0] + own[1] * body.frame.axes[1] + own[2] * body.frame.axes[2];
+}
+
+Vector with_three(Vector v) {
+  while (v.size() < 3) v.push_back(0.0);
+  return v;
+}
+
+}  // namespace
+
+Wrench wrench_of(const Expression& potential, const PlacedBody& body, bool plane) {
+  const Vector zero{0.0, 0.0, 0.0};
+  if (body.number < 0 || !potential.graph()) return {zero, zero};
+  Graph& graph = *potential.graph();
+  const Vector force = with_three(down(potential, nodes(body.frame.x, plane ? 2 : 3, graph)));
+  const Vector by_rotation = down(potential, nodes(body.y_rotation, body.y_rotation.size(), graph));
+  if (plane) return {force, torque_in_space(by_rotation, body, true)};
+  // -V_q q' is linear in the spin
+  const Expression power = -dot(by_rotation, quaternion_rate(body.y_rotation, body.z_spin));
+  if (!power.graph()) return {force, zero};
+  return {force, torque_in_space(down(power, nodes(body.z_spin, 3, graph)), body, false)};
+}
+
+Wrench drag_of(const Expression& dissipation, const PlacedBody& body, bool plane) {
+  const Vector zero{0.0, 0.0, 0.0};
+  if (body.number < 0 || !dissipation.graph()) return {zero, zero};
+  Graph& graph = *dissipation.graph();
+  return {with_three(down(dissipation, nodes(body.frame.x_rate, plane ? 2 : 3, graph))),
+          torque_in_space(down(dissipation, nodes(body.z_spin, body.z_spin.size(), graph)), body, plane)};
+}
+
+void Multibody::Parts::apply(PlacedBody& body, const Wrench& wrench) {
+  if (body.number < 0) return;
+  body.force = body.force + wrench.force;
+  body.torque = body.torque + wrench.torque;
+}
+
+const std::vector<Expression>& Multibody::multipliers() const {
+  std::vector<Expression>& psi = parts_->multipliers;
+  while (psi.size() < constraints_.size())
+    psi.emplace_back(graph_, graph_->variable(fmt::format("psi[{}]", psi.size())));
+  return psi;
+}
+
+namespace {
+
+// On b, about b's point of the joint.
+Wrench reaction_of(const PlacedJoint& joint, const std::vector<Expression>& psi, const PlacedBody& a,
+                   const PlacedBody& b, bool plane) {
+  Expression potential = 0.0;
+  for (std::size_t k = 0; k < joint.held.size(); ++k)
+    potential += psi[static_cast<std::size_t>(joint.first_row) + k] * joint.held[k];
+  const bool on_b = b.number >= 0;
+  const PlacedBody& body = on_b ? b : a;
+  Wrench w = wrench_of(potential, body, plane);
+  w.torque = w.torque - cross(joint.equations.point_b - body.frame.x, w.force);
+  return on_b ? w : Wrench{-w.force, -w.torque};
+}
+
+}  // namespace
+
+Vector Multibody::joint_force(const std::string& name) {
+  const PlacedJoint& j = parts_->joint(name);
+  const bool plane = parts_->dimension == 2;
+  const Wrench w = reaction_of(j, multipliers(), parts_->at(j.options.a, "a"), parts_->at(j.options.b, "b"), plane);
+  return w.force.segment(0, plane ? 2 : 3);
+}
+
+Vector Multibody::joint_torque(const std::string& name) {
+  const PlacedJoint& j = parts_->joint(name);
+  const bool plane = parts_->dimension == 2;
+  const Wrench w = reaction_of(j, multipliers(), parts_->at(j.options.a, "a"), parts_->at(j.options.b, "b"), plane);
+  return plane ? Vector{w.torque[2]} : w.torque;
+}
+
+Expression Multibody::motor_effort(const std::string& name) {
+  const PlacedJoint& j = parts_->joint(name);
+  if (!j.motor) throw BodyError("name", fmt::format("joint '{}' has no motor", name));
+  if (j.motor_row < 0) return *j.motor;
+  return -(multipliers()[static_cast<std::size_t>(j.motor_row)] * *j.motor);
+}
+
+Vector Multibody::contact_force(const std::string& name) {
+  Parts& s = *parts_;
+  s.find(name, "name");
+  Vector force;
+  const auto found = std::find_if(s.contact_forces.begin(), s.contact_forces.end(),
+                                  [&](const BodyContactForce& f) { return f.body == name; });
+  if (found == s.contact_forces.end()) {
+    BodyContactForce made{name, {}};
+    for (int k = 0; k < s.dimension; ++k)
+      made.variables.push_back(graph_->variable(fmt::format("{}_contact_force[{}]", name, k)));
+    for (const Node n : made.variables) force.push_back({graph_, n});
+    s.contact_forces.push_back(std::move(made));
+  } else {
+    for (const Node n : found->variables) force.push_back({graph_, n});
+  }
+  return force;
+}
+
+Expression Multibody::multiplier(const std::string& name) {
+  for (const NamedRows& rows : parts_->named_rows)
+    if (rows.name == name) return multipliers()[static_cast<std::size_t>(rows.row)];
+  throw BodyError("name", fmt::format("there is no constraint '{}'", name));
+}
+
+std::vector<Multibody::Force> Multibody::forces() const {
+  std::vector<Force> list;
+  for (const PlacedJoint& j : parts_->joints) {
+    if (!j.named) continue;
+    list.push_back({j.options.name, "force"});
+    list.push_back({j.options.name, "torque"});
+    if (j.motor) list.push_back({j.options.name, j.motor_turns ? "motor_torque" : "motor_force"});
+  }
+  for (const PlacedSpring& spring : parts_->springs)
+    if (!spring.name.empty()) list.push_back({spring.name, "tension"});
+  for (const NamedRows& rows : parts_->named_rows) list.push_back({rows.name, "multiplier"});
+  for (const PlacedBody& body : parts_->bodies)
+    if (!body.options.shapes.empty() && body.options.collide) list.push_back({body.options.name, "contact_force"});
+  return list;
+}
+
+}  // namespace hinge
