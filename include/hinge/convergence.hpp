@@ -41,6 +41,8 @@ struct Reference {
   double step = 0;            ///< of the method
   Second second = Second::z;  ///< what `z` holds: z itself, or v(t, y, z), or p(t, y, z)
   std::vector<double> y, z, psi;
+  StateErrors own_error{};            ///< of y, z and psi, as estimated; empty where nothing is known about it
+  std::vector<std::string> doubts{};  ///< a sentence each
 };
 
 /// The exact solution at t. An InputError where it is no finite number.

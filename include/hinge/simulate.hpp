@@ -143,6 +143,14 @@ std::ostream& operator<<(std::ostream& out, const Report& report);
 class Run;
 
 /// A system with a method, on its way from a start. One thread at a time; many of them may share a system.
+/// A file from which a run that was interrupted can go on. Where there is one, the method starts anew after every so
+/// many steps, in the same way whether the run is interrupted or not; the file has the last such place.
+struct Checkpoints {
+  std::string path;     ///< replaced as a whole: what is there is complete
+  double seconds = 60;  ///< of wall time from one writing to the next
+  long steps = 1000;
+};
+
 class Simulation {
  public:
   Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options);
@@ -171,6 +179,11 @@ class Simulation {
   /// start(); several are called in their order.
   void on_row(std::function<void(const Row&)> callback);
 
+  /// Before start() or resume().
+  void keep_checkpoints(Checkpoints checkpoints);
+  /// In the place of start(): goes on where the file was written, with the same model and method, as the run would have
+  /// gone on that wrote it, bit for bit. Throws InputError where the file is of another model or version.
+  void resume(const std::string& checkpoint);
   /// Checks (or makes) the initial values consistent and computes the initial multipliers.
   void start(const Start& initial);
   /// One step; with steps of given length the k-th ends at start + k h, where the start may be an event. Throws

@@ -31,42 +31,43 @@ const char* kind_name(SystemKind kind) {
   return "";
 }
 
-void print_vector(const char* symbol, const std::vector<Node>& nodes, const Graph& graph) {
+void print_vector(std::ostream& out, const char* symbol, const std::vector<Node>& nodes, const Graph& graph) {
   constexpr std::size_t most = 12;
   for (std::size_t k = 0; k < std::min(nodes.size(), most); ++k)
-    std::cout << fmt::format("  {}[{}] = {}\n", symbol, k, to_text(graph, nodes[k], 90));
-  if (nodes.size() > most) std::cout << fmt::format("  ... {} more\n", nodes.size() - most);
+    out << fmt::format("  {}[{}] = {}\n", symbol, k, to_text(graph, nodes[k], 90));
+  if (nodes.size() > most) out << fmt::format("  ... {} more\n", nodes.size() - most);
 }
 
-void print_equations(const System& system) {
+void print_equations(std::ostream& out, const System& system) {
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic || symbolic->ny() == 0) return;
   const Equations& eq = symbolic->equations();
-  std::cout << fmt::format("\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v{}\n",
-                           system.nw() > 0 ? ",  0 = w" : "");
-  print_vector("v", eq.v, *eq.graph);
-  print_vector("p", eq.p, *eq.graph);
-  print_vector("f", eq.f, *eq.graph);
-  if (system.nrates() > 0) print_vector("r", eq.r, *eq.graph);
-  if (system.ng() > 0) print_vector("g", eq.g, *eq.graph);
-  if (system.nw() > 0) print_vector("w", eq.w, *eq.graph);
+  out << fmt::format("\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v{}\n",
+                     system.nw() > 0 ? ",  0 = w" : "");
+  print_vector(out, "v", eq.v, *eq.graph);
+  print_vector(out, "p", eq.p, *eq.graph);
+  print_vector(out, "f", eq.f, *eq.graph);
+  if (system.nrates() > 0) print_vector(out, "r", eq.r, *eq.graph);
+  if (system.ng() > 0) print_vector(out, "g", eq.g, *eq.graph);
+  if (system.nw() > 0) print_vector(out, "w", eq.w, *eq.graph);
 }
 
-void print_structure(const System& system) {
-  std::cout << "\nStructure\n";
+void print_structure(std::ostream& out, const System& system) {
+  out << "\nStructure\n";
   for (const auto& [what, q] : {std::pair{"mass matrix p_z", Q::momentum_z},
                                 {"constraint gradient G", Q::constraint_y},
                                 {"force by position f_y", Q::force_y},
                                 {"force by velocity f_z", Q::force_z}}) {
     const Pattern& p = system.pattern(q);
     const char* const remark = p.empty() ? " (zero)" : system.is_constant(q) ? " (constant)" : "";
-    print_line(what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
+    print_line(out, what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
   }
-  print_line("reaction", system.nrates() == 0                    ? "none"
-                         : system.structure().reaction_is_linear ? "linear in the multipliers"
-                         : system.structure().reaction_is_affine ? "affine in the multipliers"
-                                                                 : "nonlinear in the multipliers");
-  print_line("energy", system.structure().has_energy ? "yes" : "no");
+  print_line(out, "reaction",
+             system.nrates() == 0                    ? "none"
+             : system.structure().reaction_is_linear ? "linear in the multipliers"
+             : system.structure().reaction_is_affine ? "affine in the multipliers"
+                                                     : "nonlinear in the multipliers");
+  print_line(out, "energy", system.structure().has_energy ? "yes" : "no");
 }
 
 // Which levels of the constraints the method keeps.
@@ -79,7 +80,7 @@ std::string levels(const MethodChoice& method) {
   return "";
 }
 
-void print_contacts(const System& system, const State& start) {
+void print_contacts(std::ostream& out, const System& system, const State& start) {
   const auto finder = system.contact_finder();
   if (!finder) return;
   constexpr int most = 12;
@@ -95,107 +96,112 @@ void print_contacts(const System& system, const State& start) {
                         finder->name(key)));
   const double closed = 1e-9 * finder->length_scale();
   const auto count = std::count_if(list.gap.begin(), list.gap.end(), [&](double gap) { return gap <= closed; });
-  std::cout << fmt::format("\nContacts    {}{}, {} closed; {} rows each\n", list.count, bodies ? " nearby" : "", count,
-                           list.dimension);
+  out << fmt::format("\nContacts    {}{}, {} closed; {} rows each\n", list.count, bodies ? " nearby" : "", count,
+                     list.dimension);
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::min(list.count, most)); ++i)
-    std::cout << fmt::format("  {:<26} gap {:<12.6g} restitution {:g}, friction {:g}{}\n", finder->name(list.key[i]),
-                             list.gap[i], list.restitution[i], list.friction[i],
-                             list.gap[i] <= closed ? "  closed" : "");
-  if (list.count > most) std::cout << fmt::format("  ... {} more\n", list.count - most);
+    out << fmt::format("  {:<26} gap {:<12.6g} restitution {:g}, friction {:g}{}\n", finder->name(list.key[i]),
+                       list.gap[i], list.restitution[i], list.friction[i], list.gap[i] <= closed ? "  closed" : "");
+  if (list.count > most) out << fmt::format("  ... {} more\n", list.count - most);
 }
 
-void print_integrable(const System& system, double t, const std::vector<double>& position) {
+void print_integrable(std::ostream& out, const System& system, double t, const std::vector<double>& position) {
   if (system.nw() == 0) return;
   const IntegrableRates found = integrable_rates(system, t, position);
-  print_line("velocity constraints", !found.tested      ? "not tested for whether they are integrable"
-                                     : found.count == 0 ? "not integrable: nonholonomic"
-                                                        : "integrable");
+  print_line(out, "velocity constraints",
+             !found.tested      ? "not tested for whether they are integrable"
+             : found.count == 0 ? "not integrable: nonholonomic"
+                                : "integrable");
 }
 
 // Names of forces, in lines of about 100 columns.
-void print_forces(const std::vector<std::string>& names) {
+void print_forces(std::ostream& out, const std::vector<std::string>& names) {
   if (names.empty()) return;
   constexpr std::size_t most = 60, width = 96;
-  std::cout << "\nForces      for [output] quantities and events\n";
+  out << "\nForces      for [output] quantities and events\n";
   std::string line;
   for (std::size_t k = 0; k < std::min(names.size(), most); ++k) {
     if (!line.empty() && line.size() + names[k].size() > width) {
-      std::cout << "  " << line << '\n';
+      out << "  " << line << '\n';
       line.clear();
     }
     line += (line.empty() ? "" : " ") + names[k];
   }
-  std::cout << "  " << line << '\n';
-  if (names.size() > most) std::cout << fmt::format("  ... {} more\n", names.size() - most);
+  out << "  " << line << '\n';
+  if (names.size() > most) out << fmt::format("  ... {} more\n", names.size() - most);
 }
 
 }  // namespace
 
-void print_line(const std::string& what, const std::string& text) {
-  std::cout << fmt::format("  {:<26} {}\n", what, text);
+void print_line(std::ostream& out, const std::string& what, const std::string& text) {
+  out << fmt::format("  {:<26} {}\n", what, text);
 }
 
-void print_start(const std::vector<std::string>& remarks) {
+void print_start(std::ostream& out, const std::vector<std::string>& remarks) {
   const bool changed = std::any_of(remarks.begin(), remarks.end(),
                                    [](const std::string& r) { return r.rfind("initial values changed", 0) == 0; });
-  print_line("initial values", changed ? "inconsistent as given; the nearest consistent ones are used" : "consistent");
-  for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
+  print_line(out, "initial values",
+             changed ? "inconsistent as given; the nearest consistent ones are used" : "consistent");
+  for (const std::string& remark : remarks) out << "  " << remark << '\n';
 }
 
 int check(const std::string& path, const std::vector<Override>& overrides) {
-  const Model model = load_model(path, overrides);
+  return check(load_model(path, overrides), std::cout, std::cerr);
+}
+
+int check(const Model& model, std::ostream& out, std::ostream& complaints) {
   const System& system = *model.system;
   const Layout& layout = system.layout();
-  if (layout.kind == SystemKind::dae) return check_dae(model);
-  std::cout << model.title << '\n'
-            << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
-                           layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s")
-            << (system.nw() == 0 ? ""
-                                 : fmt::format("{} velocity constraint{}\n", system.nw(), system.nw() == 1 ? "" : "s"));
-  print_equations(system);
-  print_structure(system);
+  if (layout.kind == SystemKind::dae) return check_dae(model, out);
+  out << model.title << '\n'
+      << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
+                     layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s")
+      << (system.nw() == 0 ? "" : fmt::format("{} velocity constraint{}\n", system.nw(), system.nw() == 1 ? "" : "s"));
+  print_equations(out, system);
+  print_structure(out, system);
 
   const MethodChoice method = model.choice.specialised(system, model.simulation.steps());
-  std::vector<double> still(static_cast<std::size_t>(layout.nz), 0.0);
-  const std::vector<double>& given = model.start.velocity;
-  const ConstraintRank rank = constraint_rank(system, model.simulation.start, model.start.position.data(),
-                                              given.size() == still.size() ? given.data() : still.data());
-  std::cout << "\nAt the initial position\n";
-  print_line(system.nw() > 0 ? "rank of G and w_z" : "rank of G", fmt::format("{} of {}", rank.rank, rank.constraints));
-  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
-  print_line("degrees of freedom", system.nw() == 0 ? fmt::format("{}", velocities - rank.rank)
-                                                    : fmt::format("{} of velocities, {} of positions",
-                                                                  velocities - rank.rank, velocities - system.ng()));
-  print_line("index", system.nrates() == 0 ? "0 (an ordinary differential equation)"
-                      : system.ng() == 0   ? "2 as written; " + method.info.name + " keeps the velocity constraints"
-                                           : "3 as written" + levels(method));
-  print_integrable(system, model.simulation.start, model.start.position);
+  out << "\nAt the initial position\n";
   std::vector<std::string> remarks;
   const State start =
       located(model, [&] { return consistent_start(system, model.simulation.start, model.start, &remarks); });
-  print_start(remarks);
+  const ConstraintRank rank = constraint_rank(system, start.t, start.y.data(), start.z.data());
+  print_line(out, system.nw() > 0 ? "rank of G and w_z" : "rank of G",
+             fmt::format("{} of {}{}", rank.rank, rank.constraints, rank.full() ? "" : ": dependent rows"));
+  for (std::size_t k = 0; k < rank.dependent.size() && k < 12; ++k)
+    out << "    " << layout.constraints[static_cast<std::size_t>(rank.dependent[k].constraint)] << '\n';
+  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
+  print_line(out, "degrees of freedom",
+             system.nw() == 0
+                 ? fmt::format("{}", velocities - rank.rank)
+                 : fmt::format("{} of velocities, {} of positions", velocities - rank.rank, velocities - system.ng()));
+  print_line(out, "index",
+             system.nrates() == 0 ? "0 (an ordinary differential equation)"
+             : system.ng() == 0   ? "2 as written; " + method.info.name + " keeps the velocity constraints"
+                                  : "3 as written" + levels(method));
+  print_integrable(out, system, start.t, start.y);
+  print_start(out, remarks);
   if (!start.psi.empty()) {
     std::string list;
     for (std::size_t k = 0; k < std::min<std::size_t>(start.psi.size(), 6); ++k)
       list += fmt::format("{}{:.10g}", k == 0 ? "" : " ", start.psi[k]);
-    print_line("initial multipliers", list + (start.psi.size() > 6 ? " ..." : ""));
+    print_line(out, "initial multipliers", list + (start.psi.size() > 6 ? " ..." : ""));
   }
   if (system.structure().has_energy) {
     const auto e = system.evaluation({Q::energy});
     e->at(start.t, start.y.data(), start.z.data(), start.psi.data());
-    print_line("energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
+    print_line(out, "energy", fmt::format("{:.12g}", *(*e)[Q::energy]));
   }
-  located(model, [&] { print_contacts(system, start); });
-  print_forces(model.forces);
+  located(model, [&] { print_contacts(out, system, start); });
+  print_forces(out, model.forces);
   located(model, [&] { method.bind(model.system, model.simulation.solver, model.simulation.steps()); });
-  std::cout << fmt::format("\nMethod      {}\n", method.description);
-  for (const std::string& fact : method.facts) std::cout << "  " << fact << '\n';
+  out << fmt::format("\nMethod      {}\n", method.description);
+  for (const std::string& fact : method.facts) out << "  " << fact << '\n';
   for (const auto* more : {&method.system_facts, &method.details})
     if (*more)
-      for (const std::string& fact : (*more)(system)) std::cout << "  " << fact << '\n';
+      for (const std::string& fact : (*more)(system)) out << "  " << fact << '\n';
   if (method.warnings)
     for (const std::string& warning : method.warnings(system))
-      std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
+      complaints << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   return done;
 }
 

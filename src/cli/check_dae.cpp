@@ -1,6 +1,6 @@
 // hinge check for F(t, x, x') = 0: what kind of DAE it is.
 #include <algorithm>
-#include <iostream>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <Eigen/Core>
@@ -38,43 +38,45 @@ int rate_rank(const SymbolicSystem& system, const State& s) {
   return static_cast<int>(PivotedQr(a, 1e-11).rank());
 }
 
-void print_structure(const DaeStructure& s) {
+void print_structure(std::ostream& out, const DaeStructure& s) {
   std::vector<int> differential, algebraic;
   for (int j = 0; j < s.size(); ++j) (s.differential[at(j)] ? differential : algebraic).push_back(j);
   const int index = s.index();
-  print_line("structural index", fmt::format("{}{}{}", index, s.combinations.empty() ? "" : ", as combined below",
-                                             index == 0   ? " (an ordinary differential equation)"
-                                             : index <= 2 ? ""
-                                                          : ": integrated through the derivative array"));
-  print_line("degrees of freedom", fmt::format("{}", s.degrees_of_freedom()));
-  print_line("differential unknowns", differential.empty() ? "none" : s.unknown_list(differential, 12));
-  print_line("algebraic unknowns", algebraic.empty() ? "none" : s.unknown_list(algebraic, 12));
-  for (const std::string& combination : s.combinations) print_line("equations combined", combination);
+  print_line(out, "structural index",
+             fmt::format("{}{}{}", index, s.combinations.empty() ? "" : ", as combined below",
+                         index == 0   ? " (an ordinary differential equation)"
+                         : index <= 2 ? ""
+                                      : ": integrated through the derivative array"));
+  print_line(out, "degrees of freedom", fmt::format("{}", s.degrees_of_freedom()));
+  print_line(out, "differential unknowns", differential.empty() ? "none" : s.unknown_list(differential, 12));
+  print_line(out, "algebraic unknowns", algebraic.empty() ? "none" : s.unknown_list(algebraic, 12));
+  for (const std::string& combination : s.combinations) print_line(out, "equations combined", combination);
   std::size_t largest = 0;
   for (const auto& block : s.blocks) largest = std::max(largest, block.size());
-  print_line("blocks",
+  print_line(out, "blocks",
              fmt::format("{}, the largest with {} unknown{}", s.blocks.size(), largest, largest == 1 ? "" : "s"));
   if (!s.regular && !s.singular.empty())
-    print_line("system Jacobian",
+    print_line(out, "system Jacobian",
                fmt::format("singular: {}; the index may be higher than the structural one", s.singular));
 }
 
-void print_pencil(const LinearPencil& p) {
-  if (!p.regular) return print_line("linear, constant", "a singular pencil: no value of c makes c E + H regular");
-  print_line("linear, constant", fmt::format("nilpotency index {}, {} finite eigenvalue{}", p.index,
-                                             p.eigenvalues.size(), p.eigenvalues.size() == 1 ? "" : "s"));
+void print_pencil(std::ostream& out, const LinearPencil& p) {
+  if (!p.regular) return print_line(out, "linear, constant", "a singular pencil: no value of c makes c E + H regular");
+  print_line(out, "linear, constant",
+             fmt::format("nilpotency index {}, {} finite eigenvalue{}", p.index, p.eigenvalues.size(),
+                         p.eigenvalues.size() == 1 ? "" : "s"));
   constexpr std::size_t most = 8;
   for (std::size_t k = 0; k < std::min(p.eigenvalues.size(), most); ++k) {
     const auto z = p.eigenvalues[k];
-    print_line(k == 0 ? "finite eigenvalues" : "",
+    print_line(out, k == 0 ? "finite eigenvalues" : "",
                z.imag() == 0
                    ? fmt::format("{:.10g}", z.real())
                    : fmt::format("{:.10g} {} {:.10g} i", z.real(), z.imag() < 0 ? '-' : '+', std::abs(z.imag())));
   }
-  if (p.eigenvalues.size() > most) print_line("", fmt::format("... {} more", p.eigenvalues.size() - most));
+  if (p.eigenvalues.size() > most) print_line(out, "", fmt::format("... {} more", p.eigenvalues.size() - most));
 }
 
-void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const State& start) {
+void print_hidden(std::ostream& out, const SymbolicSystem& system, const DaeStructure& s, const State& start) {
   std::string from;
   int listed = 0, more = 0;
   for (int i = 0; i < s.size(); ++i) {
@@ -85,22 +87,21 @@ void print_hidden(const SymbolicSystem& system, const DaeStructure& s, const Sta
       from += fmt::format("\n    equation {}, differentiated {}", s.names[at(i)], times(s.c[at(i)]));
   }
   if (more > 0) from += fmt::format("\n    and {} more", more);
-  if (listed == 0) return print_line("hidden constraints", "none");
-  if (s.size() > 500 || !s.regular) return print_line("hidden constraints", "from" + from);
+  if (listed == 0) return print_line(out, "hidden constraints", "none");
+  if (s.size() > 500 || !s.regular) return print_line(out, "hidden constraints", "from" + from);
   const int count = std::max(0, rate_rank(system, start) - s.degrees_of_freedom());
   if (count > 0)
-    print_line("hidden constraints", fmt::format("{}, from{}", count, from));
+    print_line(out, "hidden constraints", fmt::format("{}, from{}", count, from));
   else
-    print_line("hidden constraints", "none; all x' are known from" + from);
+    print_line(out, "hidden constraints", "none; all x' are known from" + from);
 }
 
 // With complementarity pairs: what they are, and in which mode the motion starts.
-int check_pairs(const Model& model, const SymbolicSystem& system) {
+int check_pairs(std::ostream& out, const Model& model, const SymbolicSystem& system) {
   const Equations& eq = system.equations();
-  std::cout << "\nComplementarity pairs\n";
+  out << "\nComplementarity pairs\n";
   for (const auto& pair : eq.pairs)
-    std::cout << fmt::format("  0 <= {}  _|_  {} >= 0\n", to_text(*eq.graph, pair.a, 50),
-                             to_text(*eq.graph, pair.b, 50));
+    out << fmt::format("  0 <= {}  _|_  {} >= 0\n", to_text(*eq.graph, pair.a, 50), to_text(*eq.graph, pair.b, 50));
   std::vector<std::string> remarks;
   const State start = consistent_start(system, model.simulation.start, model.start, &remarks);
   std::vector<Node> functions;
@@ -109,46 +110,47 @@ int check_pairs(const Model& model, const SymbolicSystem& system) {
   std::vector<double> scratch = tape->make_scratch(), value(functions.size());
   const double* const inputs[] = {&start.t, start.y.data(), start.z.data(), nullptr};
   tape->evaluate(inputs, scratch.data(), value.data());
-  std::cout << fmt::format("\nAt the start, t = {:g}\n", start.t);
+  out << fmt::format("\nAt the start, t = {:g}\n", start.t);
   for (std::size_t k = 0; k < eq.pairs.size(); ++k)
-    std::cout << fmt::format("  pair {}: a = {:.6g}, b = {:.6g}\n", k, value[2 * k], value[2 * k + 1]);
-  for (const std::string& remark : remarks) std::cout << "  " << remark << '\n';
-  std::cout << "\nThe index depends on which of each pair vanishes; implicit steps of given length take every mode.\n";
+    out << fmt::format("  pair {}: a = {:.6g}, b = {:.6g}\n", k, value[2 * k], value[2 * k + 1]);
+  for (const std::string& remark : remarks) out << "  " << remark << '\n';
+  out << "\nThe index depends on which of each pair vanishes; implicit steps of given length take every mode.\n";
   return 0;
 }
 
 }  // namespace
 
-int check_dae(const Model& model) {
+int check_dae(const Model& model, std::ostream& out) {
   const auto& system = dynamic_cast<const SymbolicSystem&>(*model.system);
   const Equations& eq = system.equations();
   const int n = system.ny();
-  std::cout << model.title << '\n'
-            << fmt::format("DAE F(t, x, x') = 0: {} unknown{}, {} equation{}\n\nEquations\n", n, n == 1 ? "" : "s",
-                           eq.residual.size(), eq.residual.size() == 1 ? "" : "s");
+  out << model.title << '\n'
+      << fmt::format("DAE F(t, x, x') = 0: {} unknown{}, {} equation{}\n\nEquations\n", n, n == 1 ? "" : "s",
+                     eq.residual.size(), eq.residual.size() == 1 ? "" : "s");
   constexpr int most = 20;
   const int m = static_cast<int>(eq.residual.size());
   for (int i = 0; i < std::min(m, most); ++i)
-    std::cout << fmt::format("  0 = {}\n", to_text(*eq.graph, eq.residual[at(i)], 110));
-  if (m > most) std::cout << fmt::format("  ... {} more\n", m - most);
-  if (!eq.pairs.empty()) return check_pairs(model, system);
+    out << fmt::format("  0 = {}\n", to_text(*eq.graph, eq.residual[at(i)], 110));
+  if (m > most) out << fmt::format("  ... {} more\n", m - most);
+  if (!eq.pairs.empty()) return check_pairs(out, model, system);
   State start{model.simulation.start, model.start.position, model.start.velocity, {}};
   start.z.resize(at(n), 0.0);
-  std::cout << "\nStructure\n";
+  out << "\nStructure\n";
   located(model, [&] {
     const DaeStructure guess = analyse_dae(system, &start);
-    print_structure(guess);
-    if (const auto pencil = linear_pencil(system)) print_pencil(*pencil);
-    std::cout.flush();
+    print_structure(out, guess);
+    if (const auto pencil = linear_pencil(system)) print_pencil(out, *pencil);
+    out.flush();
     std::vector<std::string> remarks;
     start = consistent_start(system, model.simulation.start, model.start, &remarks);
-    print_hidden(system, guess, start);
-    std::cout << "\nAt the initial values\n";
-    print_start(remarks);
+    print_hidden(out, system, guess, start);
+    out << "\nAt the initial values\n";
+    print_start(out, remarks);
   });
   for (int j = 0; j < std::min(n, most); ++j)
-    print_line(system.layout().y_name(j), fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
-  if (n > most) print_line("...", fmt::format("{} more", n - most));
+    print_line(out, system.layout().y_name(j),
+               fmt::format("{:<22.15g} derivative {:.10g}", start.y[at(j)], start.z[at(j)]));
+  if (n > most) print_line(out, "...", fmt::format("{} more", n - most));
   return done;
 }
 

@@ -1,6 +1,7 @@
 // The commands of the program `hinge`.
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ struct RunArguments {
   std::string model, out, report;
   std::vector<Override> overrides;
   bool json = false, quiet = false, condition = false, strict = false, force = false;
+  std::string from, checkpoint, resume;
+  double checkpoint_seconds = 60;
+  long checkpoint_steps = 1000;
 };
 
 /// Of convergence and compare.
@@ -39,6 +43,28 @@ struct PlotArguments {
   bool force = false;
 };
 
+struct ReproduceArguments {
+  std::vector<std::string> ids;  ///< none: all that are quick
+  std::string out, papers;
+  bool list = false, check = false, all = false, json = false, quiet = false;
+};
+
+struct ViewArguments {
+  std::string file;  ///< a model, or a record
+  std::vector<Override> overrides;
+  int port = 0;
+  bool open = false;
+};
+
+struct MovieArguments {
+  std::string file;  ///< a model, or a record
+  std::string out, size = "1280x720", theme = "light";
+  double seconds = 0;  ///< of the film; 0: as long as the motion, but 2 to 10
+  int rate = 30;
+  std::vector<Override> overrides;
+  bool force = false;
+};
+
 struct NewArguments {
   std::string name, kind = "pendulum";
   bool list = false;
@@ -56,17 +82,25 @@ auto located(const Model& model, Action&& action) {
 }
 
 int run(const RunArguments& arguments);
+/// The start of a model from a recorded row, "run.h5:last".
+void start_from_record(const std::string& given, Model& model);
 int convergence(const StudyArguments& arguments);
 int compare(const StudyArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
+int check(const Model& model, std::ostream& out, std::ostream& complaints);
 /// check() for F(t, x, x') = 0; and a line of what it prints: what is meant, and what is known about it.
-int check_dae(const Model& model);
-void print_line(const std::string& what, const std::string& text);
+int check_dae(const Model& model, std::ostream& out);
+void print_line(std::ostream& out, const std::string& what, const std::string& text);
 /// Whether the initial values are consistent, and what was said about them.
-void print_start(const std::vector<std::string>& remarks);
+void print_start(std::ostream& out, const std::vector<std::string>& remarks);
 int list_methods(bool json, const std::string& only = "");
 int contact(const ContactArguments& arguments);
 int plot(const PlotArguments& arguments);
+int reproduce(const ReproduceArguments& arguments);
+int view(const ViewArguments& arguments);
+int movie(const MovieArguments& arguments);
 int new_model(const NewArguments& arguments);
+/// What `hinge new --template` knows.
+std::vector<std::string> template_names();
 
 }  // namespace hinge::cli

@@ -36,14 +36,17 @@ std::vector<double> steps_of(const StudyArguments& arguments, const Model& model
 Reference reference_of(const Study& study, const std::vector<double>& tolerances, const std::vector<double>& steps) {
   // Two digits more than the best run asks for, as far as rounding allows.
   const double tolerance = std::max(*std::min_element(tolerances.begin(), tolerances.end()) / 100, 1e-13);
+  const double smallest = steps.empty() ? study.model.simulation.step : *std::min_element(steps.begin(), steps.end());
   const auto computed = [&](const StudiedMethod& method) {
-    if (method.method.info.can.chosen_steps) return adaptive_reference(study.problem, method, tolerance);
-    const double smallest = steps.empty() ? study.model.simulation.step : *std::min_element(steps.begin(), steps.end());
-    return computed_reference(study.problem, method, reference_step(method.method, smallest));
+    return doubled_reference(study.problem, method, tolerance,
+                             smallest > 0 ? reference_step(method.method, smallest) : 0);
   };
   return study.reference(computed, [&] {
-    const std::string name = default_method(false, true);
-    return computed({name, make_method(name, {})});
+    std::vector<StudiedMethod> candidates = study.methods;
+    const std::string usual = default_method(false, true);
+    if (std::none_of(candidates.begin(), candidates.end(), [&](const StudiedMethod& m) { return m.name == usual; }))
+      candidates.push_back({usual, make_method(usual, {})});
+    return best_reference(study.problem, candidates, tolerance, smallest);
   });
 }
 
@@ -56,32 +59,38 @@ void write_csv(CsvTable& csv, const WorkPrecision& work) {
                fmt::format("{}", p.counters.rejected + p.counters.failed), p.failure.empty() ? "finished" : "failed",
                cell(p.error[0]), cell(p.error[1]), cell(p.error[2]), fmt::format("{}", p.counters.iterations),
                fmt::format("{}", p.counters.evaluations), fmt::format("{}", p.counters.factorisations),
-               fmt::format("{}", p.seconds)});
+               fmt::format("{}", p.seconds), fmt::format("{:d}{:d}{:d}", p.below[0], p.below[1], p.below[2])});
   csv.close();
 }
 
 }  // namespace
 
+WorkPrecision compare_runs(const Study& study, const std::function<void()>& begun,
+                           const ConvergenceProgress& progress) {
+  const std::vector<double> tolerances = tolerances_of(study.arguments), steps = steps_of(study.arguments, study.model);
+  const Reference reference = reference_of(study, tolerances, steps);
+  begun();
+  return located(study.model,
+                 [&] { return compare_methods(study.problem, reference, study.methods, tolerances, steps, progress); });
+}
+
 int compare(const StudyArguments& arguments) {
   const Study study(arguments);
-  const std::vector<double> tolerances = tolerances_of(arguments), steps = steps_of(arguments, study.model);
   StatusLine status(!arguments.json && !arguments.quiet);
   catch_interrupts();
   status.show("computing the reference");
-  const Reference reference = reference_of(study, tolerances, steps);
-  CsvTable csv(arguments,
-               "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
-               "evaluations,factorisations,seconds");
-  const WorkPrecision work = located(study.model, [&] {
-    return compare_methods(
-        study.problem, reference, study.methods, tolerances, steps,
-        [&](const std::string& name, double setting, double t) {
-          status.show(fmt::format("{}, {:g}: t = {:.4g} of {:g}", name, setting, t, study.problem.end));
-          return !stop_asked();
-        });
+  std::optional<CsvTable> csv;
+  const auto open_csv = [&] {
+    csv.emplace(arguments,
+                "method,tolerance,step,steps,rejected,status,error_y,error_z,error_multiplier,newton_iterations,"
+                "evaluations,factorisations,seconds,below_reference");
+  };
+  const WorkPrecision work = compare_runs(study, open_csv, [&](const std::string& name, double setting, double t) {
+    status.show(fmt::format("{}, {:g}: t = {:.4g} of {:g}", name, setting, t, study.problem.end));
+    return !stop_asked();
   });
   status.show("");
-  write_csv(csv, work);
+  write_csv(*csv, work);
   if (arguments.json)
     std::cout << json_text(work, study.model.title) << '\n';
   else if (!arguments.quiet)

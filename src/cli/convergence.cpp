@@ -22,7 +22,7 @@ std::vector<double> steps_of(const StudyArguments& arguments, const Model& model
   return {h, h / 2, h / 4, h / 8};
 }
 
-void refuse_unsuitable(const Study& study) {
+void refuse_unsuitable(const Study& study, std::ostream& complaints) {
   const ConvergenceProblem& problem = study.problem;
   for (const StudiedMethod& m : study.methods) {
     try {
@@ -32,7 +32,7 @@ void refuse_unsuitable(const Study& study) {
     }
     if (!m.method.warnings) continue;
     for (const std::string& warning : m.method.warnings(*problem.system))
-      std::cerr << fmt::format("hinge: warning: {}: {}: {}\n", study.model.path, m.name, warning);
+      complaints << fmt::format("hinge: warning: {}: {}: {}\n", study.model.path, m.name, warning);
   }
 }
 
@@ -82,26 +82,34 @@ int print(const ConvergenceStudy& result, const Model& model, const StudyArgumen
 
 }  // namespace
 
+ConvergenceStudy convergence_runs(const Study& study, std::ostream& complaints, const std::function<void()>& begun,
+                                  const ConvergenceProgress& progress) {
+  const std::vector<double> steps = steps_of(study.arguments, study.model);
+  refuse_unsuitable(study, complaints);
+  const Reference reference = reference_of(study, *std::min_element(steps.begin(), steps.end()));
+  begun();
+  return located(study.model,
+                 [&] { return convergence_study(study.problem, reference, study.methods, steps, progress); });
+}
+
 int convergence(const StudyArguments& arguments) {
   const Study study(arguments);
-  const std::vector<double> steps = steps_of(arguments, study.model);
-  refuse_unsuitable(study);
   StatusLine status(!arguments.json && !arguments.quiet);
   status.show("computing the reference");
-  const Reference reference = reference_of(study, *std::min_element(steps.begin(), steps.end()));
-  CsvTable csv(arguments,
-               "method,step,steps,status,error_y,order_y,error_z,order_z,error_multiplier,order_multiplier,"
-               "newton_iterations,evaluations,seconds");
-  catch_interrupts();
-  const ConvergenceStudy result = located(study.model, [&] {
-    return convergence_study(
-        study.problem, reference, study.methods, steps, [&](const std::string& name, double h, double t) {
-          status.show(fmt::format("{}, step {:g}: t = {:.4g} of {:g}", name, h, t, study.problem.end));
-          return !stop_asked();
-        });
-  });
+  std::optional<CsvTable> csv;
+  const auto begun = [&] {
+    csv.emplace(arguments,
+                "method,step,steps,status,error_y,order_y,error_z,order_z,error_multiplier,order_multiplier,"
+                "newton_iterations,evaluations,seconds");
+    catch_interrupts();
+  };
+  const ConvergenceStudy result =
+      convergence_runs(study, std::cerr, begun, [&](const std::string& name, double h, double t) {
+        status.show(fmt::format("{}, step {:g}: t = {:.4g} of {:g}", name, h, t, study.problem.end));
+        return !stop_asked();
+      });
   status.show("");
-  write_csv(csv, result);
+  write_csv(*csv, result);
   return print(result, study.model, arguments);
 }
 

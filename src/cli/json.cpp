@@ -95,6 +95,8 @@ Json reference_json(const Reference& r) {
                                                          : "file"},
             {"description", r.description}};
   if (r.kind == Reference::Kind::method && r.step > 0) j["step"] = r.step;
+  if (const Json own = errors_json(r.own_error); !own.empty()) j["own_error"] = own;
+  if (!r.doubts.empty()) j["doubts"] = r.doubts;
   return j;
 }
 
@@ -106,6 +108,8 @@ Json work_json(const WorkPoint& p) {
   j["steps"] = p.steps;
   j["rejected"] = p.counters.rejected + p.counters.failed;
   j["error"] = errors_json(p.error);
+  for (std::size_t k = 0; k < 3; ++k)
+    if (p.below[k]) j["below_reference"].push_back(part_keys[k]);
   j["newton_iterations"] = p.counters.iterations;
   j["evaluations"] = p.counters.evaluations;
   j["factorisations"] = p.counters.factorisations;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/command_info.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "expression/suggest.hpp"
@@ -64,6 +65,34 @@ const char* const plot_help =
     "  hinge plot rattle.csv gauss.csv --y 'q[0]' --out both.svg\n"
     "  hinge plot examples/pendulum.toml --x 'q[0]' --y 'q[1]' --out orbit.svg\n";
 
+const char* const reproduce_help =
+    "An ID is a figure, as in spark/6.1, or a paper, as in spark; without one all are computed that do not take "
+    "minutes.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge reproduce --list\n"
+    "  hinge reproduce euler/4.1\n"
+    "  hinge reproduce --out gallery --check\n"
+    "\n"
+    "Exit status: 0 done (with --check: and every claim holds), 1 a claim fails, 2 the input is wrong.\n";
+
+const char* const view_help =
+    "Listens on 127.0.0.1 only, and answers only to the address that it prints, which has a secret in it. Nothing is\n"
+    "written. A record that is still being written is followed if it is CSV; HDF5 is locked until its run ends.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge view examples/slider-crank.toml\n"
+    "  hinge view run.h5 --open\n"
+    "\n"
+    "Ctrl-C ends it. Exit status: 0 done, 2 the input is wrong.\n";
+
+const char* const movie_help =
+    "The pictures are drawn by Chromium without a window, films are packed by ffmpeg; what is missing is said.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge movie examples/four-bar.toml --out four-bar.mp4\n"
+    "  hinge movie run.h5 --out frames/ --rate 10 --size 640x480 --theme dark\n";
+
 const char* const contact_help =
     "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
     "profiles.\n"
@@ -108,21 +137,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, const std
     if (!arguments.empty() && sub->get_name() == arguments[0]) command = sub;
   }
   if (arguments.empty())
-    return "which command? There are new, plot, run, check, convergence, compare, contact and methods, as in: hinge "
-           "run "
-           "MODEL "
-           "(hinge --help says more)";
+    return fmt::format("which command? There are {}, as in: hinge run MODEL (hinge --help says more)",
+                       fmt::join(commands, ", "));
   if (!command) {
     const std::string near = hinge::nearest_name(arguments[0], commands);
     const bool file = arguments[0].find(".toml") != std::string::npos;
-    return fmt::format(
-        "there is no command '{}'{} the commands are new, plot, run, check, convergence, compare, contact and methods "
-        "(hinge "
-        "--help says more)",
-        arguments[0],
-        file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
-        : near.empty() ? ";"
-                       : fmt::format(", did you mean '{}'?", near));
+    return fmt::format("there is no command '{}'{} the commands are {} (hinge --help says more)", arguments[0],
+                       file           ? fmt::format(", did you mean 'hinge run {}'?", arguments[0])
+                       : near.empty() ? ";"
+                                      : fmt::format(", did you mean '{}'?", near),
+                       fmt::join(commands, ", "));
   }
   std::vector<std::string> options;
   for (const CLI::Option* o : command->get_options())
@@ -203,6 +227,46 @@ CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
   return command;
 }
 
+CLI::App* add_view(CLI::App& app, hinge::cli::ViewArguments& a) {
+  auto* command =
+      app.add_subcommand("view", "Serve the report page of a run in progress, to change values and run again");
+  command->footer(view_help);
+  command->add_option("FILE", a.file, "a model (.toml), which is run, or the record of a run (.h5, .csv)")->required();
+  command->add_option("--port", a.port, "on 127.0.0.1; default: any that is free");
+  command->add_flag("--open", a.open, "also open the page, by xdg-open");
+  return command;
+}
+
+CLI::App* add_movie(CLI::App& app, hinge::cli::MovieArguments& a) {
+  auto* command = app.add_subcommand("movie", "A film of the motion, drawn as on the report page");
+  command->footer(movie_help);
+  command->add_option("FILE", a.file, "a model (.toml), which is run first, or the record of a run (.h5, .csv)")
+      ->required();
+  command->add_option("--out", a.out, "the film: FILE.mp4, FILE.webm or FILE.gif, or a folder of pictures")->required();
+  command->add_option("--seconds", a.seconds, "of the film; default: those of the motion, from 2 to 10");
+  command->add_option("--rate", a.rate, "pictures per second; default 30");
+  command->add_option("--size", a.size, "of the pictures; default 1280x720");
+  command->add_option("--theme", a.theme, "light (the default) or dark");
+  command->add_flag("--force", a.force, "overwrite a file of this name");
+  return command;
+}
+
+// What is declared here, for shells and for the manual.
+std::vector<hinge::cli::CommandInfo> infos_of(const CLI::App& app) {
+  std::vector<hinge::cli::CommandInfo> all;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    hinge::cli::CommandInfo info{command->get_name(), command->get_description(), command->get_footer(), {}};
+    for (const CLI::Option* o : command->get_options()) {
+      const bool by_place = o->get_positional();
+      if (o->check_lname("help")) continue;
+      info.options.push_back({by_place ? o->get_name(true) : "--" + o->get_lnames().front(), o->get_description(),
+                              o->get_items_expected_max() != 0, by_place, o->get_required()});
+    }
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
 int dispatch(int argc, char** argv) {
   hinge::distrust_hdf5_files();
   CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
@@ -226,6 +290,16 @@ int dispatch(int argc, char** argv) {
   run->add_option("--report", arguments.report, "write a page with verdict, plots and moving picture: FILE.html");
   run->add_flag("--force", arguments.force,
                 "overwrite a file that is no record of hinge, also outside of the model's folder");
+  run->add_option("--from", arguments.from, "start from a recorded row: run.h5:last, run.csv:12 or run.csv:t=1.5");
+  run->add_option(
+      "--checkpoint", arguments.checkpoint,
+      "a file from which --resume can go on, written every minute; the method starts anew every 1000 steps");
+  run->add_option("--checkpoint-every", arguments.checkpoint_seconds, "seconds between two checkpoints, 60 by default")
+      ->check(CLI::NonNegativeNumber);
+  run->add_option("--checkpoint-steps", arguments.checkpoint_steps,
+                  "steps between two places where the method starts anew")
+      ->check(CLI::PositiveNumber);
+  run->add_option("--resume", arguments.resume, "go on from a checkpoint, with the same model and options");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");
   run->add_flag("--strict", arguments.strict, "exit status 1 where the verdict is not sound");
   run->add_flag("--json", arguments.json, json_text);
@@ -251,7 +325,7 @@ int dispatch(int argc, char** argv) {
   auto* contact = add_contact(app, problem);
 
   hinge::cli::PlotArguments figure;
-  auto* plot = app.add_subcommand("plot", "Draw columns of records, or of models that are run first, as SVG");
+  auto* plot = app.add_subcommand("plot", "Draw columns of records, or of models that are run first, as a figure");
   plot->footer(plot_help);
   plot->add_option("FILE", figure.files, "records (.csv, .h5) or models (.toml), one or several")->required();
   plot->add_option("--y", figure.y, "columns, as in energy_error,height; NAME_error is the change since the start")
@@ -260,15 +334,41 @@ int dispatch(int argc, char** argv) {
   plot->add_option("--log", figure.log, "logarithmic axes: x, y or xy; absolute values are drawn");
   plot->add_option("--slopes", figure.slopes, "triangles with these slopes, as in 2,4; with --log xy");
   plot->add_option("--title", figure.title, "above the figure");
-  plot->add_option("--out", figure.out, "the figure: FILE.svg")->required();
+  plot->add_option("--out", figure.out, "the figure: FILE.svg, FILE.pdf or FILE.png")->required();
   plot->add_flag("--force", figure.force, "overwrite a file of this name");
   settings.add_to(plot);
+
+  hinge::cli::ReproduceArguments papers;
+  auto* reproduce = app.add_subcommand("reproduce", "Compute the figures and tables of papers, and check their claims");
+  reproduce->footer(reproduce_help);
+  reproduce->add_option("ID", papers.ids, "figures or papers; default: all that are quick");
+  reproduce->add_option("--out", papers.out, "folder for figures (SVG), numbers (CSV) and a page with all, index.html");
+  reproduce->add_option("--papers", papers.papers, "folder with models and figures.toml; default: papers/ of Hinge");
+  reproduce->add_flag("--list", papers.list, "list the figures");
+  reproduce->add_flag("--check", papers.check, "exit status 1 where a claim fails");
+  reproduce->add_flag("--all", papers.all, "also those that take minutes");
+  reproduce->add_flag("--json", papers.json, "print a JSON list instead of the lines");
+  reproduce->add_flag("--quiet", papers.quiet, quiet_text);
 
   hinge::cli::NewArguments beginning;
   auto* begin = app.add_subcommand("new", "Write a model to begin with");
   begin->add_option("NAME", beginning.name, "of the new file");
   begin->add_option("--template", beginning.kind, "pendulum (the default), mechanism, bodies, pile, circuit, contact");
   begin->add_flag("--list", beginning.list, "list the templates");
+
+  hinge::cli::ViewArguments viewing;
+  auto* view = add_view(app, viewing);
+  settings.add_to(view);
+  hinge::cli::MovieArguments film;
+  auto* movie = add_movie(app, film);
+  settings.add_to(movie);
+
+  std::string shell;
+  auto* completion =
+      app.add_subcommand("completion", "Print a script with which a shell completes commands and options");
+  completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
+  auto* schema = app.add_subcommand("schema", "Print the JSON schema of the model file, for editors");
+  auto* man = app.add_subcommand("man", "Print the page of the manual: hinge man | man -l -");
 
   bool methods_json = false;
   auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
@@ -291,8 +391,14 @@ int dispatch(int argc, char** argv) {
   if (*convergence) return hinge::cli::convergence(study);
   if (*compare) return hinge::cli::compare(study);
   if (*check) return hinge::cli::check(check_model, settings.overrides());
-  figure.overrides = settings.overrides();
+  figure.overrides = viewing.overrides = film.overrides = settings.overrides();
   if (*plot) return hinge::cli::plot(figure);
+  if (*reproduce) return hinge::cli::reproduce(papers);
+  if (*view) return hinge::cli::view(viewing);
+  if (*movie) return hinge::cli::movie(film);
+  if (*completion) return hinge::cli::completion(shell, infos_of(app));
+  if (*schema) return hinge::cli::schema();
+  if (*man) return hinge::cli::manual(infos_of(app));
   if (*begin) return hinge::cli::new_model(beginning);
   if (*contact) return hinge::cli::contact(problem);
   return hinge::cli::list_methods(methods_json, one_method);

@@ -57,11 +57,9 @@ const std::vector<Template>& templates() {
 }
 
 const Template& find_template(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Template& t : templates()) {
+  for (const Template& t : templates())
     if (t.name == name) return t;
-    names.emplace_back(t.name);
-  }
+  const std::vector<std::string> names = template_names();
   const std::string near = nearest_name(name, names);
   throw InputError(fmt::format("--template {}: there is no such template{} there are {}", name,
                                near.empty() ? ";" : fmt::format(", did you mean '{}'?", near), fmt::join(names, ", ")));
@@ -84,6 +82,12 @@ ContactProblem corner() {
 }
 
 }  // namespace
+
+std::vector<std::string> template_names() {
+  std::vector<std::string> names;
+  for (const Template& t : templates()) names.emplace_back(t.name);
+  return names;
+}
 
 int new_model(const NewArguments& arguments) {
   if (arguments.list || arguments.name.empty()) {

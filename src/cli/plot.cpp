@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/figure_file.hpp"
 #include "cli/svg_figure.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
@@ -71,8 +72,7 @@ int plot(const PlotArguments& a) {
     if (c != 'x' && c != 'y') throw InputError(fmt::format("--log {}: write --log x, --log y or --log xy", a.log));
     (c == 'x' ? figure.log_x : figure.log_y) = true;
   }
-  if (std::filesystem::path(a.out).extension() != ".svg")
-    throw InputError(fmt::format("--out {}: figures are SVG; give it a name that ends in .svg", a.out));
+  require_figure_format(a.out);
   const std::vector<std::string> names = split(a.y);
   if (names.empty()) throw InputError("--y needs the name of a column, as in --y energy");
   std::error_code none;
@@ -102,7 +102,7 @@ int plot(const PlotArguments& a) {
   figure.x_label = a.x;
   figure.y_label = names.size() > 1 ? "" : figure.log_y ? fmt::format("|{}|", names[0]) : names[0];
   figure.title = a.title;
-  file.write(svg_of(figure));
+  file.write(as_figure_file(svg_of(figure), a.out));
   file.commit();
   std::cout << fmt::format("{} has {} line{}\n", a.out, figure.lines.size(), figure.lines.size() == 1 ? "" : "s");
   return done;

@@ -81,22 +81,9 @@ void check_outputs(const Model& model, const RunArguments& arguments) {
 // The report page of the run, where one is asked for; its file is open from the beginning.
 std::unique_ptr<PageRecorder> open_page(const Model& model, const RunArguments& arguments) {
   if (arguments.report.empty()) return nullptr;
-  if (page_template().empty())
-    throw InputError(
-        "--report: this program was built without the report page, which takes npm (Node.js): install it (as root: "
-        "scripts/install-deps page), then build again with 'make'; --out FILE.csv records without it");
+  require_page_template("--report");
   require_page_path(arguments.report, arguments.force);
-  PageOptions options;
-  options.system = model.system;
-  options.view = model.view;
-  options.start = model.simulation.start;
-  options.end = model.end;
-  options.momentum_maps = model.momentum_maps.size();
-  options.method = model.method;
-  options.model_name = model.path;
-  options.model_text = model.text;
-  options.settings = model.settings;
-  return std::make_unique<PageRecorder>(arguments.report, std::move(options));
+  return std::make_unique<PageRecorder>(arguments.report, page_options(model));
 }
 
 void write_page(PageRecorder* page, const Report& report, const RunArguments& arguments) {
@@ -110,7 +97,8 @@ void write_page(PageRecorder* page, const Report& report, const RunArguments& ar
 }  // namespace
 
 int run(const RunArguments& arguments) {
-  const Model model = load_model(arguments.model, arguments.overrides);
+  Model model = load_model(arguments.model, arguments.overrides);
+  if (!arguments.from.empty()) start_from_record(arguments.from, model);
   if (!(model.end >= model.simulation.start))
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
@@ -129,7 +117,15 @@ int run(const RunArguments& arguments) {
     status.show_progress(model.simulation.start, t, model.end);
     return !stop_asked();
   });
-  located(model, [&] { simulation.start(model.start); });
+  if (!arguments.resume.empty() && !arguments.from.empty())
+    throw InputError("--resume and --from both say where to begin; give one of them");
+  const std::string& checkpoint = arguments.checkpoint.empty() ? arguments.resume : arguments.checkpoint;
+  if (!checkpoint.empty())
+    simulation.keep_checkpoints({checkpoint, arguments.checkpoint_seconds, arguments.checkpoint_steps});
+  if (arguments.resume.empty())
+    located(model, [&] { simulation.start(model.start); });
+  else
+    simulation.resume(arguments.resume);
   for (const std::string& warning : simulation.warnings())
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   const auto tell_failure = [&](const std::exception& failure, const char* recorded) {

@@ -81,9 +81,11 @@ bool names_a_file(const std::string& text) {
   return false;
 }
 
-Study::Study(const StudyArguments& given)
+Study::Study(const StudyArguments& given) : Study(given, load_model(given.model, given.overrides)) {}
+
+Study::Study(const StudyArguments& given, Model read)
     : arguments(given),
-      model(load_model(given.model, given.overrides)),
+      model(std::move(read)),
       problem{model.system, model.start, model.simulation.start, model.end, model.simulation.solver} {
   if (!(model.end > model.simulation.start))
     throw InputError(fmt::format(

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "hinge/convergence.hpp"
+#include "hinge/comparison.hpp"
 
 namespace hinge::cli {
 
@@ -19,6 +19,7 @@ bool names_a_file(const std::string& text);
 /// The model with an end time, and the methods of --methods, or its own.
 struct Study {
   explicit Study(const StudyArguments& arguments);
+  Study(const StudyArguments& arguments, Model model);
   const StudyArguments& arguments;
   Model model;
   ConvergenceProblem problem;
@@ -28,6 +29,11 @@ struct Study {
   Reference reference(const std::function<Reference(const StudiedMethod&)>& computed,
                       const std::function<Reference()>& usual) const;
 };
+
+/// The runs of hinge compare and hinge convergence. `begun` is called when the reference has been computed.
+WorkPrecision compare_runs(const Study& study, const std::function<void()>& begun, const ConvergenceProgress& progress);
+ConvergenceStudy convergence_runs(const Study& study, std::ostream& complaints, const std::function<void()>& begun,
+                                  const ConvergenceProgress& progress);
 
 /// --csv: one row per run. Opened before the study: a name that cannot be written is refused while nothing is lost.
 class CsvTable {

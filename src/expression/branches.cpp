@@ -1,6 +1,7 @@
 #include "expression/branches.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "expression/derivative.hpp"
@@ -17,7 +18,8 @@ std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 }  // namespace
 
 bool Branches::is_branch(Op op) {
-  return op == Op::less || op == Op::less_equal || op == Op::min || op == Op::max || op == Op::abs || op == Op::sign;
+  return op == Op::less || op == Op::less_equal || op == Op::min || op == Op::max || op == Op::abs || op == Op::sign ||
+         op == Op::table;
 }
 
 Branches::Branches(const Graph& source, std::span<const Node> functions, Node clock)
@@ -34,6 +36,10 @@ Branches::Branches(const Graph& source, std::span<const Node> functions, Node cl
   for (const Node n : cone) {
     const Graph::Entry e = graph[n];  // a copy: the arena may grow below
     if (!is_branch(e.op) || (!with_timed && is_timed(n))) continue;
+    if (e.op == Op::table) {
+      add_table(n, moves[at(n)]);
+      continue;
+    }
     const bool one = arity(e.op) == 1;
     const Node root = one ? e.a : graph.subtract(e.a, e.b),
                opposite = one ? graph.negate(e.a) : graph.subtract(e.b, e.a);
@@ -48,6 +54,8 @@ Branches::Branches(const Graph& source, std::span<const Node> functions, Node cl
       roots_.push_back(root);
       moves_.push_back(moves[at(n)]);
       at_zero_.push_back(e.op == Op::less_equal ? -1 : 1);
+      tables_.push_back(nullptr);
+      arguments_.push_back(no_node);
     }
   }
   std::vector<Node> all = own_functions_;
@@ -55,6 +63,45 @@ Branches::Branches(const Graph& source, std::span<const Node> functions, Node cl
   own_cone_ = cone_of(graph_, all);
   number_.assign(at(source.size()), no_branch);
   for (std::size_t k = 0; k < branches_.size(); ++k) number_[at(branches_[k].node)] = static_cast<int>(k);
+}
+
+// Tables with the same knots and argument, as a table and its derivatives, have one root function.
+void Branches::add_table(Node n, bool moves) {
+  const Graph::Entry e = graph_[n];
+  const std::shared_ptr<const Table> table = graph_.table(e);
+  for (std::size_t k = 0; k < roots_.size(); ++k)
+    if (arguments_[k] == e.a && tables_[k]->wave() == table->wave()) {
+      branches_.push_back({n, k, false});
+      return;
+    }
+  branches_.push_back({n, roots_.size(), false});
+  roots_.push_back(graph_.table(table->wave(), e.a));
+  moves_.push_back(moves);
+  at_zero_.push_back(1);
+  tables_.push_back(table);
+  arguments_.push_back(e.a);
+}
+
+// One piece, continued beyond its ends. What has no values there keeps none.
+Node Branches::polynomial(const std::shared_ptr<const Table>& table, long piece, Node argument) {
+  if (const auto [low, high] = table->piece_range(piece); table->ends() && !(std::isfinite(low) && std::isfinite(high)))
+    return graph_.table(table, argument);
+  double origin = 0;
+  const Table::Cubic c = table->polynomial(piece, origin);
+  const Node u = graph_.subtract(argument, graph_.constant(origin));
+  Node sum = graph_.constant(c[3]);
+  for (std::size_t j = 3; j-- > 0;) sum = graph_.add(graph_.constant(c[j]), graph_.multiply(u, sum));
+  return sum;
+}
+
+// Positive within the piece, negative beyond its ends.
+Node Branches::inside(const Table& table, long piece, Node argument) {
+  const auto [low, high] = table.piece_range(piece);
+  const Node above = graph_.subtract(argument, graph_.constant(low)),
+             below = graph_.subtract(graph_.constant(high), argument);
+  if (!std::isfinite(low)) return below;
+  if (!std::isfinite(high)) return above;
+  return graph_.divide(graph_.multiply(above, below), graph_.constant(high - low));
 }
 
 const Branches::Branch* Branches::find(Node node) const {
@@ -77,6 +124,7 @@ std::vector<Node> Branches::image_of(std::span<const Node> cone, const Sides& si
         case Op::max: made = moved(upper ? e.a : e.b); break;
         case Op::abs: made = upper ? moved(e.a) : graph_.negate(moved(e.a)); break;
         case Op::sign: made = graph_.constant(upper ? 1 : -1); break;
+        case Op::table: made = polynomial(std::shared_ptr(graph_.table(e)), sides[branch->root], moved(e.a)); break;
         default: made = truth[upper ? 0 : 1];
       }
     } else if (e.op != Op::constant && e.op != Op::variable) {
@@ -87,7 +135,7 @@ std::vector<Node> Branches::image_of(std::span<const Node> cone, const Sides& si
       else if (known && e.op == Op::logical_or)
         made = truth[a == truth[1] || b == truth[1]];
       else if (a != e.a || b != e.b || c != e.c)
-        made = graph_.make(e.op, a, b, c);
+        made = graph_.remake(graph_, e, a, b, c);
     }
     image[at(n)] = made;
   }
@@ -129,9 +177,11 @@ Branches::Frozen Branches::freeze(const Sides& sides) {
     }
   }
   for (std::size_t k = 0; k < roots_.size(); ++k) {
-    if (!active[k] || graph_.is_constant(image[at(roots_[k])])) continue;
+    if (!active[k]) continue;
+    const Node root = tables_[k] ? inside(*tables_[k], sides[k], image[at(arguments_[k])]) : image[at(roots_[k])];
+    if (graph_.is_constant(root)) continue;
     frozen.active.push_back(k);
-    frozen.roots.push_back(image[at(roots_[k])]);
+    frozen.roots.push_back(root);
   }
   return frozen;
 }

@@ -5,6 +5,9 @@
 //
 //   a < b: 1 or 0      min(a, b), max(a, b): a or b      abs(a): a or -a      sign(a): 1 or -1
 //
+// A table, floor() included, has many pieces: its root function changes its sign at every knot, and a choice is the
+// number of the piece.
+//
 // A choice of sides for all of them, frozen into the expressions, gives functions that are smooth wherever the others
 // are, also beyond the roots.
 #pragma once
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "expression/graph.hpp"
+#include "expression/table.hpp"
 
 namespace hinge {
 
@@ -33,8 +37,12 @@ class Branches {
   /// Does a root function depend on anything but the clock?
   bool moves(std::size_t root) const { return moves_[root]; }
 
-  /// For each root function: is it on its upper side, that is: is it positive, or zero?
-  using Sides = std::vector<char>;
+  /// The table whose knots are the roots of a root function, and its argument; null and no_node where there is none.
+  const std::shared_ptr<const Table>& table(std::size_t root) const { return tables_[root]; }
+  Node argument(std::size_t root) const { return arguments_[root]; }
+
+  /// For each root function: is it on its upper side, that is: is it positive, or zero? Of a table: which piece?
+  using Sides = std::vector<long>;
   struct Frozen {
     std::vector<Node> functions;
     std::vector<Node> roots;          ///< root functions, frozen themselves,
@@ -54,6 +62,9 @@ class Branches {
     bool reversed;  // its own root function is minus that one
   };
   const Branch* find(Node node) const;
+  void add_table(Node n, bool moves);
+  Node polynomial(const std::shared_ptr<const Table>& table, long piece, Node argument);
+  Node inside(const Table& table, long piece, Node argument);
   std::vector<Node> image_of(std::span<const Node> cone, const Sides& sides);
 
   Graph graph_;
@@ -63,6 +74,8 @@ class Branches {
   std::vector<Node> roots_;
   std::vector<signed char> at_zero_;
   std::vector<char> moves_;  // of the roots
+  std::vector<std::shared_ptr<const Table>> tables_;
+  std::vector<Node> arguments_;
 };
 
 }  // namespace hinge

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "expression/table.hpp"
 #include "expression/time_rate.hpp"
 
 namespace hinge {
@@ -173,6 +174,9 @@ class ReverseSweep {
       case Op::select:
         give(b, g.make(Op::select, a, w, number(0)));
         give(c, g.make(Op::select, a, number(0), w));
+        break;
+      case Op::table:
+        if (const auto& slope = g.table(e)->derivative()) give(a, times(w, g.table(slope, a)));
         break;
       // piecewise constant: derivative zero wherever there is one
       case Op::sign:

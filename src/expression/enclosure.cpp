@@ -258,6 +258,10 @@ Enclosure::Enclosure(const Graph& graph, std::span<const Node> functions) {
     } else {
       for (Node* operand : {&e.a, &e.b, &e.c})
         if (*operand != no_node) *operand = place.at(*operand);
+      if (e.op == Op::table) {
+        tables_.push_back(graph.table(e));
+        e.value = static_cast<double>(tables_.size() - 1);
+      }
     }
     place.emplace(n, static_cast<Node>(steps_.size()));
     steps_.push_back(e);
@@ -281,7 +285,14 @@ void Enclosure::on(std::span<const Enclosed> variables) {
       case 0:
         if (e.op == Op::variable) slots_[k] = variables[static_cast<std::size_t>(e.a)];
         break;
-      case 1: slots_[k] = enclose(e.op, slot(e.a)); break;
+      case 1:
+        if (e.op == Op::table) {
+          const Table& table = *tables_[static_cast<std::size_t>(e.value)];
+          slots_[k] = chain(table.bounds(slot(e.a).value), table.slopes(slot(e.a).value), slot(e.a));
+        } else {
+          slots_[k] = enclose(e.op, slot(e.a));
+        }
+        break;
       case 2:
         if (e.op == Op::multiply && e.a == e.b) {
           const Enclosed& a = slot(e.a);
@@ -301,6 +312,8 @@ double Enclosure::at(std::span<const double> variables, std::size_t k) {
     const Graph::Entry& e = steps_[i];
     if (e.op == Op::variable)
       numbers_[i] = variables[static_cast<std::size_t>(e.a)];
+    else if (e.op == Op::table)
+      numbers_[i] = (*tables_[static_cast<std::size_t>(e.value)])(number(e.a));
     else if (e.op != Op::constant)
       numbers_[i] = apply_op(e.op, number(e.a), number(e.b), number(e.c));
   }

@@ -13,14 +13,9 @@
 #include <vector>
 
 #include "expression/graph.hpp"
+#include "expression/table.hpp"
 
 namespace hinge {
-
-struct Interval {
-  double low = 0, high = 0;
-  bool contains(double x) const { return low <= x && x <= high; }
-  double width() const { return high - low; }
-};
 
 /// Values and slopes (by time) on a stretch.
 struct Enclosed {
@@ -45,7 +40,8 @@ class Enclosure {
   double at(std::span<const double> variables, std::size_t k = 0);
 
  private:
-  std::vector<Graph::Entry> steps_;  // operands: places in this list; variables: places in variables_
+  std::vector<Graph::Entry> steps_;                   // operands: places in this list; variables: places in variables_
+  std::vector<std::shared_ptr<const Table>> tables_;  // of a step: its `value`
   std::vector<Node> variables_, outputs_;
   std::vector<Enclosed> slots_;
   std::vector<double> numbers_;

@@ -9,7 +9,7 @@
 
 namespace hinge::language {
 
-enum class Form { numbers, conditional, sum, dot, cross, norm };
+enum class Form { numbers, conditional, sum, dot, cross, norm, floor, ceil, round, mod, pulse };
 
 inline constexpr int any_number = std::numeric_limits<int>::max();
 
@@ -41,6 +41,11 @@ inline constexpr std::array functions = {
     Function{"max", Form::numbers, 2, any_number, Op::max},
     Function{"pow", Form::numbers, 2, 2, Op::power, "pow(base, exponent)"},
     Function{"hypot", Form::numbers, 2, 2, Op::hypot},
+    Function{"floor", Form::floor, 1, 1},
+    Function{"ceil", Form::ceil, 1, 1},
+    Function{"round", Form::round, 1, 1},
+    Function{"mod", Form::mod, 2, 2, Op::constant, "mod(a, b), a - b*floor(a/b)"},
+    Function{"pulse", Form::pulse, 3, 3, Op::constant, "pulse(t, period, width)"},
     Function{"if", Form::conditional, 3, 3, Op::select, "if(condition, a, b)"},
     Function{"dot", Form::dot, 2, 2, Op::multiply, "dot(a, b)"},
     Function{"cross", Form::cross, 2, 2, Op::multiply, "cross(a, b)"},

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "expression/functions.hpp"
+#include "expression/table.hpp"
 
 namespace hinge {
 
@@ -17,7 +18,7 @@ int arity(Op op) {
   if (op <= Op::variable) return 0;
   if (op <= Op::logical_not) return 1;
   if (op <= Op::logical_or) return 2;
-  return 3;
+  return op == Op::table ? 1 : 3;
 }
 
 double apply_op(Op op, double a, double b, double c) {
@@ -56,6 +57,7 @@ double apply_op(Op op, double a, double b, double c) {
     case Op::logical_or: return a != 0 || b != 0 ? 1.0 : 0.0;
     case Op::select: return a != 0 ? b : c;
     case Op::constant:
+    case Op::table:
     case Op::variable: break;
   }
   return 0;
@@ -125,12 +127,30 @@ Node Graph::variable(std::string name) {
   return node;
 }
 
+Node Graph::table(std::shared_ptr<const Table> table, Node a) {
+  if (is_constant(a)) return constant((*table)(value(a)));
+  auto at = std::find(tables_.begin(), tables_.end(), table);
+  if (at == tables_.end()) at = tables_.insert(at, std::move(table));
+  return intern({.op = Op::table, .a = a, .value = static_cast<double>(at - tables_.begin())});
+}
+
+Node Graph::floor(Node a) { return table(Table::floor(), a); }
+
+Node Graph::remake(const Graph& from, const Entry& entry, Node a, Node b, Node c) {
+  if (entry.op == Op::constant) return constant(entry.value);
+  return entry.op == Op::table ? table(from.table(entry), a) : make(entry.op, a, b, c);
+}
+
+double Graph::apply(const Entry& entry, double a, double b, double c) const {
+  return entry.op == Op::table ? (*table(entry))(a) : apply_op(entry.op, a, b, c);
+}
+
 std::vector<Node> Graph::adopt(const Graph& other, Node common, std::span<const Node> nodes) {
   std::vector<Node> image;
   const auto here = [&](Node n) { return n < common ? n : image[static_cast<std::size_t>(n - common)]; };
   for (Node n = common; n < other.size(); ++n) {
     const Entry& e = other[n];
-    image.push_back(e.op == Op::constant ? constant(e.value) : make(e.op, here(e.a), here(e.b), here(e.c)));
+    image.push_back(e.op == Op::constant ? constant(e.value) : remake(other, e, here(e.a), here(e.b), here(e.c)));
   }
   std::vector<Node> result;
   for (const Node n : nodes) result.push_back(here(n));
@@ -304,6 +324,11 @@ std::string to_text(const Graph& graph, Node node, std::size_t limit) {
       out += fmt::format("{}{:g}{}", wrap ? "(" : "", e.value, wrap ? ")" : "");
     } else if (e.op == Op::variable) {
       out += graph.variable_name(e.a);
+    } else if (e.op == Op::table) {
+      out += graph.table(e)->name();
+      out += '(';
+      todo.push_back({no_node, 0, ")"});
+      todo.push_back({e.a, 0, nullptr});
     } else if (const auto* infix = std::ranges::find(infixes, e.op, &Infix::op); infix == infixes.end()) {
       const auto is_this = [&](const language::Function& f) { return f.op == e.op; };
       out += std::ranges::find_if(language::functions, is_this)->name;

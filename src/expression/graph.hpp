@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,7 +56,11 @@ enum class Op : std::uint8_t {
   logical_or,
   // three operands: select(condition, if true, if false)
   select,
+  // one operand and a table (table.hpp)
+  table,
 };
+
+class Table;
 
 /// Number of operands of an operation (0 for constants and variables).
 int arity(Op op);
@@ -68,7 +73,7 @@ class Graph {
   struct Entry {
     Op op;
     Node a = no_node, b = no_node, c = no_node;  // operands; for a variable, `a` is its number
-    double value = 0;                            // for a constant
+    double value = 0;                            // for a constant; of a table its number
   };
 
   Graph();
@@ -87,6 +92,17 @@ class Graph {
   Node negate(Node a) { return make(Op::negate, a); }
   /// a^b; small integer powers become products, a^0.5 a square root.
   Node power(Node a, Node b);
+
+  /// A table at a, and the one that a node is.
+  Node table(std::shared_ptr<const Table> table, Node a);
+  const std::shared_ptr<const Table>& table(const Entry& entry) const {
+    return tables_[static_cast<std::size_t>(entry.value)];
+  }
+  Node floor(Node a);
+  /// What an entry of `from`, another graph or this one, becomes with these operands. Not for variables.
+  Node remake(const Graph& from, const Entry& entry, Node a, Node b, Node c);
+  /// The value of an entry from those of its operands.
+  double apply(const Entry& entry, double a, double b = 0, double c = 0) const;
 
   /// `other` was a copy of this graph up to its first `common` nodes and has then grown without new variables: what it
   /// has more is made here, too. Returns its `nodes` here.
@@ -114,6 +130,7 @@ class Graph {
   std::vector<Node> table_;  // open addressing, size a power of two
   std::vector<Node> variables_;
   std::vector<std::string> names_;
+  std::vector<std::shared_ptr<const Table>> tables_;
 };
 
 /// The nodes that functions are made of, in order: operands first. What is below `ends` is left out.

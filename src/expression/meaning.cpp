@@ -98,6 +98,8 @@ void Meaning::fail_not_finite(Position at, Position first, double value) const {
 void Meaning::differentiate(Value& value, Position prime) {
   if (!scope_.rate) fail(prime, "there is no time derivative here; remove the prime");
   spend(value.entries.size());
+  for (std::size_t k = 0; scope_.why_no_rate && k < value.entries.size(); ++k)
+    if (std::string reason = scope_.why_no_rate(value.entries[k]); !reason.empty()) fail(prime, std::move(reason));
   try {
     for (Node& entry : value.entries) entry = scope_.rate(entry);
   } catch (const InputError& error) {

@@ -13,7 +13,8 @@ inline std::string describe(const Value& value) { return describe_shape(value.sh
 
 class Meaning : protected TokenReader {
  protected:
-  Meaning(std::string_view text, const Scope& scope) : TokenReader(text, scope), graph_(*scope.graph) {}
+  Meaning(std::string_view text, const Scope& scope, const Call* call, std::size_t spent)
+      : TokenReader(text, scope, call), graph_(*scope.graph), work_(spent) {}
 
   /// A binary operator and the first tokens of its operands, for messages.
   struct Place {
@@ -43,7 +44,7 @@ class Meaning : protected TokenReader {
   Value divide(Place place, Value left, const Value& right);
   std::string variable_in(Node node) const;
 
-  std::size_t work_ = 0;
+  std::size_t work_;
 };
 
 }  // namespace hinge::language

@@ -10,8 +10,10 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "expression/graph.hpp"
 #include "expression/suggest.hpp"
@@ -19,14 +21,27 @@
 
 namespace hinge {
 
+class Table;
+
+/// A function of the user's: what its text becomes with values in the place of its parameters.
+struct UserFunction {
+  std::vector<std::string> parameters;
+  std::string body;
+};
+
 /// What names mean while an expression is read.
 struct Scope {
   Graph* graph = nullptr;
   /// Values of rank 0, 1 or 2. A name here hides the constant `pi`; in front of a parenthesis, functions come first.
   std::map<std::string, Value, std::less<>> names;
+  /// What is called like a function; tables take one number.
+  std::map<std::string, UserFunction, std::less<>> functions{};
+  std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables{};
   /// Time derivative of a scalar node, for the prime (q'). Empty where there is none; may throw InputError, whose
   /// message becomes the cause of the ExpressionError.
   std::function<Node(Node)> rate;
+  /// Why a node has no time derivative here, whatever `rate` says; empty where it has one.
+  std::function<std::string(Node)> why_no_rate{};
 };
 
 /// Reads `text` as one expression. Throws ExpressionError with the column of the trouble, the nearest known name

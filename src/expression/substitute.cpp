@@ -19,7 +19,7 @@ std::vector<Node> substitute(const Graph& from, std::span<const Node> functions,
       made = n;
     } else {
       const auto moved = [&](Node operand) { return operand == no_node ? no_node : image.at(operand); };
-      made = to.make(e.op, moved(e.a), moved(e.b), moved(e.c));
+      made = to.remake(from, e, moved(e.a), moved(e.b), moved(e.c));
     }
     image[n] = made;
   }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "expression/evaluator.hpp"
+#include "expression/table.hpp"
 #include "expression/tape_plan.hpp"
 #include "hinge/error.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 
 // s[result] = s[a] op s[b]; the third operand of a select follows in an instruction of its own. A sum is (result,
 // number of terms, -) followed by its terms (0 or 1: added or subtracted, a, b); sine and cosine are (sine, argument,
-// cosine).
+// cosine); a table (result, argument, which table).
 struct Instruction {
   std::int32_t result, a, b;
 };
@@ -97,7 +98,7 @@ class Tape final : public Evaluator {
       std::int32_t& slot = slot_[static_cast<std::size_t>(outputs[k])];
       if (slot < 0) slot = first_output_ + static_cast<std::int32_t>(k);
     }
-    assign_slots(plan);
+    assign_slots(graph, plan);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])],
                          to = first_output_ + static_cast<std::int32_t>(k);
@@ -182,6 +183,11 @@ class Tape final : public Evaluator {
             for (int l = 0; l < L; ++l)
               s[L * i->result + l] = s[L * i->a + l] != 0 ? s[L * i->b + l] : s[L * i[1].a + l];
           break;
+        case kind_of(Op::table):
+          for (const Instruction* const end = i + run.period; i != end; ++i)
+            for (int l = 0; l < L; ++l)
+              s[L * i->result + l] = (*tables_[static_cast<std::size_t>(i->b)])(s[L * i->a + l]);
+          break;
         case TapePlan::sum:
           for (const Instruction* const end = i + run.period; i != end;) {
             const Instruction* const last = i + i->a;
@@ -249,7 +255,7 @@ class Tape final : public Evaluator {
 
   // Temporaries take the lowest free slots in ascending order, and what a window releases is free for the next one
   // only: so equal pieces of a window get slots that differ by equal steps, which compress() looks for.
-  void assign_slots(TapePlan& plan) {
+  void assign_slots(const Graph& graph, TapePlan& plan) {
     const std::int32_t first_temporary = slots_;
     std::vector<std::int32_t> free, released;
     const auto slot = [this](Node n) -> std::int32_t& { return slot_[static_cast<std::size_t>(n)]; };
@@ -284,6 +290,9 @@ class Tape final : public Evaluator {
           const Node a = operand[k], b = operand[k + 1];
           tape_.push_back({a < 0 ? 1 : 0, slot(a < 0 ? ~a : a), b == TapePlan::nothing ? one_ : slot(b)});
         }
+      } else if (step.kind == kind_of(Op::table)) {
+        tape_.push_back({result, slot(operand[0]), static_cast<std::int32_t>(tables_.size())});
+        tables_.push_back(graph.table(graph[step.result]));
       } else {
         tape_.push_back({result, slot(operand[0]), step.count > 1 ? slot(operand[1]) : 0});
         if (step.count > 2) tape_.push_back({result, slot(operand[2]), 0});
@@ -346,6 +355,7 @@ class Tape final : public Evaluator {
   std::vector<double> constants_;
   std::vector<Instruction> tape_;
   std::vector<Run> runs_;
+  std::vector<std::shared_ptr<const Table>> tables_;
   struct Copy {
     std::int32_t from, to, count;
     // also when the ranges touch nothing of each other: inputs come before outputs, outputs before later outputs

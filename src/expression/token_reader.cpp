@@ -15,8 +15,15 @@ namespace {
 
 bool is_word(Kind kind) { return kind == Kind::number || kind == Kind::name; }
 
-Symbol meaning_of(std::string_view name, const Scope& scope) {
+Symbol meaning_of(std::string_view name, const Scope& scope, const Call* call) {
   Symbol symbol{.name = name};
+  if (const auto user = scope.functions.find(name); user != scope.functions.end()) symbol.user_function = &user->second;
+  if (const auto table = scope.tables.find(name); table != scope.tables.end()) symbol.table = &table->second;
+  for (std::size_t k = 0; call && k < call->arguments.size(); ++k)
+    if (call->meaning.parameters[k] == name) {
+      symbol.value = &call->arguments[k];
+      return symbol;
+    }
   const auto found = scope.names.find(name);
   if (found != scope.names.end())
     symbol.value = &found->second;
@@ -29,11 +36,12 @@ Symbol meaning_of(std::string_view name, const Scope& scope) {
 
 }  // namespace
 
-TokenReader::TokenReader(std::string_view text, const Scope& scope) : scope_(scope), source_{text} {
+TokenReader::TokenReader(std::string_view text, const Scope& scope, const Call* call)
+    : scope_(scope), call_(call), source_{text} {
   Tokens tokens = tokenise(source_);
   tokens_ = std::move(tokens.list);
   numbers_ = std::move(tokens.numbers);
-  for (const std::string_view name : tokens.names) symbols_.push_back(meaning_of(name, scope));
+  for (const std::string_view name : tokens.names) symbols_.push_back(meaning_of(name, scope, call));
 }
 
 void TokenReader::expect(Kind wanted) {
@@ -115,7 +123,10 @@ void TokenReader::fail_unknown_name(Position token) const {
     fail(token, fmt::format("{} is a function; write {}{}", name, usage ? unknown.function->usage : unknown.name,
                             usage ? "" : "(...)"));
   }
+  if (unknown.user_function || unknown.table)
+    fail(token, fmt::format("{} is a {}; write {}(...)", name, unknown.table ? "table" : "function", unknown.name));
   std::vector<std::string> known;
+  if (call_) known = call_->meaning.parameters;
   for (const auto& [key, value] : scope_.names) known.push_back(key);
   for (const Symbol* index : indices_) known.emplace_back(index->name);
   known.emplace_back("pi");
@@ -137,6 +148,8 @@ void TokenReader::fail_call_of(Position token) const {
       fail(token, fmt::format("unknown function {}; a derivative by the time is written with a prime, as in x'", name));
   std::vector<std::string> known;
   for (const Function& function : functions) known.emplace_back(function.name);
+  for (const auto& [key, value] : scope_.functions) known.push_back(key);
+  for (const auto& [key, value] : scope_.tables) known.push_back(key);
   const std::string nearest = nearest_name(called.name, known);
   fail(token, fmt::format("unknown function {}; {}", name,
                           nearest.empty() ? fmt::format("there are {}", fmt::join(known, ", "))
@@ -145,6 +158,14 @@ void TokenReader::fail_call_of(Position token) const {
 
 void TokenReader::fail_too_deep(Position token, int levels) const {
   fail(token, fmt::format("nested more than {} levels deep; name parts of the expression and use the names", levels));
+}
+
+void TokenReader::check_argument_count(std::size_t wanted, std::string_view usage, Position name) const {
+  const Token& open = tokens_[name + 1];
+  const std::size_t count = open.link == name + 2 ? 0 : open.commas + std::size_t{1};
+  if (count == wanted) return;
+  fail(name, fmt::format("{} takes {} argument{}, but {} {} given; write {}", symbol(name).name, wanted,
+                         wanted == 1 ? "" : "s", count, count == 1 ? "is" : "are", usage));
 }
 
 void TokenReader::check_argument_count(const Function& function, Position name) const {

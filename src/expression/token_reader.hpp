@@ -16,16 +16,26 @@ struct Symbol {
   std::string_view name;
   const Value* value = nullptr;        // in the scope
   const Function* function = nullptr;  // when followed by a parenthesis
-  Node bound = no_node;                // index of a sum that is being read (hides `value`), or a constant
+  const UserFunction* user_function = nullptr;
+  const std::shared_ptr<const Table>* table = nullptr;
+  Node bound = no_node;  // index of a sum that is being read (hides `value`), or a constant
 
   bool has_value() const { return value || bound != no_node; }
+};
+
+/// A call of a user's function that is being read: its parameters stand for these values.
+struct Call {
+  std::string_view function;
+  const UserFunction& meaning;
+  std::vector<Value> arguments;
+  const Call* outer = nullptr;
 };
 
 class TokenReader {
  public:
   using Position = std::size_t;  // of a token
 
-  TokenReader(std::string_view text, const Scope& scope);
+  TokenReader(std::string_view text, const Scope& scope, const Call* call = nullptr);
 
   Kind kind() const { return tokens_[at_].kind; }
   Kind kind_after() const { return kind() == Kind::end ? Kind::end : tokens_[at_ + 1].kind; }
@@ -51,6 +61,8 @@ class TokenReader {
   [[noreturn]] void fail_call_of(Position name) const;
   [[noreturn]] void fail_too_deep(Position token, int levels) const;
   void check_argument_count(const Function& function, Position name) const;
+  /// The same for one of the user's: exactly so many.
+  void check_argument_count(std::size_t wanted, std::string_view usage, Position name) const;
 
  protected:
   /// Something that may contain itself is being read; too deep is an error.
@@ -70,6 +82,7 @@ class TokenReader {
   };
 
   const Scope& scope_;
+  const Call* call_;
   std::vector<Token> tokens_;
   std::vector<double> numbers_;
   std::vector<const Symbol*> indices_;  // of the sums being read, outermost first

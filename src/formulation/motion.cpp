@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "system/states.hpp"
+
 namespace hinge {
+
+namespace {
+
+// The coordinate that a state beside the mechanical system is the velocity of.
+bool is_of_state(const Layout& layout, const Block& y) {
+  return y.shape.empty() &&
+         std::any_of(layout.z.begin(), layout.z.end(), [&](const Block& z) { return integral_name(z.name) == y.name; });
+}
+
+}  // namespace
 
 std::vector<PointPlace> points_of(const Layout& layout, std::string* other) {
   std::vector<PointPlace> points;
@@ -10,7 +22,7 @@ std::vector<PointPlace> points_of(const Layout& layout, std::string* other) {
     const int width = b.shape.empty() ? 1 : b.shape.back();
     if (width == 2 || width == 3)
       for (int k = 0; k < b.size(); k += width) points.push_back({b.first + k, width, !b.direction});
-    else if (other && other->empty())
+    else if (other && other->empty() && !is_of_state(layout, b))
       *other = b.name;
   }
   return points;

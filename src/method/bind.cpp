@@ -6,6 +6,8 @@
 #include "body/body_table.hpp"
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
+#include "method/redundant_rows.hpp"
+#include "method/singular_passage.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -116,7 +118,11 @@ std::unique_ptr<Stepper> MethodChoice::bind(std::shared_ptr<const System> system
   solver.validate();
   steps.tolerance.validate();
   refuse(*system, steps);
-  return make(std::move(system), solver, steps);
+  if (system->ng() == 0 || system->nw() > 0 || system->structure().is_dae)
+    return make(std::move(system), solver, steps);
+  return bind_to_independent_rows(std::move(system), [make = make, solver, steps](std::shared_ptr<const System> rows) {
+    return with_singular_passage(make(rows, solver, steps), rows, solver, steps);
+  });
 }
 
 }  // namespace hinge

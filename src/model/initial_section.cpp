@@ -39,7 +39,7 @@ std::vector<std::string> read_initial_bodies(const Item& section, const SystemSe
     table.fail("this system has no bodies; describe them in [lagrangian.bodies], or leave this out");
   if (section["momentum"])
     section["momentum"].fail("initial values of bodies are velocities; give the others by 'velocity' too");
-  const auto n = static_cast<std::size_t>(system.system->ny());
+  const auto n = static_cast<std::size_t>(system.declared.ny);
   start.position.resize(n);
   start.velocity.resize(n);
   return read_body_motions(table, system.bodies, read, start);
@@ -53,7 +53,7 @@ std::vector<std::string> read_initial_bodies(const Item& section, const SystemSe
 
 // Positions, and velocities or momenta.
 void read_motion(const Item& section, SystemSection& system, Start& start) {
-  const Layout& layout = system.system->layout();
+  const Layout& layout = system.declared;
   const ValueReader read(system.scope);
   const bool odae = layout.kind == SystemKind::odae;
   const std::vector<std::string> by_bodies = read_initial_bodies(section, system, read, start);
@@ -83,11 +83,20 @@ void read_motion(const Item& section, SystemSection& system, Start& start) {
   };
   const Item position = section[odae ? "y" : "position"];
   const Blocks open = others(layout.y);
-  if (!position && !open.empty()) {
+  const bool assembles = start.consistent == Consistency::project && !layout.constraints.empty();
+  if (!position && !open.empty() && !assembles) {
     if (!system.bodies.empty()) refuse_missing_position(section, system, open[0].name);
     section.need(odae ? "y" : "position");
   }
-  if (position) numbers_into(start.position, position, open, "", true);
+  if (position) numbers_into(start.position, position, open, "", !assembles);
+  if (assembles) {  // what is left out is found, from 0
+    start.position.resize(static_cast<std::size_t>(layout.ny));
+    start.given.assign(start.position.size(), 1);
+    for (const Block& b : open)
+      if (!position || (position.is_table() && !position[b.name]))
+        std::fill_n(start.given.begin() + b.first, b.size(), 0);
+    if (std::find(start.given.begin(), start.given.end(), 0) == start.given.end()) start.given.clear();
+  }
   if (odae) start.velocity = numbers(section.need("z"), layout.z, {}, true);
   const Item velocity = section["velocity"], momentum = section["momentum"];
   if (velocity && momentum) momentum.fail("give the initial velocity or the initial momentum, not both");
@@ -98,22 +107,29 @@ void read_motion(const Item& section, SystemSection& system, Start& start) {
   if (const Item psi = section[odae ? "psi" : "multiplier"]) start.multiplier = numbers(psi, layout.psi, {}, true);
 }
 
-// Names of given values that a projection must not change.
+// Names of given values that a projection must not change; of a body, its position and its rotation.
 void read_fixed(const Item& list, const Layout& layout, Start& start) {
   if (!list) return;
-  start.fixed.assign(start.given.size(), 0);
+  if (layout.kind != SystemKind::dae && start.consistent != Consistency::project)
+    list.fail("only a projection changes values: write consistent = \"project\", or leave this out");
+  const bool bodies = layout.kind == SystemKind::multibody;
+  start.fixed.assign(static_cast<std::size_t>(layout.ny), 0);
   for (const Item& item : list.entries()) {
-    const std::string name = item.expect_string("the name of an unknown");
+    const std::string name = item.expect_string(bodies ? "the name of a body" : "the name of a coordinate");
     bool found = false;
     for (const Block& b : layout.y)
       for (int i = 0; i < b.size(); ++i) {
-        if (name != b.name && name != b.entry_name(i)) continue;
+        const bool turns = bodies && (b.name == name + "_rotation" || b.name == name + "_angle");
+        if (name != b.name && name != b.entry_name(i) && !turns) continue;
         const auto place = static_cast<std::size_t>(b.first + i);
-        if (!start.given[place]) item.fail(fmt::format("'{}' is fixed, but no value is given for it", name));
+        if (!start.given.empty() && !start.given[place])
+          item.fail(fmt::format("'{}' is fixed, but no value is given for it", name));
         start.fixed[place] = 1;
         found = true;
       }
-    if (!found) item.fail(fmt::format("there is no unknown '{}'{}", name, suggestion(name, names_of(layout.y), "")));
+    if (!found)
+      item.fail(fmt::format("there is no {} '{}'{}", layout.kind == SystemKind::dae ? "unknown" : "coordinate", name,
+                            suggestion(name, names_of(layout.y), "")));
   }
 }
 
@@ -151,11 +167,12 @@ void read_initial(const Item& root, SystemSection& system, Model& model) {
   const Item section = root["initial"];
   const SystemKind kind = system.system->layout().kind;
   model.start = system.start;  // bodies of a scene say themselves where they start
-  if (kind != SystemKind::multibody) {
-    if (!section) refuse_missing_section(root, system);
-    kind == SystemKind::dae ? read_unknowns(section, system, model.start) : read_motion(section, system, model.start);
-  }
+  if (kind != SystemKind::multibody && !section) refuse_missing_section(root, system);
   read_choice(section["consistent"], model.start.consistent);
+  if (kind == SystemKind::dae) return read_unknowns(section, system, model.start);
+  if (kind != SystemKind::multibody) read_motion(section, system, model.start);
+  append_states(system, model.start);
+  read_fixed(section["fixed"], system.whole->layout(), model.start);
 }
 
 void read_exact(const Item& section, SystemSection& system, Model& model) {
@@ -163,6 +180,8 @@ void read_exact(const Item& section, SystemSection& system, Model& model) {
   const Layout& layout = system.system->layout();
   if (layout.kind == SystemKind::multibody)
     section.fail("an exact solution cannot be given for bodies; compare with another run");
+  if (!system.states.empty())
+    section.fail("an exact solution cannot be given beside [states]; make the difference a quantity in [output]");
   const ValueReader read(system.scope);
   const auto graph = system.builder->t().graph();
   const Equations& eq = system.system->equations();

@@ -100,7 +100,10 @@ SectionInfo whole_file() {
   return {"",
           {text("title", "a title; the name of the file where it is left out", "\"Pendulum\""),
            table("parameters", "names with numbers or vectors", "", "names"),
+           table("functions", "functions that expressions can call", "", "functions"),
+           table("tables", "functions of one number, given by points", "", "tables"),
            table("define", "names for parts of expressions", "", "names"),
+           table("states", "numbers with equations of their own: controllers, currents, pressures", "", "states"),
            table("initial", "where the motion starts", "", "initial"),
            table("exact", "the solution, where it is known", "", "exact"),
            table("integrate", "method, options and time", "", "integrate"),
@@ -141,6 +144,30 @@ std::vector<SectionInfo> systems() {
   bodies.elements = "lagrangian.bodies, a list";
   return {
       {"names", {value("*", "a number, a vector or an expression", "1")}},
+      {"functions", {text("*", "parameters, an arrow, an expression", "\"(x, a) -> max(0, x - a)\"")}},
+      {"tables", {value("*", "a table by its name", "{ points = [[0, 0], [1, 2]] }", "", "tables.NAME")}},
+      {"tables.NAME",
+       {list("points", "points `[x, y]`, in ascending order of x", "[[0, 0], [1, 0.5], [2, 0]]"),
+        list("x", "instead of `points`, with `y`: the numbers x", "[0, 1, 2]"),
+        list("y", "the numbers y", "[0, 0.5, 0]"),
+        text("file", "instead of `points`: a text file in the folder of the model, two numbers a line", "\"cam.csv\""),
+        list("columns", "of the file: two numbers from 0, or names of its first line; else the first two",
+             "[\"angle\", \"lift\"]"),
+        word("kind",
+             "straight lines; a spline with two continuous derivatives; cubics that rise and fall where the "
+             "points do; or steps that keep the value of the point before",
+             {"linear", "cubic", "monotone", "previous"}, "linear"),
+        word("beyond", "outside of the points: an error; the first and last value; a straight line; or all over again",
+             {"error", "constant", "linear", "periodic"}, "error"),
+        word("ends", "of `cubic`: second derivative zero there; or third one continuous at the points next to them",
+             {"natural", "not-a-knot"}, "not-a-knot")}},
+      {"states", {value("*", "a state by its name", "{ rate = \"r - x\" }", "", "states.NAME")}},
+      {"states.NAME",
+       {value("rate", "its time derivative, of t, positions, velocities and states", "\"reference - x\""),
+        number("initial", "its value at the start", "0", "0"),
+        number("every", "of a sampled state: the time between samples", "0.01", "", "time", positive),
+        number("offset", "samples are at `offset` + k `every`, from the start on", "0", "0", "time"),
+        value("update", "what it becomes at a sample, of the values just before", "\"u + x\"")}},
       {"lagrangian",
        {coordinates, bodies, value("kinetic", "the kinetic energy, of what is no body", "\"m/2*dot(q',q')\"", "energy"),
         value("potential", "the potential energy", "\"m*gravity*q[1]\"", "energy"),
@@ -355,7 +382,7 @@ std::vector<SectionInfo> starts() {
                                   {"check", "project"}, "check");
   const Words mechanical{"lagrangian", "hamiltonian", "mechanical"};
   const Keys motion{
-      by_coordinate("position", "by coordinate, all of them; or a list with every number", "{ q = [1, 0] }"),
+      by_coordinate("position", "by coordinate, all of them (to be projected: some); or a list", "{ q = [1, 0] }"),
       by_coordinate("velocity", "by coordinate, `q` or `\"q'\"`, else zero; or a list", "{ q = [0, 1] }"),
       by_coordinate("momentum", "instead of the velocity; of a Hamiltonian by momentum", "{ p = [0, 1] }"),
       by_coordinate("multiplier", "a guess, for reactions that are nonlinear in the multipliers", "[1]"),
@@ -375,13 +402,14 @@ std::vector<SectionInfo> starts() {
   };
   const Keys more{by_coordinate("guess", "where to look for those that are not given; else 0", "{ x = 1 }"),
                   list("fixed", "names of given values that a projection must not change", "[\"x\"]"), consistent};
+  const KeyInfo kept = list("fixed", "coordinates or bodies that a projection must not change", "[\"q[0]\"]");
   const Keys bodies{table("bodies", "motions of rigid bodies, by name", "", "initial.bodies")};
   return {
-      {"initial", motion + Keys{consistent} + bodies, {"lagrangian"}},
-      {"initial", motion + Keys{consistent}, mechanical},
-      {"initial", general + Keys{consistent}, {"odae"}},
+      {"initial", motion + Keys{consistent, kept} + bodies, {"lagrangian"}},
+      {"initial", motion + Keys{consistent, kept}, mechanical},
+      {"initial", general + Keys{consistent, kept}, {"odae"}},
       {"initial", unknowns + more, {"dae"}},
-      {"initial", {consistent}, {"multibody"}},
+      {"initial", {consistent, kept}, {"multibody"}},
       {"initial.bodies", {value("*", "a body by its name", "", "", "initial.bodies.NAME")}},
       {"initial.bodies.NAME",
        {value("rotation", "axis and angle, or three rows of the matrix of directors",

@@ -178,7 +178,12 @@ std::vector<std::string> names_of(const std::vector<Block>& blocks, const char* 
 std::vector<Block> velocity_blocks(const Layout& layout) {
   if (layout.kind == SystemKind::hamiltonian) return layout.y;
   std::vector<Block> blocks = layout.z;
-  for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k].name = layout.y[k].name;
+  const auto is_state = [&](const Block& b) {
+    return std::any_of(layout.y.begin(), layout.y.end(),
+                       [&](const Block& y) { return y.name == integral_name(b.name); });
+  };
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    if (!is_state(blocks[k])) blocks[k].name = layout.y[k].name;
   return blocks;
 }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
+
+#include "model/units.hpp"
 
 namespace hinge {
 
@@ -24,6 +27,17 @@ void check_range(const Item& item, double x) {
   const OptionInfo& option = item.row->option;
   item.fail(fmt::format("{0} = {1:g}; it must be {2}, as in {0} = {3}", option.name, x, range_words(option.range),
                         item.row->example));
+}
+
+// "50 mm"; none where the text is no number with a unit.
+std::optional<double> with_unit(const Item& item, const Scope& scope) {
+  const auto quantity = item.located([&] { return read_quantity(item.text(), scope); });
+  if (!quantity) return std::nullopt;
+  const std::optional<Dimension> wanted = item.row ? dimension_of(item.row->option.unit) : std::nullopt;
+  if (wanted && *wanted != quantity->dimension)
+    item.fail(fmt::format("{} is expected here ({}), but \"{}\" is in {}", item.row->option.unit, unit_text(*wanted),
+                          item.text(), unit_text(quantity->dimension)));
+  return quantity->value;
 }
 
 bool begins_a_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -61,7 +75,8 @@ double ValueReader::number(const Item& item) const {
   } else if (const auto* f = item.node->as_floating_point()) {
     x = f->get();
   } else if (item.is_string()) {
-    x = item.located([&] { return parse_number(item.text(), scope_); });
+    const std::optional<double> quantity = with_unit(item, scope_);
+    x = quantity ? *quantity : item.located([&] { return parse_number(item.text(), scope_); });
   } else {
     item.fail(fmt::format("expected a number, found {}", item.found()));
   }
@@ -81,7 +96,10 @@ void ValueReader::flag(const Item& item, bool& into) const {
 }
 
 Value ValueReader::value(const Item& item) const {
-  if (item.is_string()) return item.located([&] { return parse(item.text(), scope_); });
+  if (item.is_string()) {
+    if (const auto quantity = with_unit(item, scope_)) return scalar_value(scope_.graph->constant(*quantity));
+    return item.located([&] { return parse(item.text(), scope_); });
+  }
   if (!item.is_array()) return {{}, {scope_.graph->constant(number(item))}};
   if (item.size() == 0) item.fail("this list is empty; give at least one number or expression");
   Value result;

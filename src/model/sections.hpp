@@ -10,6 +10,7 @@
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
 #include "model/reader.hpp"
+#include "system/states.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -22,11 +23,18 @@ struct SystemSection {
   std::vector<RigidBody> bodies{};        ///< of [lagrangian.bodies]
   Start start{};                          ///< of the bodies of a [multibody]
   std::vector<std::string> forces{};      ///< names of forces that [output] may use
-  Scope scope{};  ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
+  std::vector<AddedState> states{};       ///< of [states]
+  std::vector<double> state_start{};
+  Layout declared{};  ///< without these
+  Scope scope{};      ///< parameters, defined names, coordinates, multipliers and t; rates where they exist
 };
 
 /// Reads [parameters], the system section and [define] of the model file `root`.
 SystemSection read_system(const Item& root);
+/// [states]: their names, before forces are read; their equations, when the system is built; their values at the start.
+void declare_states(const Item& section, SystemSection& system);
+void read_states(const Item& section, SystemSection& system);
+void append_states(const SystemSection& system, Start& start);
 void read_initial(const Item& root, SystemSection& system, Model& model);
 void read_exact(const Item& section, SystemSection& system, Model& model);
 /// [integrate], and the options of the method in [contact]. The method is made.
@@ -39,6 +47,10 @@ void read_events(const Item& list, SystemSection& system, Model& model);
 
 // ---- Names and expressions ----------------------------------------------------------------------------------------
 
+/// [functions]: their texts; what is in them is read where they are called.
+void read_functions(const Item& section, Scope& scope);
+/// [tables]; their numbers may use parameters.
+void read_tables(const Item& section, Scope& scope);
 /// Items that may use each other, in any order: [parameters] and [define].
 void read_named_values(const Item& section, const ValueReader& read);
 /// Some of them.

@@ -31,12 +31,15 @@ struct SystemReader {
     Scope& scope = out.scope;
     scope.graph = graph.get();
     scope.names["t"] = scalar_value(made.t().node_in(*graph));
+    scope.functions = parameters.functions;
+    scope.tables = parameters.tables;
     for (const auto& [name, value] : parameters.names) {
       Value& own = scope.names[name];
       own.shape = value.shape;
       for (const Node n : value.entries) own.entries.push_back(graph->constant(parameters.graph->value(n)));
     }
     out.builder = std::move(builder);
+    declare_states(root["states"], out);
     return made;
   }
 
@@ -250,8 +253,10 @@ void complete_scope(SystemSection& out) {
   if (layout.kind != SystemKind::dae) {
     std::vector<Node> moving = eq.z;
     moving.insert(moving.end(), eq.psi.begin(), eq.psi.end());
-    out.scope.rate = rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, moving},
-                                     "only t and the coordinates can be differentiated by time");
+    out.scope.rate =
+        rate_or_refusal({*out.builder->t().graph(), eq.t, eq.y, eq.v, moving},
+                        "only t and the coordinates can be differentiated by time: of a velocity that would be "
+                        "an acceleration, and of forces it is not known");
   }
 }
 
@@ -274,6 +279,8 @@ const std::pair<std::string, Read>& the_system(const Item& root) {
        {"body", "joint", "spring", "bushing", "constraint", "force", "particles", "container", "contact"})
     if (root[name] && kind != "multibody")
       root[name].fail(fmt::format("[{}] belongs to a [multibody] model; this one is a [{}]", name, kind));
+  if (root["states"] && kind == "dae")
+    root["states"].fail("a [dae] has unknowns for this: declare it there, with the equation \"x' = ...\"");
   return *present[0];
 }
 
@@ -285,7 +292,9 @@ SystemSection read_system(const Item& root) {
   Graph numbers;
   Scope parameters;
   parameters.graph = &numbers;
+  read_functions(root["functions"], parameters);
   read_named_values(root["parameters"], ValueReader(parameters));
+  read_tables(root["tables"], parameters);
   SystemSection out;
   SystemReader reader{root, root[kind], parameters, out};
   (reader.*read)();
@@ -294,6 +303,8 @@ SystemSection read_system(const Item& root) {
     out.system = {out.whole, symbolic_part(*out.whole)};
   });
   complete_scope(out);
+  out.declared = out.whole->layout();
+  read_states(root["states"], out);
   if (kind == "multibody") bind_forces(root, reader.of_forces, out);
   return out;
 }

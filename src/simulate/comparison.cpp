@@ -18,6 +18,15 @@ namespace {
 constexpr int most_repeats = 7;
 constexpr double enough_seconds = 0.1;
 
+// An error below that of the reference is not measured: it is as small as that, or smaller.
+void bound_below(const Reference& reference, WorkPoint& point) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto& own = reference.own_error[k];
+    point.below[k] = point.error[k] && own && *point.error[k] < *own;
+    if (point.below[k]) point.error[k] = own;
+  }
+}
+
 // False when it was stopped.
 bool measure(const ConvergenceProblem& problem, const Reference& reference, const StudiedMethod& method,
              WorkPoint& point, const ConvergenceProgress& progress) {
@@ -31,6 +40,7 @@ bool measure(const ConvergenceProblem& problem, const Reference& reference, cons
     point.seconds = k == 0 ? run.report.wall_seconds : std::min(point.seconds, run.report.wall_seconds);
     point.failure = run.failure;
     point.error = run.error;
+    bound_below(reference, point);
     total += run.report.wall_seconds;
   }
   return true;
@@ -81,6 +91,12 @@ int WorkPrecision::failures() const {
 std::ostream& operator<<(std::ostream& out, const WorkPrecision& work) {
   out << fmt::format("Errors at t = {:g} against {}\n", work.end, work.reference.description);
   const std::vector<std::size_t> parts = parts_of(work.reference);
+  std::string own;
+  for (const std::size_t part : parts)
+    if (const auto& e = work.reference.own_error[part])
+      own += fmt::format("{}{:.1e} ({})", own.empty() ? "" : ", ", *e, work.part_names[part]);
+  if (!own.empty()) out << fmt::format("whose own error is about {}; smaller ones are not measured\n", own);
+  for (const std::string& doubt : work.reference.doubts) out << fmt::format("doubtful: {}\n", doubt);
   for (const WorkSeries& series : work.series) {
     out << fmt::format("\n{}\n{:>12} {:>8} {:>9}", series.name,
                        !series.points.empty() && series.points[0].step > 0 ? "step" : "tolerance", "steps", "rejected");
@@ -93,7 +109,8 @@ std::ostream& operator<<(std::ostream& out, const WorkPrecision& work) {
         out << "      failed\n";
         continue;
       }
-      for (const std::size_t part : parts) out << fmt::format(" {:>11}", error_text(p.error[part]));
+      for (const std::size_t part : parts)
+        out << fmt::format(" {:>11}", (p.below[part] ? "< " : "") + error_text(p.error[part]));
       out << fmt::format(" {:>12} {:>10} {:>14} {:>10.3g}\n", p.counters.evaluations, p.counters.iterations,
                          p.counters.factorisations, p.seconds);
     }

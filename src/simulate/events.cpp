@@ -224,4 +224,6 @@ State EventWatch::changed(const System& system, std::size_t event, const State& 
   }
 }
 
+void EventWatch::exchange(Memory& memory) { memory(side_, fresh_, occurred_, crowded_); }
+
 }  // namespace hinge

@@ -4,10 +4,13 @@
 #include <functional>
 #include <vector>
 
+#include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
 #include "simulate/state_functions.hpp"
 
 namespace hinge {
+
+void remember(Memory& memory, Occurrence& occurrence);
 
 class EventWatch {
  public:
@@ -40,6 +43,8 @@ class EventWatch {
   /// To be called when the motion goes on from a state that the event has changed.
   void restart(const State& state, std::size_t event);
   /// The state after a change of velocity, consistent with the constraints.
+  /// For checkpoints.
+  void exchange(Memory& memory);
   State changed(const System& system, std::size_t event, const State& at);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -82,6 +83,8 @@ void Recording::open(const std::shared_ptr<const System>& system, const MethodCh
                      const SimulationOptions& options, const Watch& watch) {
   goals_.clear();
   rows_ = 0;
+  event_rows_.clear();
+  event_names_.clear();
   schedule.begin(options);
   if (output.path.empty() && picture_path.empty() && !keep_rows && callbacks.empty()) return;
   has_energy_ = system->structure().has_energy;
@@ -101,6 +104,50 @@ void Recording::open(const std::shared_ptr<const System>& system, const MethodCh
     add(open_pictures(picture_path, system, thinned, options.tolerance.given() ? 0 : options.step));
   if (keep_rows) add(keep_in_memory(kept, header_));
   for (const auto& callback : callbacks) add(tell(callback));
+}
+
+void Recording::exchange(Memory& memory) {
+  if (!goals_.empty()) last_time_ = goals_.front().last_time;
+  schedule.exchange(memory);
+  memory(rows_, last_time_, event_rows_, event_names_);
+}
+
+void Recording::reopen(const std::shared_ptr<const System>& system, const MethodChoice& method,
+                       const SimulationOptions& options, const Watch& watch) {
+  const long rows = rows_;
+  const double last_time = last_time_;
+  const std::vector<long> event_rows = event_rows_;
+  const std::vector<std::string> events = event_names_;
+  const Schedule reached = schedule;
+  if (!picture_path.empty())
+    throw InputError("pictures for ParaView cannot be continued from a checkpoint; leave them out, or begin anew");
+  Trajectory before;
+  namespace fs = std::filesystem;
+  const std::string old = output.path + ".before";
+  if (!output.path.empty() && rows > 0) {
+    // a run that was killed while it came to this place has left the rows there
+    before = read_record(fs::exists(old) ? old : output.path);
+    if (static_cast<long>(before.rows()) < rows)
+      throw InputError(
+          fmt::format("'{}' has {} rows, but the checkpoint was written after {}; give the file that the run "
+                      "has written, or begin it anew",
+                      output.path, before.rows(), rows));
+    if (!fs::exists(old)) fs::rename(output.path, old);
+  }
+  open(system, method, options, watch);
+  schedule.continue_from(reached);
+  std::size_t event = 0;  // an HDF5 file gets its events at the end only: they are in the checkpoint
+  for (long k = 0; k < rows && !before.header.columns.empty() && !goals_.empty(); ++k) {
+    Row row{.values = before.row(static_cast<std::size_t>(k)), .columns = header_.columns};
+    if (event < events.size() && event_rows[event] == k) row.event = events[event++];
+    goals_.front().recorder->record(row);
+  }
+  rows_ = rows;
+  event_rows_ = event_rows;
+  event_names_ = events;
+  if (!goals_.empty()) goals_.front().last_time = last_time;
+  std::error_code ignored;
+  fs::remove(old, ignored);
 }
 
 void Recording::expect(double now, double end) {
@@ -135,7 +182,12 @@ void Recording::give(const Shown& shown, Wanted wanted) {
     if (!wanted(goal)) continue;
     goal.recorder->record(row);
     goal.last_time = shown.state.t;
-    if (&goal == &goals_.front()) ++rows_;
+    if (&goal != &goals_.front()) continue;
+    if (!shown.event.empty()) {
+      event_rows_.push_back(rows_);
+      event_names_.emplace_back(shown.event);
+    }
+    ++rows_;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hinge/memory.hpp"
 #include "simulate/contact_forces.hpp"
 #include "simulate/record/recorder.hpp"
 #include "simulate/state_functions.hpp"
@@ -45,6 +46,13 @@ class Schedule {
   /// From which time on a step that ends there has reached it.
   double due_time() const { return next_time() - slack(); }
   void recorded(double t);
+  /// For checkpoints.
+  void exchange(Memory& memory) { memory(count_, next_multiple_, next_of_list_); }
+  void continue_from(const Schedule& other) {
+    count_ = other.count_;
+    next_multiple_ = other.next_multiple_;
+    next_of_list_ = other.next_of_list_;
+  }
 
  private:
   // Multiples of a step are rounded: one that falls short of a time by an ulp has reached it.
@@ -72,6 +80,10 @@ class Recording {
   /// Opens files and forgets the rows of an earlier run.
   void open(const std::shared_ptr<const System>& system, const MethodChoice& method, const SimulationOptions& options,
             const Watch& watch);
+  /// For checkpoints: how far the records are; then the same files, with the rows up to there.
+  void exchange(Memory& memory);
+  void reopen(const std::shared_ptr<const System>& system, const MethodChoice& method, const SimulationOptions& options,
+              const Watch& watch);
   bool empty() const { return goals_.empty(); }
   /// The run goes on to `end`.
   void expect(double now, double end);
@@ -106,6 +118,10 @@ class Recording {
   std::vector<Goal> goals_;  // files first: a row that a callback sees is on its way to the disk
   std::vector<double> values_;
   long rows_ = 0;  // of the first of the goals
+  // For checkpoints: the time of its last one, and which are of events
+  double last_time_ = 0;
+  std::vector<long> event_rows_;
+  std::vector<std::string> event_names_;
 };
 
 }  // namespace hinge

@@ -11,14 +11,15 @@
 #include "hinge/error.hpp"
 #include "method/default_method.hpp"
 #include "method/wrap/piecewise.hpp"
+#include "simulate/left_tables.hpp"
 
 namespace hinge {
-
-namespace {
 
 double now_in_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+namespace {
 
 std::string reason_of_current_exception() {
   try {
@@ -95,6 +96,8 @@ void Run::start(const Start& initial) {
     grid_ = {state_.t, options.step};
     steps_ = 0;
     solution_.reset();
+    earlier_ = {};
+    earlier_.contacts.momentum_balance = -1;  // not measured
     shortest_ = INFINITY;
     longest_ = 0;
     set_status(RunStatus::finished);
@@ -144,15 +147,21 @@ void Run::until(double end) {
     throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
   refuse_coarse_time(end);
   guarded([&] {
-    grid_ = {start, h, end, static_cast<long>(count)};
+    if (std::exchange(resumed_, false)) {
+      grid_.end = end;
+      grid_.count = static_cast<long>(Grid::steps_between(grid_.start, end, h));
+    } else {
+      grid_ = {start, h, end, static_cast<long>(count)};
+    }
     const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
     if (status_ != RunStatus::failed) set_status(RunStatus::finished);
     recording.expect(start, end);
-    last_told_ = now_in_seconds();
+    last_told_ = last_checkpoint_ = now_in_seconds();
     bool ended = false;
     while (!ended && !arrived()) {
       ended = go_on(end);
       if (!ended && (status_ == RunStatus::stopped || told_to_stop(state_.t))) break;
+      if (!ended && !arrived()) restart_if_due();
     }
     if (ended)
       message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
@@ -182,6 +191,12 @@ bool Run::told_to_stop(double t) {
   return true;
 }
 
+// Which table a step may have left.
+std::string Run::left(const State& from) const {
+  const double usual = stepper_->chooses_steps() ? std::max(longest_, options.step) : options.step;
+  return left_tables(*system, from, usual);
+}
+
 // ---- One step -----------------------------------------------------------------------------------------------------
 
 // Whatever goes wrong, the state is as before.
@@ -189,7 +204,7 @@ template <typename Advance>
 void Run::attempt(Advance advance) {
   before_ = state_;  // same sizes: nothing is allocated
   try {
-    if (const StepResult result = advance(); !result) throw StepFailure(result.reason, state_.t);
+    if (const StepResult result = advance(); !result) throw StepFailure(result.reason + left(before_), state_.t);
   } catch (...) {
     state_ = before_;
     throw;
@@ -225,8 +240,8 @@ void Run::accept(double h) {
     throw StepFailure(
         fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
                     "equations may have left its domain (the root or logarithm of a negative number, a "
-                    "division by zero), or the step is too long",
-                    before_.t, h, trouble),
+                    "division by zero), or the step is too long{}",
+                    before_.t, h, trouble, left(before_)),
         before_.t);
   }
   if (const std::string& reason = watch.step().impossible(); !reason.empty()) {
@@ -357,46 +372,6 @@ bool Run::take_event(const EventWatch::Found& found) {
   if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
   events.restart(state_, found.event);
   return false;
-}
-
-// ---- Rows ---------------------------------------------------------------------------------------------------------
-
-// Rows at times within the last step, before `until`. There may be millions: false where the run is told to stop among
-// them, and it then stops at the last of them.
-bool Run::record_between(double until) {
-  if (!stepper_->chooses_steps() || recording.empty()) return true;
-  while (recording.schedule.next_time() < until) {
-    const double t = recording.schedule.next_time();
-    stepper_->interpolate(t, shown_);
-    shown_.t = t;
-    record_other(shown_);
-    recording.schedule.recorded(t);
-    if (!told_to_stop(t)) continue;
-    state_ = shown_;
-    return false;
-  }
-  return true;
-}
-
-// A row of a state that is not the one seen last: what is said of constraints and energy is said of it, too.
-void Run::record_other(const State& state, std::string_view event) {
-  if (!recording.empty()) recording.record({state, watch.show(state), *stepper_, last_step(), event});
-}
-
-// A state of a DAE that is shown: x' and what is of higher index in x follow from the rest.
-void Run::settle() {
-  if (system->structure().is_dae && stepper_->chooses_steps()) stepper_->interpolate(state_.t, state_);
-}
-
-// After a step: rows at the times that it has passed, or every n-th step.
-void Run::record_if_due() {
-  Schedule& schedule = recording.schedule;
-  if (!record_between(state_.t)) return;
-  const bool due = schedule.at_times() ? schedule.due_time() <= state_.t : schedule.after_step(steps_);
-  if ((due && !recording.empty()) || state_.t >= grid_.end) settle();
-  if (!due) return;
-  record_now();
-  schedule.recorded(state_.t);
 }
 
 }  // namespace hinge

@@ -8,13 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
+#include "simulate/checkpoint.hpp"
 #include "simulate/events.hpp"
 #include "simulate/grid.hpp"
 #include "simulate/recording.hpp"
 #include "simulate/watch.hpp"
 
 namespace hinge {
+
+double now_in_seconds();
 
 class Run {
  public:
@@ -34,10 +38,12 @@ class Run {
   ExactSolution exact;
   std::function<bool(double)> progress;
   bool wants_condition = false;
+  Checkpoints checkpoints;
 
   bool started() const { return started_; }
   const State& state() const { return state_; }
   void start(const Start& initial);
+  void resume(const std::string& checkpoint);
   void step();
   void until(double end);
   void finish();
@@ -54,6 +60,7 @@ class Run {
   bool go_on(double limit);
   template <typename Advance>
   void attempt(Advance advance);
+  std::string left(const State& from) const;
   void fixed_step();
   void chosen_step(double limit);
   void accept(double h);
@@ -68,6 +75,14 @@ class Run {
   void report_method(Report& report);
   void report_error(Report& report) const;
   void report_doubts(Report& report) const;
+
+  CheckpointIdentity identity() const;
+  void exchange(Memory& memory);
+  void restart_if_due();
+  void begin_anew(double work);
+  /// What all steppers have cost.
+  Counters work() const;
+  std::optional<ContactStatistics> contacts() const;
 
   void record_now(std::string_view event = {}) {
     recording.record({state_, watch.seen(), *stepper_, last_step(), event});
@@ -94,6 +109,16 @@ class Run {
   std::string message_;
   std::optional<double> condition_;
   std::vector<std::string> start_remarks_;
+  struct Earlier {  // what steppers before the last place where the method started anew have said
+    Counters work;
+    bool has_contacts = false;
+    ContactStatistics contacts;
+    std::vector<std::string> remarks;
+    long restarts = 0;
+  };
+  Earlier earlier_;
+  double last_checkpoint_ = 0;
+  bool resumed_ = false;  // and not gone on yet
   // worked out when first asked for
   std::optional<std::vector<std::string>> facts_, warnings_;
   std::unique_ptr<Evaluation> ends_;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "simulate/reference.hpp"
 #include "simulate/run.hpp"
 #include "simulate/verdict.hpp"
@@ -52,15 +54,33 @@ void Run::report_method(Report& r) {
   }
   r.method_facts = *facts_;
   r.warnings = warnings();
-  r.counters = stepper_->counters();
+  r.counters = work();
   r.rejected = r.counters.rejected + r.counters.failed;
-  if (const ContactStatistics* c = stepper_->contact_statistics()) r.contacts = *c;
+  r.contacts = contacts();
   r.remarks = start_remarks_;
+  if (earlier_.restarts > 0)
+    r.remarks.push_back(fmt::format("the method started anew {} time{}, after every {} steps, for the checkpoints",
+                                    earlier_.restarts, earlier_.restarts == 1 ? "" : "s", checkpoints.steps));
+  for (const std::string& remark : earlier_.remarks) r.remarks.push_back(remark);
   for (std::string& remark : stepper_->remarks()) r.remarks.push_back(std::move(remark));
   if (!stepper_->chooses_steps()) return;
   r.tolerance = options.tolerance;
   r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;
   r.longest = longest_;
+}
+
+Counters Run::work() const {
+  Counters sum = earlier_.work;
+  sum += stepper_->counters();
+  return sum;
+}
+
+std::optional<ContactStatistics> Run::contacts() const {
+  const ContactStatistics* now = stepper_->contact_statistics();
+  if (!now || !earlier_.has_contacts) return now ? std::optional(*now) : std::nullopt;
+  ContactStatistics sum = earlier_.contacts;
+  sum += *now;
+  return sum;
 }
 
 // One list, whoever finds a reason.

@@ -50,6 +50,15 @@ void Simulation::observe_condition() {
   run_->wants_condition = true;
 }
 
+void Simulation::keep_checkpoints(Checkpoints checkpoints) {
+  if (run_->started()) throw InputError("keep_checkpoints() comes before start()");
+  if (checkpoints.steps < 1 || !(checkpoints.seconds >= 0))
+    throw InputError("checkpoints are written after 1, 2, ... steps, and not more often than every 0 seconds");
+  run_->checkpoints = std::move(checkpoints);
+}
+
+void Simulation::resume(const std::string& checkpoint) { run_->resume(checkpoint); }
+
 void Simulation::compare(ExactSolution exact) {
   if (!exact.empty()) evaluate_exact(system(), exact, run_->options.start);  // refuses what does not fit
   run_->exact = std::move(exact);

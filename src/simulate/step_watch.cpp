@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "formulation/start/constraint_rank.hpp"
 #include "solve/linear/dense_lu.hpp"
 
 namespace hinge {
@@ -111,6 +112,8 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
     swings_ = keeps_energy_ && !resolved_ && energy_swings(h);
   }
+  if (!product_.empty() && first_)
+    redundant_ = system_->nw() == 0 && !constraint_rank(*system_, state.t, state.y.data()).full();
   if (!product_.empty() && !(h > 0 && !first_)) look_at_rows();
   first_ = false;
   for (std::size_t i = 0; i < y_range_.size(); ++i) y_range_[i].take(state.y[i]);
@@ -265,11 +268,17 @@ void StepWatch::watch_growth(double h) {
 // ---- Branches of the constraints ----------------------------------------------------------------------------------
 
 // det(A B^T); 0 where a pivot vanishes.
-double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b) {
+double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
   std::fill(product_.begin(), product_.end(), 0.0);
   for (const auto& [at, k, l] : products_)
     product_[static_cast<std::size_t>(at)] += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(l)];
-  const int m = static_cast<int>(exchange_.size());
+  int m = static_cast<int>(exchange_.size());
+  if (!kept.empty()) {
+    std::size_t to = 0;
+    for (const int i : kept)
+      for (const int j : kept) product_[to++] = product_[static_cast<std::size_t>(i * m + j)];
+    m = static_cast<int>(kept.size());
+  }
   if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
   double determinant = 1;
   for (int k = 0; k < m; ++k)
@@ -282,7 +291,7 @@ void StepWatch::look_at_rows() {
   const State& s = now_.state;
   rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   assign(checked_.G, (*rows_)[Q::constraint_y], entries_);
-  checked_.volume = volume(checked_.G, checked_.G);
+  if (redundant_) checked_.kept = constraint_rank(*system_, s.t, s.y.data()).kept;
   checked_.y = s.y;
   checked_.v = now_.v;
   checked_.step = steps_;
@@ -303,10 +312,16 @@ bool StepWatch::branch_due() const {
 void StepWatch::watch_branch() {
   std::swap(last_, checked_);
   look_at_rows();
-  const double both = volume(checked_.G, last_.G), size = std::sqrt(checked_.volume * last_.volume);
-  if (!(checked_.volume > 0 && last_.volume > 0) || !std::isfinite(size) || !(std::abs(both) > 1e-10 * size)) return;
-  turned_ = both < 0.5 * size && checked_.step == last_.step + 1;
-  if (both > 0) return;
+  const auto cosine = [&](const std::vector<int>& kept) {
+    const double now = volume(checked_.G, checked_.G, kept), then = volume(last_.G, last_.G, kept);
+    const double both = volume(checked_.G, last_.G, kept), size = std::sqrt(now * then);
+    return now > 0 && then > 0 && std::isfinite(size) && std::abs(both) > 1e-10 * size ? both / size : 1.0;
+  };
+  // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
+  double angle = cosine(last_.kept);
+  if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.kept));
+  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
+  if (angle > 0) return;
   ++branches_;
   if (!branch_) branch_ = now_.state.t;
 }

@@ -2,7 +2,8 @@
 //
 // - A mass passes through zero: det p_z changes its sign; with constraints, that of [p_z H^T; H 0] as well, where
 //   H = g_y v_z. There the motion ends.
-// - Another branch: det(G1 G0^T) < 0. Between the two positions the constraints were dependent; a curve that crosses
+// - Another branch: det(G1 G0^T) < 0, of rows that are independent at the first. Between the two positions the
+// constraints were dependent; a curve that crosses
 //   itself there goes on in more than one way.
 // - Beyond stability: y' turns in step after step, or y1 - y0 is far from h (y0' + y1')/2, while |y'| grows.
 //
@@ -61,7 +62,7 @@ class StepWatch {
   };
   struct Rows {  // of G, where they were looked at
     std::vector<double> G, y, v;
-    double volume = 0;  // det G G^T
+    std::vector<int> kept;  // independent ones, where some depend on others; else empty
     long step = 0;
   };
   struct Range {  // of one number over the run
@@ -77,7 +78,7 @@ class StepWatch {
   void find_rate(Point& at);
   bool points_against(Point& a, Point& b);
   double defect(std::size_t i, double h) const;
-  double volume(const std::vector<double>& a, const std::vector<double>& b);
+  double volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept);
   void watch_growth(double h);
   bool leaps(double h) const;
   bool velocity_turns();
@@ -100,7 +101,8 @@ class StepWatch {
   std::vector<double> product_;  // G1 G0^T
   std::vector<std::array<int, 3>> products_;
   std::vector<int> exchange_;
-  int entries_ = 0;  // of G
+  bool redundant_ = false;  // rows of G depend on each other everywhere
+  int entries_ = 0;         // of G
   std::unique_ptr<LinearSolver> mass_solver_;
   std::vector<int> diagonal_;  // places of the diagonal in the values of p_z
   std::vector<double> masses_;

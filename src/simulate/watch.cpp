@@ -231,4 +231,18 @@ void Watch::report(Report& r, const Stepper* stepper) const {
     r.momentum_maps.push_back({momenta_[k].name, seen_.momenta[k], momenta_[k].error});
 }
 
+void Watch::exchange(Memory& memory) {
+  memory(first_, residual_, rate_, constraint_, hidden_, off_, size_, sizes_, kinetic_, energy_size_, lowest_energy_,
+         energy_created_, dripped_, energy0_, energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest,
+         seen_.energy, seen_.momenta);
+  for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
+}
+
+void Watch::look_again(const State& state) {
+  const Values known = seen_;
+  evaluate(state, looked_);
+  step_.see(state, *evaluation_, 0);
+  seen_ = known;
+}
+
 }  // namespace hinge

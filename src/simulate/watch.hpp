@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hinge/memory.hpp"
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/step_watch.hpp"
@@ -31,6 +32,9 @@ class Watch {
   const Values& seen() const { return seen_; }
   /// At a state between those that were seen, which is shown: the report covers it as far as it is made of numbers.
   const Values& show(const State& state);
+  /// For checkpoints: what all steps so far have shown. Then look_again() at the state where it was written.
+  void exchange(Memory& memory);
+  void look_again(const State& state);
   const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
   void report(Report& report, const Stepper* stepper) const;
   /// What gaps that are expressions compare with: the widest, or positions where all have been closed.

@@ -53,6 +53,14 @@ struct Equations {
     std::string name;
   };
   std::vector<Pair> pairs;
+  // Numbers among z that change at the times offset + k every, to what `update` is then (system/states.hpp)
+  struct Sample {
+    std::string name;
+    double every = 0, offset = 0;
+    std::size_t z = 0;
+    Node update = no_node;
+  };
+  std::vector<Sample> samples;
 
   /// A tape of functions of (t, y, z, psi), given as the four input blocks in this order, in a graph that contains this
   /// one.

@@ -101,7 +101,8 @@ std::vector<std::string> models() {
   std::vector<std::string> all;
   for (const char* root : {HINGE_EXAMPLES, HINGE_PAPERS})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
-      if (entry.path().extension() == ".toml" && !excepted.contains(entry.path().filename().string()))
+      if (entry.path().extension() == ".toml" && entry.path().filename() != "figures.toml" &&
+          !excepted.contains(entry.path().filename().string()))
         all.push_back(entry.path().string());
   std::sort(all.begin(), all.end());
   return all;

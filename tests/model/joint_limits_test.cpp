@@ -1,5 +1,6 @@
 // Limits and dry friction of joints: closed forms, in the plane and in space, together with contacts; bad input.
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 namespace hinge {
 namespace {
 
+using std::numbers::pi;
 using test::complaint_about;
 using test::run_file;
 using test::run_text;
@@ -158,6 +160,99 @@ end = 3
 quantities.w = "hinge_speed"
 )toml");
   EXPECT_NEAR(value_of(r, "w"), -4 + 0.4 / 0.5 * 3, 1e-10);
+}
+
+// A screw under load: it holds where mu R > p/(2 pi), and else sinks with x'' (2 pi J/p + m k) = -m g k,
+// k = p/(2 pi) - mu R.
+TEST(JointFriction, LocksAScrewWhoseThreadIsFlat) {
+  const std::string text = R"toml(
+[multibody]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "screw"
+mass = 10
+inertia = [0.001, 0.001, 0.001]
+[[joint]]
+name = "thread"
+type = "screw"
+bodies = ["ground", "screw"]
+axis = [0, 0, 1]
+pitch = 0.01
+friction = { coefficient = MU, radius = 0.01 }
+[integrate]
+step = 0.005
+end = 1
+[output]
+quantities.x = "thread_position"
+)toml";
+  const auto with = [&](const char* mu) {
+    std::string made = text;
+    return value_of(run_text(made.replace(made.find("MU"), 2, mu)), "x");
+  };
+  const double k = 0.01 / (2 * pi) - 0.1 * 0.01, a = -10 * 9.81 * k / (0.001 * 2 * pi / 0.01 + 10 * k);
+  EXPECT_NEAR(with("0.1"), a / 2, 1e-12);
+  EXPECT_NEAR(with("0.2"), 0, 1e-18);
+}
+
+// A sleeve that turns and slides: friction acts against the slip of its surface, here with J = m R^2 along a straight
+// line, at the rate mu g.
+TEST(JointFriction, OfASleeveActsAgainstItsSlip) {
+  const Report r = run_text(R"toml(
+[multibody]
+gravity = [0, 0, -10]
+[[body]]
+name = "rod"
+mass = 2
+inertia = [0.0008, 0.5, 0.5]
+velocity = [3, 0, 0]
+angular_velocity = [200, 0, 0]
+[[joint]]
+name = "sleeve"
+type = "cylindrical"
+bodies = ["ground", "rod"]
+axis = [1, 0, 0]
+friction = { coefficient = 0.25, radius = 0.02 }
+[integrate]
+step = 0.005
+end = 1
+[output]
+quantities.v = "sleeve_position'"
+quantities.w = "sleeve_speed"
+)toml");
+  EXPECT_NEAR(value_of(r, "v"), 3 - 0.25 * 10 * 0.6, 1e-9);
+  EXPECT_NEAR(value_of(r, "w"), 200 - 0.25 * 10 * 0.8 / 0.02, 1e-7);
+}
+
+TEST(JointFriction, IsTheSameBesideManyContacts) {
+  std::string disks = "[[body]]\nname = \"floor\"\nshape = { plane = [0, 1] }\nfixed = true\n";
+  disks +=
+      "[[body]]\nfor = \"i\"\nto = 129\nname = \"disk{i}\"\nmass = 1\nshape = { disk = 0.1 }\nposition = [\"0.3*i\", "
+      "0.1]\n";
+  const auto speed = [](const std::string& more) {
+    return value_of(run_text(R"toml(
+[multibody]
+gravity = [0, -9.81]
+[[body]]
+name = "wheel"
+mass = 4
+inertia = 0.02
+angular_velocity = 10
+position = [0, 5]
+[[joint]]
+name = "bearing"
+type = "revolute"
+bodies = ["ground", "wheel"]
+friction = { coefficient = 0.2, radius = 0.01 }
+[integrate]
+step = 0.01
+end = 0.1
+[output]
+quantities.w = "bearing_speed"
+)toml" + more),
+                    "w");
+  };
+  EXPECT_NEAR(speed(disks), 10 - 0.2 * 0.01 * 4 * 9.81 / 0.02 * 0.1, 1e-8);
+  EXPECT_NEAR(speed(disks), speed(""), 1e-8);
 }
 
 TEST(JointLimits, AnArmReboundsBetweenItsStops) {

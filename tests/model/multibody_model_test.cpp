@@ -69,9 +69,6 @@ TEST(MultibodyModel, BadScenesAreNamedWithPlaceCauseAndRemedy) {
       {"[[joint]]\nname = \"pin\"\ntype = \"spherical\"\nbodies = [\"ground\", \"ball\"]\npoints = [[0, 0, 2], [0, 0, "
        "1.5]]",
        {"joint 'pin'", "ground - ball", "position level by 0.5"}},
-      {"[[joint]]\nname = \"a\"\ntype = \"fixed\"\nbodies = [\"ground\", \"ball\"]\n[[joint]]\nname = \"b\"\ntype = "
-       "\"fixed\"\nbodies = [\"ground\", \"ball\"]",
-       {"dependent", "joint"}},
       {"[[joint]]\ntype = \"spherical\"\nbodies = [\"ground\", \"ball\"]\nmotor = { angle = \"t\" }",
        {"motor", "spherical joint has no angle"}},
       {"[[spring]]\nbodies = [\"ground\", \"ball\"]\nstiffness = 1", {"points", "where the spring is held"}},

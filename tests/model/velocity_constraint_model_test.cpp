@@ -105,6 +105,44 @@ TEST(VelocityConstraintModel, ARemarkTellsOfPositionConstraintsInDisguise) {
   EXPECT_TRUE(run(parse_model(blade, "m.toml")).remarks.empty());
 }
 
+// u = exp(-t) turns the blade: 0.4 a'' = u; s is how far it went down.
+TEST(VelocityConstraintModel, StatesStandBesideThem) {
+  const std::string states = "[states]\nu = { rate = \"-u\", initial = 1 }\ns = { rate = \"x'\", initial = 0.2 }\n" +
+                             with(with(blade, "velocity_constraints", "force = { a = \"u\" }\nvelocity_constraints"),
+                                  "step = 0.01", "tolerance = 1e-10");
+  const Report r = run(parse_model(states, "m.toml"));
+  ASSERT_EQ(r.final.psi.size(), 1u);
+  EXPECT_NEAR(r.final.z[2], 1.3 + (1 - std::exp(-1.0)) / 0.4, 1e-8);
+  EXPECT_NEAR(r.final.z[4], 0.2 + r.final.y[0], 1e-8);
+  EXPECT_GT(std::abs(r.final.y[0]), 0.1);
+  EXPECT_LT(r.velocity_constraint.value(), 1e-12);
+  const std::string wrong = complaint(with(states, "x'*sin(a) - y'*cos(a)", "x'*sin(a) - y'*cos(a) - u"));
+  EXPECT_TRUE(mentions(wrong, "a velocity constraint depends on the state 'u'")) << wrong;
+}
+
+// Constraints that follow from others are left out by themselves only where there are none on velocities.
+TEST(VelocityConstraintModel, DependentConstraintsBesideThemAreRefused) {
+  const std::string twice =
+      with(blade, "velocity_constraints", "constraints = [\"x - y\", \"2*x - 2*y\"]\nvelocity_constraints");
+  const std::string still = with(with(twice, "a = 0 }", "a = 0.3 }"), "a = 1.3", "a = 0");
+  EXPECT_TRUE(mentions(complaint(still), "the constraints are dependent at the initial position (rank 2 of 3)"))
+      << complaint(still);
+  EXPECT_EQ(complaint(with(still, ", \"2*x - 2*y\"", "")), "nothing");
+  EXPECT_EQ(complaint(with(still, "velocity_constraints = [\"x'*sin(a) - y'*cos(a)\"]\n", "")), "nothing");
+}
+
+// The velocity of what is fixed stays; the rest gives way.
+TEST(VelocityConstraintModel, FixedCoordinatesKeepTheirVelocities) {
+  const std::string askew = with(with(blade, "a = 0 }", "a = 0.5 }"), "velocity = { a = 1.3 }",
+                                 "velocity = { x = 1, a = 1.3 }\nconsistent = \"project\"\nfixed = [\"x\", \"a\"]");
+  const Model m = parse_model(askew, "m.toml");
+  Simulation s = m.simulation_for("");
+  s.start(m.start);
+  EXPECT_NEAR(s.state().z[0], 1, 1e-14);
+  EXPECT_NEAR(s.state().z[1], std::tan(0.5), 1e-13);
+  EXPECT_NEAR(s.state().z[2], 1.3, 1e-14);
+}
+
 TEST(VelocityConstraintModel, WrongOnesAreNamedWithPlaceAndRemedy) {
   struct Case {
     std::string from, to, words;

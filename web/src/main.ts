@@ -7,6 +7,7 @@ import { element, foreign, ICONS } from './page/element.ts';
 import { currentTheme, onTheme, reducedMotion, startTheme, styleColour, toggleTheme } from './page/theme.ts';
 import { PlotColumn } from './plot/plot_column.ts';
 import { TimeRange } from './plot/time_range.ts';
+import { film } from './scene/film.ts';
 import { scenePanel, steppingOver } from './scene/scene_panel.ts';
 import { SceneView } from './scene/scene_view.ts';
 import { modelPanel } from './text/model_panel.ts';
@@ -65,7 +66,7 @@ function show(report: Report): void {
   const trouble = element('p', { class: 'trouble', role: 'alert', hidden: true });
   const header = element('header', { class: 'top' },
     element('span', { class: 'brand' }, 'Hinge'), element('h1', {}, foreign(data.title)),
-    element('div', { class: 'top-tools' }, data.live !== undefined && element('span', { class: 'live-mark' }, 'live'),
+    element('div', { class: 'top-tools' }, data.status === 'running' && element('span', { class: 'live-mark' }, 'running'),
       iconButton('Light or dark (T)', ICONS.theme, toggleTheme, true), helpButton(() => help.showModal())));
 
   let restyleScene = (): void => {};
@@ -73,6 +74,7 @@ function show(report: Report): void {
   if (scene) {
     const panel = scenePanel(scene.canvas, scene.view, clock, stepping, currentTheme);
     restyleScene = panel.restyle;
+    Object.assign(window, { hingeFilm: film(scene.view, clock, panel.label) });
     scenePart = panel.root;
     scene.view.setTime(clock.t);
     clock.onTime((t) => scene.view.setTime(t));
@@ -85,7 +87,7 @@ function show(report: Report): void {
     element('div', { class: 'bench' }, element('div', { class: 'scene-place' }, scenePart), element('section', { class: 'panel plot-panel', 'aria-label': 'Plots' }, plots.root)),
     element('div', { class: 'live-place' }),
     data.model && modelPanel(data.model.name, data.model.text)),
-    element('footer', {}, foreign(about), element('span', {}, 'This file is complete in itself and loads nothing.')), help);
+    element('footer', {}, foreign(about), element('span', {}, data.live ? 'Served by hinge view on this machine; hinge run --report writes a page that lasts.' : 'This file is complete in itself and loads nothing.')), help);
   plots.start();
 
   const recolour = (): void => {
@@ -109,7 +111,7 @@ function show(report: Report): void {
     requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
-  if (scene && !reducedMotion() && !data.live) clock.play();
+  if (scene && !reducedMotion() && data.status !== 'running') clock.play();
   Object.assign(window, { hingePage: { clock, range, view: scene?.view ?? null, plots } }); // for tests and for films
   document.documentElement.dataset.ready = 'yes';
 }

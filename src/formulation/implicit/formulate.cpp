@@ -6,6 +6,7 @@
 #include "formulation/acceleration.hpp"
 #include "formulation/implicit/chart.hpp"
 #include "formulation/implicit/dae_problem.hpp"
+#include "formulation/implicit/function_dae.hpp"
 #include "formulation/implicit/implicit_problem.hpp"
 #include "formulation/implicit/mechanical_forms.hpp"
 #include "hinge/error.hpp"
@@ -176,6 +177,8 @@ void require_regular_mass(const System& system) {
 std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
                                            double keep_partition, Correction correction) {
   if (system->structure().is_dae) {
+    if (auto function = std::dynamic_pointer_cast<const FunctionDae>(system))
+      return make_function_dae_problem(std::move(function));
     auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
     if (!symbolic) throw UnsuitableMethod("a DAE F(t, x, x') = 0 is differentiated: write it with expressions");
     return make_dae_problem(symbolic, options);

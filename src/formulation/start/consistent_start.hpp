@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "formulation/fewer_rows.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {
@@ -25,11 +26,12 @@ struct StartCheck {
   };
   std::vector<Violation> violations;  ///< beyond the tolerance, position level first, largest first
   bool position_found = true, velocity_found = true;
-  State nearest;  ///< consistent values; the given ones up to round-off where nothing is violated
+  RowChoice rows;  ///< the constraints it was found with; the others follow from these
+  State nearest;   ///< consistent values; the given ones up to round-off where nothing is violated
 };
 
-/// The rest of the work is refused (RedundantConstraints, SingularMass) where G has dependent rows or the mass is
-/// singular on the constraint tangent.
+/// The rest of the work is refused (RedundantConstraints, SingularMass) where constraints are dependent at this
+/// position only or contradict each other, or the mass is singular on the constraint tangent.
 StartCheck check_start(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
                        const std::vector<double>& psi_guess);
 

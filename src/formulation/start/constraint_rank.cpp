@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "formulation/start/scaled_rows.hpp"
 #include "solve/linear/cholesky.hpp"
 #include "solve/linear/rank.hpp"
 
@@ -12,34 +13,45 @@ namespace hinge {
 
 namespace {
 
-// Rows of G are scaled to length one first, so that units do not decide about the rank.
-constexpr double rank_tolerance = 1e-10;
+// Pivots below `zero` count as zero; those below `small` do where a gap separates them from the others.
+constexpr double zero = 1e-10, small = 1e-7, clear_gap = 1e-3;
 // Up to this many constraints QR with column pivoting is cheap.
-constexpr int dense_limit = 100;
-// Above, L D L^T of G G^T: a pivot this small is a row that the rows before it explain.
+constexpr int dense_limit = 300;
+// Above, L D L^T of A A^T: a pivot this small is a row that the rows before it explain.
 constexpr double pivot_tolerance = 1e-11;
 
 using Sparse = Eigen::SparseMatrix<double>;
 
 Sparse scaled_transpose(const System& system, double t, const double* y, const double* z) {
-  const Quantity rows = system.nw() > 0 ? Quantity::constraint_rate_z : Quantity::constraint_y;
-  const Pattern& p = system.pattern(rows);
-  const auto evaluation = system.evaluation({rows});
-  const std::vector<double> zero(static_cast<std::size_t>(std::max({system.nz(), system.npsi(), 1})), 0.0);
-  evaluation->at(t, y, z ? z : zero.data(), zero.data());
-  const double* g = (*evaluation)[rows];
+  ScaledRows rows(system, system.nw() > 0 ? ConstraintLevel::velocity : ConstraintLevel::position);
+  const std::vector<double> rest(static_cast<std::size_t>(std::max(system.nz(), 1)), 0.0);
+  Sparse transpose(rows.columns(), rows.rows());
+  if (!rows.at(t, y, z ? z : rest.data())) return transpose;
+  const Pattern& p = rows.pattern();
   std::vector<Eigen::Triplet<double>> entries;
-  for (int i = 0; i < p.rows; ++i) {
-    const int first = p.row_start[static_cast<std::size_t>(i)], last = p.row_start[static_cast<std::size_t>(i) + 1];
-    double length = 0;
-    for (int k = first; k < last; ++k) length = std::hypot(length, g[k]);
-    if (length == 0 || !std::isfinite(length)) continue;
-    for (int k = first; k < last; ++k) entries.emplace_back(p.column[static_cast<std::size_t>(k)], i, g[k] / length);
-  }
-  Sparse transpose(p.columns, p.rows);
+  for (int i = 0; i < p.rows; ++i)
+    for (int k = p.row_start[static_cast<std::size_t>(i)]; k < p.row_start[static_cast<std::size_t>(i) + 1]; ++k)
+      entries.emplace_back(p.column[static_cast<std::size_t>(k)], i, rows.values()[static_cast<std::size_t>(k)]);
   transpose.setFromTriplets(entries.begin(), entries.end());
   transpose.makeCompressed();
   return transpose;
+}
+
+// How many pivots, in decreasing order, are none of rounding.
+Eigen::Index count_pivots(const Eigen::VectorXd& pivots) {
+  const Eigen::Index n = pivots.size();
+  Eigen::Index rank = 0;
+  while (rank < n && std::abs(pivots[rank]) > small) ++rank;
+  // among the small ones: where the gap is largest
+  Eigen::Index cut = rank;
+  double least = clear_gap;
+  for (Eigen::Index k = std::max<Eigen::Index>(rank, 1); k < n; ++k) {
+    const double ratio = std::abs(pivots[k]) / std::abs(pivots[k - 1]);
+    if (std::abs(pivots[k - 1]) > zero && ratio < least) least = ratio, cut = k;
+  }
+  if (least < clear_gap) return cut;
+  while (rank < n && std::abs(pivots[rank]) > zero) ++rank;
+  return rank;
 }
 
 // The columns are split into `rank` independent ones and the rest; the rest is expressed by the independent ones.
@@ -66,7 +78,11 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
   ldlt.factor(gram);
   const Eigen::VectorXd pivots = ldlt.pivots();
   for (Eigen::Index k = 0; k < pivots.size(); ++k) {
-    if (pivots[k] > pivot_tolerance) continue;
+    if (pivots[k] > pivot_tolerance) {
+      result.smallest = std::min(result.smallest, std::sqrt(pivots[k]));
+      result.kept.push_back(ldlt.row(k));
+      continue;
+    }
     --result.rank;
     ConstraintRank::Dependence d;
     d.constraint = ldlt.row(k);
@@ -78,6 +94,7 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
     }
     result.dependent.push_back(std::move(d));
   }
+  std::sort(result.kept.begin(), result.kept.end());
 }
 
 }  // namespace
@@ -88,8 +105,12 @@ ConstraintRank constraint_rank(const System& system, double t, const double* y, 
   if (result.constraints == 0) return result;
   const Sparse transpose = scaled_transpose(system, t, y, z);
   if (result.constraints <= dense_limit) {
-    const PivotedQr qr(Eigen::MatrixXd(transpose), rank_tolerance);
-    result.rank = static_cast<int>(qr.rank());
+    const PivotedQr qr{Eigen::MatrixXd(transpose)};
+    const Eigen::VectorXd pivots = qr.pivots();
+    result.rank = static_cast<int>(count_pivots(pivots));
+    if (result.rank > 0) result.smallest = std::abs(pivots[result.rank - 1]);
+    result.kept.assign(qr.order().data(), qr.order().data() + result.rank);
+    std::sort(result.kept.begin(), result.kept.end());
     if (!result.full()) fill(qr, result);
     return result;
   }

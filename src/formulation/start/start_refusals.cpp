@@ -89,6 +89,20 @@ std::string initial_lines(const System& system, const Start& given, const State&
 
 }  // namespace
 
+bool position_holds(const System& system, double t, const Values& y) {
+  const auto e = system.evaluation({Q::constraint, Q::constraint_y});
+  const Values zero(at(std::max({system.nz(), system.npsi(), 1})), 0.0);
+  e->at(t, y.data(), zero.data(), zero.data());
+  const Pattern& p = system.pattern(Q::constraint_y);
+  const double size = biggest(y);
+  for (int i = 0; i < system.ng(); ++i) {
+    double sum = 0;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) sum += std::abs((*e)[Q::constraint_y][k]);
+    if (!(std::abs((*e)[Q::constraint][i]) <= sum * (typed_precision * size + rounding))) return false;
+  }
+  return true;
+}
+
 std::vector<StartCheck::Violation> violations(const System& system, double t, const Values& y, const Values& z) {
   const auto e = system.evaluation(
       {Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z, Q::constraint_rate_y});
@@ -116,6 +130,20 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
     return a.velocity_level != b.velocity_level ? b.velocity_level : a.amount > b.amount;
   });
   return found;
+}
+
+bool velocity_holds(const System& system, double t, const Values& y, const Values& z) {
+  for (const StartCheck::Violation& v : violations(system, t, y, z))
+    if (v.velocity_level) return false;
+  return true;
+}
+
+void refuse_assembly(const System& system, const Closing& closing, bool fixed) {
+  throw InconsistentStart(
+      fmt::format("no position was found where all constraints hold{}. What comes nearest: {}; {}",
+                  fixed ? " with these coordinates fixed" : "", closing.describe(system.layout()),
+                  fixed ? "fix fewer of them, give a better guess, or see whether the lengths allow it"
+                        : "give a better guess, or see whether the lengths allow it"));
 }
 
 // Equations that are no numbers at the start: a root of a negative number, a division by zero.
@@ -229,6 +257,11 @@ void refuse_inconsistent(const System& system, const Start& start, const StartCh
         "constraints "
         "contradict each other",
         check.position_found ? "velocity" : "position");
+    if (!check.position_found && start.position.size() == at(system.ny())) {
+      const Values z(at(std::max(system.nz(), 1)), 0.0);
+      text +=
+          "\n  What comes nearest: " + close_constraints(system, check.nearest.t, start.position, z).describe(layout);
+    }
   } else {
     text += "\n  The nearest consistent values are" + initial_lines(system, start, check.nearest);
     text +=

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formulation/start/closing.hpp"
 #include "formulation/start/consistent_start.hpp"
 
 namespace hinge {
@@ -11,6 +12,12 @@ namespace hinge {
 /// Violations beyond rounding of typed values, position level first, largest first.
 std::vector<StartCheck::Violation> violations(const System& system, double t, const std::vector<double>& y,
                                               const std::vector<double>& z);
+
+/// Do the constraints hold at y, up to the rounding of typed values?
+bool position_holds(const System& system, double t, const std::vector<double>& y);
+bool velocity_holds(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z);
+/// Throws InconsistentStart: the constraints that cannot be closed with these coordinates fixed, and what is left.
+[[noreturn]] void refuse_assembly(const System& system, const Closing& closing, bool fixed);
 
 /// Equations that are no numbers at the start: a root of a negative number, a division by zero.
 void refuse_undefined(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,

@@ -9,6 +9,7 @@
 #include "formulation/energy_step.hpp"
 #include "formulation/symmetries.hpp"
 #include "hinge/error.hpp"
+#include "method/redundant_rows.hpp"
 #include "method/step_failure.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/saddle_point.hpp"
@@ -32,11 +33,12 @@ constexpr int few_iterations = 10;
 // Augmentations in a row that do not bring |g| below what it was before: it is rounding.
 constexpr int without_progress = 20;
 
-class EnergyMomentum final : public Stepper {
+class EnergyMomentum final : public Stepper, public AnyRank {
  public:
   EnergyMomentum(std::shared_ptr<const System> system, const EnergyMomentumOptions& which,
                  const SolverOptions& options);
   StepResult step(State& state, double h) override;
+  bool takes_any_rank() const override { return which_.constraints != ConstraintTreatment::multiplier; }
   void reset() override {
     forget();
     have_momentum_ = false;

@@ -69,20 +69,26 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
 }
 
 void ContactStep::find(double t, const double* y, double band, bool end_of_step) {
+  if (finder_ && !end_of_step) measured();  // before the list is another
+  look(t, y, band);
+  if (finder_ && end_of_step) count_gaps();
+}
+
+void ContactStep::look(double t, const double* y, double band) {
   active.clear();
   solved_ = false;
   end_drift_ = nullptr;
   if (!finder_) return;
-  if (!end_of_step) measured();  // before the list is another
   const Stopwatch watch(statistics.search_seconds);
   ContactList& list = impulses_.contacts;
   finder_->find(t, y, band, list);
-  if (end_of_step) {
-    end_is_open_ = false;
-    for (const double gap : list.gap) statistics.penetration = std::max(statistics.penetration, -gap);
-  }
   statistics.contacts = list.count;
   statistics.most_contacts = std::max(statistics.most_contacts, list.count);
+}
+
+void ContactStep::count_gaps() {
+  end_is_open_ = false;
+  for (const double gap : list().gap) statistics.penetration = std::max(statistics.penetration, -gap);
 }
 
 void ContactStep::velocities(const double* z, double* u) const {
@@ -222,6 +228,10 @@ void ContactStep::subtract_drift(double* u) const {
 bool ContactStep::solve_once(const double* right, const double* c, const double* w, double* v) {
   failure.clear();
   warm_start();
+  return solve_from_start(right, c, w, v);
+}
+
+bool ContactStep::solve_from_start(const double* right, const double* c, const double* w, double* v) {
   contact_impulse.assign(at(rows()), 0.0);
   const bool good = by_bodies_ ? solve_bodies(right, c, w, v)
                     : few_     ? solve_few(right, c, w, v)

@@ -53,6 +53,9 @@ class ContactStep {
 
   /// Lists the contacts near y; all are inactive then. Gaps count as penetration where y is the end of the last step.
   void find(double t, const double* y, double band, bool end_of_step = true);
+  /// The same, where y may change yet: gaps count when count_gaps() is called.
+  void look(double t, const double* y, double band);
+  void count_gaps();
   /// The list of the last find() once more, for another step.
   void again() {
     active.clear();
@@ -90,6 +93,10 @@ class ContactStep {
   /// v and the impulses r, s for right, c (one per joint) and w (one per row of active contacts). False where there is
   /// no solution to speak of; `failure` says why then.
   bool solve(const double* right, const double* c, const double* w, double* v);
+  /// The least |v|_S with H_N v + rate >= 0 (a rate per active contact) and C v = 0, without friction, to a hundredth
+  /// of the rates that are missing, or as far as some sweeps come. Not counted as a problem of the step. After
+  /// factor().
+  bool separate(const std::vector<double>& rate, double* v);
   std::string failure;
   /// Of a step that failed: `failure`, and without one the likely cause.
   StepResult explain(const State& state, double h, const char* what,
@@ -149,6 +156,7 @@ class ContactStep {
   void append_remarks(std::vector<std::string>& list) const;
 
  private:
+  bool solve_from_start(const double* right, const double* c, const double* w, double* v);
   bool solve_problem(const ContactProblem& problem);
   bool solve_with_joints(const ContactProblem& problem, const double* right, const double* c, double* v);
   ContactReport call_solver(const ContactProblem& problem);
@@ -189,8 +197,10 @@ class ContactStep {
   static constexpr double sweeps_per_step = 1500, most_sweeps = 20 * sweeps_per_step, most_at_once = 6000,
                           least_sweeps = 40;
   double sweeps_left_ = most_sweeps;  // for `auto`
-  long not_unique_ = 0;               // problems whose reactions are not
-  bool solved_ = false;               // since the last find(): start_ then is that solution
+  static constexpr double sweeps_to_separate = 400;
+  bool separating_ = false;  // by sweeps alone, as far as these come
+  long not_unique_ = 0;      // problems whose reactions are not
+  bool solved_ = false;      // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;
   mutable std::vector<double> gaps_;
   double end_time_ = 0;
@@ -204,7 +214,8 @@ class ContactStep {
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;
-  std::vector<double> start_;  // r of the contacts, then of the joints; empty: zero
+  std::vector<double> kept_friction_, rates_, no_force_;  // of separate()
+  std::vector<double> start_;                             // r of the contacts, then of the joints; empty: zero
   double contact_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
   struct Bearing {  // a joint with friction: its normal row among those of active contacts, and n
     int row;

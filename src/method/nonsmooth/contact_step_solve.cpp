@@ -43,6 +43,11 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
   o.sweeps = pyramids ? 0 : std::clamp(sweeps_left_, least_sweeps, most_at_once);
   solver_.choose(free && large ? std::string_view("block-gauss-seidel") : options_.solver);
+  if (separating_ && refusal(p, plain).empty()) {
+    o.sweeps = sweeps_to_separate;
+    solver_.choose(plain);
+    return solver_.solve(p, reaction_);
+  }
   ContactReport report = solver_.solve(p, reaction_);
   sweeps_left_ -= report.work / std::max(p.contacts(), 8);
   statistics.solver_iterations += report.iterations;
@@ -68,7 +73,7 @@ bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
   for (int k = 0; k < p.contact_rows(); ++k) largest = std::max(largest, std::abs(reaction_[at(k)]));
   if (p.dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)
     statistics.cone = std::max(statistics.cone, report.residual.cone / largest);
-  if (report.converged() || report.residual.ours <= useful()) return true;
+  if (report.converged() || report.residual.ours <= useful() || separating_) return true;
   failure = fmt::format("the contact problem with {} contacts is not solved: {}", p.contacts(), solver_.message());
   return false;
 }

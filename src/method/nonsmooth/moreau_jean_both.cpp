@@ -20,6 +20,8 @@ constexpr int implicit_limit = 3000;    // velocities
 constexpr int most_looks = 8;           // for contacts in one step
 constexpr double same_force = 1e-14;    // but for rounding
 constexpr double harmless_rest = 1e-2;  // of velocities, where forces and contacts do not settle
+constexpr int most_tries = 8;           // of parts of a step
+constexpr double near_the_end = 1 - 1e-5, near_nothing = 1e-12;  // of a step
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -60,6 +62,9 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
   G0_.resize(system_->pattern(Q::constraint_rate_z).entries());
   c_.resize(at(m_));
   joint_.resize(at(m_));
+  is_spin_.assign(at(nz_), 0);
+  for (const BodyPlace& place : table_.places)
+    std::fill_n(is_spin_.begin() + place.spin, table_.dimension == 2 ? 1 : 3, 1);
   // of bodies constant and diagonal
   const auto once = system_->evaluation({Q::momentum_z});
   const std::vector<double> psi(at(system_->npsi()));
@@ -76,6 +81,7 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
 
 void MoreauJeanBoth::reset() {
   contacts_.reset();
+  rest_.t = NAN;
   listed_reach_ = -1;
 }
 
@@ -195,6 +201,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   if (trouble != NewtonTrouble::none && !harmless) return false;
   R_ = contacts_.contact_impulse;
   std::copy_n(contacts_.joint_impulse.data(), m_, joint_.data());
+  if (contacts_.has_contacts() && !contacts_.few() && !close_gaps(h)) return false;
   system_->move(state.y.data(), zh_.data(), h, y1_.data());
   return !projection_.active() || projection_.project(t1, y1_.data(), zh_.data(), state.psi.data());
 }
@@ -210,23 +217,27 @@ void MoreauJeanBoth::momentum_at_end(const State& state, double h) {
                      right_.data());
 }
 
+void MoreauJeanBoth::joint_rates_at_end(const State& state, double t1) {
+  if (m_ == 0) return;
+  rates_->at(t1, y1_.data(), zh_.data(), state.psi.data());
+  ++counters_.evaluations;
+}
+
 // Stage two: z1, r and s
 bool MoreauJeanBoth::velocities(const State& state, double h) {
   const double t1 = state.t + h;
-  if (m_ > 0) {
-    rates_->at(t1, y1_.data(), zh_.data(), state.psi.data());
-    ++counters_.evaluations;
+  if (contacts_.has_contacts()) {
+    list_contacts_at_end(state, h);
+    if (!separate(state, h)) return false;
+    contacts_.count_gaps();
   }
+  joint_rates_at_end(state, t1);
   std::copy_n(p0_.data(), nz_, free_.data());
   if (spins_) spins_->turn_between(state.y.data(), y1_.data(), free_.data());
   for (int k = 0; k < nz_; ++k) free_[at(k)] /= mass_[at(k)];
   if (contacts_.has_contacts()) {
-    std::swap(before_, contacts_.found());
-    const double reach = 1.25 * band(h);  // so that it is enough for the next step, too
-    contacts_.find(t1, y1_.data(), reach);
-    recovering_ = is_recovering(h);
+    recovering_ = is_recovering();
     pair_contacts();
-    reach_ = reach;
   }
   momentum_at_end(state, h);
   contacts_.step_length(h);
@@ -240,10 +251,8 @@ bool MoreauJeanBoth::velocities(const State& state, double h) {
   return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data()) && limit_rebound();
 }
 
-StepResult MoreauJeanBoth::step(State& state, double h) {
-  ++counters_.steps;
-  if (h < 0 && contacts_.has_contacts())
-    return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
+// All of a step but its end: y1, z1 and what contacts did. Empty where it succeeds.
+StepResult MoreauJeanBoth::attempt(const State& state, double h) {
   without_forces_ = false;
   begin(state, h);
   double reach = 0;
@@ -257,19 +266,65 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
     if (!contacts_.has_contacts() || !(band(h) > reach_)) break;
     reach = 1.5 * band(h);
   }
+  reach_before_ = reach_;
   if (!velocities(state, h)) return contacts_.explain(state, h, "the velocities after the step");
+  return {};
+}
+
+void MoreauJeanBoth::take(State& state, double h) {
   account(state, h);
   state.t += h;
   std::copy_n(y1_.data(), ny_, state.y.data());
   std::copy_n(z1_.data(), nz_, state.z.data());
   for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
-  multipliers_ = state.psi;
-  if (contacts_.has_contacts()) {
+  if (!contacts_.has_contacts()) return;
+  listed_time_ = state.t;
+  listed_reach_ = reach_;
+  listed_position_ = state.y;
+  drift_.swap(next_drift_);
+}
+
+// Where slip ends within a step the step is made in parts, up to there and from there on: friction that stops a body
+// has no mean over a step that leads to where it stops.
+StepResult MoreauJeanBoth::step(State& state, double h) {
+  ++counters_.steps;
+  if (h < 0 && contacts_.has_contacts())
+    return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
+  if (rests_still(state, h)) {
+    state.t += h;
     listed_time_ = state.t;
-    listed_reach_ = reach_;
-    listed_position_ = state.y;
-    drift_.swap(next_drift_);
+    return {};
   }
+  const double end = state.t + h;
+  double length = whole_ = h;
+  bool divided = false;
+  for (int tries = 0;; ++tries) {
+    const StepResult result = attempt(state, length);
+    if (!result) {
+      if (!divided) return result;
+      state = start_;  // as a whole, then
+      listed_reach_ = -1;
+      divided = false;
+      tries = most_tries;
+      length = h;
+      continue;
+    }
+    const double lasts = tries < most_tries ? slip_lasts(length) : length;
+    if (lasts < near_the_end * length) {
+      if (!divided) start_ = state;
+      divided = true;
+      list_again(state);
+      length = lasts;
+      continue;
+    }
+    if (!divided) note_rest(state, h);
+    take(state, length);
+    if (!divided || !(end - state.t > near_nothing * h)) break;
+    length = end - state.t;
+  }
+  state.t = end;
+  listed_time_ = end;
+  multipliers_ = state.psi;
   return {};
 }
 

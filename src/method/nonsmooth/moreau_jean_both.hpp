@@ -19,9 +19,16 @@
 // Spins: body/spin_balance.hpp. The axis of a turn is the same at both of its ends, so that wh needs rows of the start
 // with the inertia E(h/2 wh) J E(-h/2 wh), and z1 rows of the end.
 //
+// Stage one knows the contacts of y0. What bodies overlap at y1 since other features met within the step, or since
+// sweeps ended before, is taken back by positions alone: min |dy|_M with gap + G dy >= 0, joints held. And where slip
+// ends within a step, that is made in parts.
+//
 // A contact that is there at y0 and gone at y1 (another feature took over) leaves its R in z1, but not where that
 // pushed bodies out of each other. Friction of stage two acts against the slip of the middle, u1 + u0 - uh, where slip
 // goes on.
+//
+// Rest: a step that changes nothing but rounding would do the same again and again, unless something depends on time.
+// Its result is the state before it, and steps of its length from there are not computed once more.
 //
 // Order 2 on smooth pieces, positions too; 1 with impacts. Without contacts symmetric in time.
 //
@@ -29,6 +36,7 @@
 // V. Acary, Comput. Methods Appl. Mech. Eng. 256 (2013) 224-250; H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +49,9 @@
 #include "method/nonsmooth/moreau_jean_matrix.hpp"
 
 namespace hinge {
+
+/// Of the smallest body: overlap that is taken back where stage one is not solved to rounding.
+inline constexpr double separation_level = 1e-8;
 
 class MoreauJeanBoth final : public Stepper {
  public:
@@ -62,16 +73,28 @@ class MoreauJeanBoth final : public Stepper {
     int before;
     bool closed;
   };
+  StepResult attempt(const State& state, double h);
+  void take(State& state, double h);
+  void list_again(const State& state);
+  double slip_lasts(double h);
+  void note_rest(const State& state, double h);
+  bool rests_still(const State& state, double h) const;
   void begin(const State& state, double h);
   double band(double h) const;
   void list_contacts(const State& state, double reach);
+  void list_contacts_at_end(const State& state, double h);
   void force_at_middle(const State& state, double h);
   bool factor_positions(double h);
   void demand_of_positions(double h);
   bool positions(const State& state, double h);
+  bool close_gaps(double h);
+  bool separate(const State& state, double h);
+  double find_overlap(double h);
+  void hold_spins(ContactList& list) const;
+  void joint_rates_at_end(const State& state, double t1);
   void pair_contacts();
   void slip_of_middle(int j, const double* uh, double* turn) const;
-  bool is_recovering(double h) const;
+  bool is_recovering() const;
   bool is_gone(int j) const;
   void add_first_impulses(double* p) const;
   void momentum_at_end(const State& state, double h);
@@ -92,22 +115,30 @@ class MoreauJeanBoth final : public Stepper {
   ContactStep contacts_;
   ConstraintProjection projection_;  // of positions, what rounding left
   std::unique_ptr<Evaluation> force_, joints_, rates_;
-  bool without_forces_ = false, recovering_ = false;
+  bool without_forces_ = false, recovering_ = false, separated_ = false, rested_ = false;
   double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step
+  double whole_ = 0;                         // the step, of which one part is made
   // The last step: its end, and how far away contacts are listed there.
-  double listed_time_ = 0, listed_reach_ = -1, reach_ = 0;
-  std::vector<double> listed_position_;
+  double listed_time_ = 0, listed_reach_ = -1, reach_ = 0, reach_before_ = 0;
+  State start_;                                           // of a step that is made in parts
+  State rest_{NAN, {}, {}, {}};                           // a step from here led here; t: its length
+  std::vector<double> listed_position_, found_position_;  // found: where contacts were looked for last
 
   ContactList before_;  // at y0
   std::vector<Partner> partners_;
+  std::vector<char> is_spin_;         // of velocities
   std::vector<char> used_;            // of contacts at y0: they are at y1, too
   std::vector<double> slip_;          // what friction has besides u1
   std::vector<double> M_, S_, mass_;  // mass_: its diagonal
   std::vector<double> p0_, f_, zh_, z1_, z_new_, y_middle_, y1_, right_, turned_, G0_, c_, free_;
   std::vector<double> R_, joint_, R_at_end_, u0_, uh_, before_u0_, w_, struck_, rebound_, total_;
   std::vector<double> drift_, next_drift_;  // d, of all contacts at y0 and at y1
+  std::vector<double> missing_;             // rates at which gaps have to grow
   long unsettled_ = 0, limited_ = 0;
   double unsettled_to_ = 0;
 };
+
+/// u = H z + drift of one contact.
+void row_velocity(const ContactList& list, int i, const double* z, double* u);
 
 }  // namespace hinge

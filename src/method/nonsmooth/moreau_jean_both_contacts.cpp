@@ -10,6 +10,8 @@ namespace hinge {
 
 namespace {
 
+constexpr double rounding_of_places = 2e-16;  // of lengths in the scene
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // z += factor C^T s
@@ -18,19 +20,18 @@ void add_joint_reaction(const Pattern& p, const double* C, const double* s, doub
     for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
 }
 
-// u = H z of one contact
-void row_velocity(const ContactList& l, int i, const double* z, double* u) {
-  const int d = l.dimension;
-  for (int row = 0; row < d; ++row) u[row] = l.drift[at(i * d + row)];
-  for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
-    for (int row = 0; row < d; ++row) u[row] += l.H[at(k * d + row)] * z[l.column[at(k)]];
-}
-
 // z += factor H^T r of one contact
 void add_reaction_of(const ContactList& l, int i, const double* r, double factor, double* z) {
   const int d = l.dimension;
   for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
     for (int row = 0; row < d; ++row) z[l.column[at(k)]] += factor * l.H[at(k * d + row)] * r[row];
+}
+
+// A gap is a difference of coordinates.
+double rounding_of_gap(const ContactList& l, int i) {
+  double size = 0;
+  for (int k = 0; k < 3; ++k) size = std::max(size, std::abs(l.point[at(3 * i + k)]));
+  return 2 * 2.2e-16 * size;
 }
 
 // Tangential components in the frame of another contact; false where the two have little to do with each other.
@@ -48,13 +49,23 @@ bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i,
 
 }  // namespace
 
+// u = H z of one contact
+void row_velocity(const ContactList& l, int i, const double* z, double* u) {
+  const int d = l.dimension;
+  for (int row = 0; row < d; ++row) u[row] = l.drift[at(i * d + row)];
+  for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+    for (int row = 0; row < d; ++row) u[row] += l.H[at(k * d + row)] * z[l.column[at(k)]];
+}
+
 // Contacts at y0: those of the end of the last step, where that is y0.
 void MoreauJeanBoth::list_contacts(const State& state, double reach) {
   if (listed_reach_ >= reach && state.t == listed_time_ && state.y == listed_position_) {
     contacts_.again();
     reach_ = listed_reach_;
   } else {
+    reach *= 1.01;  // so that the next step is not a little beyond it
     contacts_.find(state.t, state.y.data(), reach);
+    found_position_ = state.y;
     drift_.assign(at(contacts_.list().count * contacts_.dimension()), 0.0);
     reach_ = reach;
   }
@@ -65,18 +76,37 @@ void MoreauJeanBoth::list_contacts(const State& state, double reach) {
   contacts_.velocities(state.z.data(), before_u0_.data());
 }
 
+// Contacts at y1. What has not moved, but for rounding, since they were looked for has those that it had.
+void MoreauJeanBoth::list_contacts_at_end(const State& state, double h) {
+  std::swap(before_, contacts_.found());
+  const double same = rounding_of_places * std::min(1.0, table_.length), needed = band(h);
+  bool moved = !(reach_ >= needed) || found_position_.size() != y1_.size();
+  for (std::size_t k = 0; k < y1_.size() && !moved; ++k) moved = !(std::abs(y1_[k] - found_position_[k]) <= same);
+  if (!moved) {
+    contacts_.found() = before_;
+    contacts_.again();
+    return;
+  }
+  reach_ = 1.25 * needed;  // so that it is enough for the next step, too
+  contacts_.look(state.t + h, y1_.data(), reach_);
+  found_position_ = y1_;
+}
+
 void MoreauJeanBoth::demand_of_positions(double h) {
   const ContactList& l = contacts_.list();
   const int d = l.dimension;
   // Where bodies turn or go along curves, gaps leave their tangents by O(h^2) in a step: that is motion, not recovery.
-  const double way = h * fastest_;
-  const double own = (recover_ + way * way / (2 * smallest_)) / h;
+  const double way = whole_ * fastest_;
+  const double own = (recover_ + way * way / (2 * smallest_)) / whole_;
   const double speed = options_.recover > 0 ? options_.recover : options_.recover == 0 ? HUGE_VAL : own;
   w_.resize(std::max(w_.size(), at(contacts_.rows())));
   for (int i = 0; i < l.count; ++i) {
     for (int row = 0; row < d; ++row)
       w_[at(i * d + row)] = l.drift[at(i * d + row)] + (row > 0 ? drift_[at(i * d + row)] / 2 : 0);
-    w_[at(i * d)] += std::max(l.gap[at(i)] / h, -speed);
+    // what rounding leaves of a gap is none: it would be another problem in every step at rest
+    if (std::abs(l.gap[at(i)]) > rounding_of_gap(l, i))
+      // of a part of a step no faster than of the whole
+      w_[at(i * d)] += std::max(l.gap[at(i)] / (l.gap[at(i)] < 0 ? whole_ : h), -speed);
   }
 }
 
@@ -96,8 +126,8 @@ void MoreauJeanBoth::slip_of_middle(int j, const double* uh, double* turn) const
 }
 
 // Does stage one push bodies out of each other? What it does then passes through all contacts, and is no part of z1.
-bool MoreauJeanBoth::is_recovering(double h) const {
-  const double way = h * fastest_, deep = way * way / (2 * smallest_) + 1e-4 * smallest_;
+bool MoreauJeanBoth::is_recovering() const {
+  const double way = whole_ * fastest_, deep = way * way / (2 * smallest_) + 1e-4 * smallest_;
   for (int j = 0; j < before_.count; ++j)
     if (before_.gap[at(j)] < -deep && R_[at(j * before_.dimension)] > 0) return true;
   return false;
@@ -107,7 +137,7 @@ bool MoreauJeanBoth::is_recovering(double h) const {
 void MoreauJeanBoth::pair_contacts() {
   const ContactList& l = contacts_.list();
   const int d = l.dimension;
-  const double eps = 1e-10 * table_.length;
+  const double eps = separated_ ? 1e-5 * smallest_ : 1e-10 * table_.length;
   double largest = 0;
   for (int j = 0; j < before_.count; ++j) largest = std::max(largest, R_[at(j * d)]);
   partners_.assign(at(l.count), {-1, false});

@@ -15,6 +15,7 @@
 #include "method/implicit/bdf.hpp"
 #include "method/stepper_around.hpp"
 #include "method/wrap/change_search.hpp"
+#include "method/wrap/sampled.hpp"
 #include "method/wrap/sliding.hpp"
 #include "method/wrap/split_steps.hpp"
 #include "method/wrap/time_kinks.hpp"
@@ -71,7 +72,7 @@ class PiecewiseStepper final : public StepperAround {
     stuck_ = short_pieces_ = refinements_ = shortenings_ = 0;
     steps_here_ = 0;
     sliding_.forget();
-    find_sides(state);
+    source_.find_sides(state, sides_);
     next_sides_ = sides_;
     choose_piece();
     pending_ = kinks_.at(state.t);  // then it has to begin on the other side
@@ -133,7 +134,9 @@ class PiecewiseStepper final : public StepperAround {
       }
       const double part = search_.time() - before_.t;
       next_sides_ = sides_;
-      for (const std::size_t k : search_.passed()) flip(next_sides_, k);
+      passed_ = state;
+      stepper().sketch(search_.time(), passed_);
+      for (const std::size_t k : search_.passed()) flip(next_sides_, k, passed_);
       if (!capped) last_length_ = length;
       const bool progress = part > std::max(no_progress * length, 8 * epsilon * std::abs(before_.t));
       if (progress && again_ && !capped && part < (1 - near_end) * length && part > near_end * length) {
@@ -229,13 +232,6 @@ class PiecewiseStepper final : public StepperAround {
     return counted(stepper().start(state));
   }
 
-  void find_sides(const State& s) {
-    RootWatch& roots = *source_.roots;
-    roots.evaluate(s);
-    for (std::size_t k = 0; k < sides_.size(); ++k)
-      sides_[k] = roots[k] > 0 || (roots[k] == 0 && branches_.at_zero()[k] > 0);
-  }
-
   std::unique_ptr<Stepper> implicit_euler(std::shared_ptr<const System> system) const {
     BdfOptions options;
     options.order = 1;
@@ -272,12 +268,12 @@ class PiecewiseStepper final : public StepperAround {
     const std::vector<double> distance = piece_->smooth.distances(s, adaptive_.tolerance);
     next_sides_ = sides_;
     for (std::size_t k = 0; k < distance.size(); ++k)
-      if (distance[k] <= 1) flip(next_sides_, k);
+      if (distance[k] <= 1) flip(next_sides_, k, s);
     return next_sides_ != sides_;
   }
-  void flip(Branches::Sides& sides, std::size_t k) const {
-    char& side = sides[piece_->smooth.active()[k]];
-    side = !side;
+  void flip(Branches::Sides& sides, std::size_t k, const State& at) {
+    const std::size_t root = piece_->smooth.active()[k];
+    sides[root] = source_.next_side(root, sides[root], at);
   }
 
   StepResult change_branches(State& state, double limit) {
@@ -337,11 +333,11 @@ class PiecewiseStepper final : public StepperAround {
       State next = state;
       euler_->reset();
       if (h > 0 && euler_->step(next, h)) {
-        find_sides(next);
+        source_.find_sides(next, sides_);
         return;
       }
     }
-    find_sides(state);
+    source_.find_sides(state, sides_);
     for (std::size_t k = 0; k < sides_.size(); ++k)
       if (next_sides_[k] != before[k]) sides_[k] = next_sides_[k];
   }
@@ -376,12 +372,13 @@ class PiecewiseStepper final : public StepperAround {
   }
 
   StepResult to_and_fro(double t) const {
-    return {false,
-            fmt::format(
-                "at t = {:.12g} the equations lead back from both sides of a place where they jump (in if, min, max, "
-                "abs or sign), as dry friction at rest does: no solution goes on from there. Make the jump "
-                "continuous, for instance tanh(v/0.001) in the place of sign(v), or take steps of given length",
-                t)};
+    return {
+        false,
+        fmt::format(
+            "at t = {:.12g} the equations lead back from both sides of a place where they jump (in if, min, max, "
+            "abs, sign, floor or a table), as dry friction at rest does: no solution goes on from there. Make the jump "
+            "continuous, for instance tanh(v/0.001) in the place of sign(v), or take steps of given length",
+            t)};
   }
 
   std::shared_ptr<const SymbolicSystem> system_;
@@ -402,7 +399,7 @@ class PiecewiseStepper final : public StepperAround {
   Piece* piece_ = nullptr;
   Branches::Sides sides_, next_sides_;
   ChangeSearch search_;
-  State given_, before_;
+  State given_, before_, passed_;
   double reached_ = no_cap;  // by the last step of a piece
   double last_length_ = 0;   // of the step in which the change was found
   double cap_ = no_cap;      // where the present step shall end
@@ -422,11 +419,15 @@ class PiecewiseStepper final : public StepperAround {
 
 std::unique_ptr<Stepper> bind_piecewise(const MethodChoice& method, std::shared_ptr<const System> system,
                                         const SolverOptions& solver, const StepOptions& adaptive) {
-  if (!adaptive.chosen()) return split_at_kinks(method.bind(system, solver, adaptive), system);
+  std::unique_ptr<Stepper> stepper;
   const auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (symbolic && (has_branches(symbolic->equations()) || symbolic->structure().depends_on_time))
-    return std::make_unique<PiecewiseStepper>(method, symbolic, solver, adaptive);
-  return method.bind(std::move(system), solver, adaptive);
+  if (!adaptive.chosen())
+    stepper = split_at_kinks(method.bind(system, solver, adaptive), system);
+  else if (symbolic && (has_branches(symbolic->equations()) || symbolic->structure().depends_on_time))
+    stepper = std::make_unique<PiecewiseStepper>(method, symbolic, solver, adaptive);
+  else
+    stepper = method.bind(system, solver, adaptive);
+  return sample_states(std::move(stepper), std::move(system));
 }
 
 }  // namespace hinge

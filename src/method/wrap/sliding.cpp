@@ -22,6 +22,7 @@ Sliding::Sliding(const SymbolicSystem& whole, const Branches& branches)
   SparseExpressions by = jacobian(graph, branches.roots(), variables);
   derivatives_ = eq.tape(graph, by.entries);
   scratch_ = derivatives_->make_scratch();
+  for (std::size_t k = 0; k < branches.size(); ++k) of_table_.push_back(branches.table(k) != nullptr);
   values_.resize(by.entries.size());
   rate_.resize(variables.size());
   pattern_ = {by.rows, by.columns, std::move(by.row_start), std::move(by.column)};
@@ -34,7 +35,8 @@ bool Sliding::has_begun(const System& from, const System& beyond, const State& a
   if (find_rates(from, at, before_) && find_rates(beyond, at, beyond_))
     for (std::size_t k = 0; k < after.size(); ++k) {
       if (before[k] == after[k]) continue;
-      const double there = after[k] ? before_[k] : -before_[k], on = after[k] ? beyond_[k] : -beyond_[k];
+      const bool rising = of_table_[k] ? before_[k] > 0 : after[k] != 0;
+      const double there = rising ? before_[k] : -before_[k], on = rising ? beyond_[k] : -beyond_[k];
       ++passed;
       back = back || on < 0;
       clear = there > 0 && on < -clearly * there;

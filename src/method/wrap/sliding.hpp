@@ -33,6 +33,7 @@ class Sliding {
   Pattern pattern_;  // of the derivatives of the roots by t, y, z
   std::unique_ptr<Evaluator> derivatives_;
   std::vector<double> scratch_, values_, rate_, before_, beyond_;
+  std::vector<char> of_table_;  // is the root a knot of a table?
   int ny_, in_a_row_ = 0;
   bool is_dae_;
 };

@@ -41,11 +41,12 @@ void move_to_own_graph(const Graph& from, Equations& eq, std::vector<Node>& func
     const Graph::Entry& e = from[n];
     image.emplace(n, e.op == Op::variable   ? graph->variable(from.variable_name(e.a))
                      : e.op == Op::constant ? graph->constant(e.value)
-                                            : graph->make(e.op, moved(e.a), moved(e.b), moved(e.c)));
+                                            : graph->remake(from, e, moved(e.a), moved(e.b), moved(e.c)));
   }
   for (Node* n : all) *n = moved(*n);
   eq.graph = std::move(graph);
   eq.source = nullptr;
+  eq.samples.clear();  // who samples does so between the steps of pieces
 }
 
 }  // namespace
@@ -66,7 +67,32 @@ bool has_branches(const Equations& equations) {
 PieceSource::PieceSource(std::shared_ptr<const SymbolicSystem> system)
     : whole(std::move(system)),
       branches(*whole->equations().graph, functions_of(whole->equations()), whole->equations().t),
-      roots(std::make_shared<RootWatch>(whole->equations(), branches.graph(), branches.roots())) {}
+      roots(std::make_shared<RootWatch>(whole->equations(), branches.graph(), branches.roots())) {
+  std::vector<Node> arguments;
+  for (std::size_t k = 0; k < branches.size(); ++k) {
+    place_.push_back(arguments.size());
+    if (branches.table(k)) arguments.push_back(branches.argument(k));
+  }
+  if (!arguments.empty()) arguments_ = std::make_unique<RootWatch>(whole->equations(), branches.graph(), arguments);
+}
+
+void PieceSource::find_sides(const State& s, Branches::Sides& sides) {
+  roots->evaluate(s);
+  if (arguments_) arguments_->evaluate(s);
+  for (std::size_t k = 0; k < sides.size(); ++k) {
+    const double x = (*roots)[k];
+    sides[k] = branches.table(k) ? branches.table(k)->piece((*arguments_)[place_[k]])
+                                 : x > 0 || (x == 0 && branches.at_zero()[k] > 0);
+  }
+}
+
+long PieceSource::next_side(std::size_t root, long side, const State& s) {
+  if (!branches.table(root)) return !side;
+  arguments_->evaluate(s);
+  const auto [low, high] = branches.table(root)->piece_range(side);
+  const double x = (*arguments_)[place_[root]];
+  return x - low < high - x ? side - 1 : side + 1;
+}
 
 SmoothPiece::SmoothPiece(PieceSource& source, const Branches::Sides& sides) {
   Branches& branches = source.branches;
@@ -85,7 +111,7 @@ SmoothPiece::SmoothPiece(PieceSource& source, const Branches::Sides& sides) {
     const std::size_t root = frozen.active[k];
     if (!branches.moves(root)) continue;
     active_.push_back(root);
-    upper_.push_back(sides[root]);
+    upper_.push_back(branches.table(root) ? 1 : sides[root] != 0);
     roots.push_back(frozen.roots[k]);
     as_they_stand = as_they_stand && roots.back() == branches.roots()[root];
   }

@@ -20,6 +20,13 @@ struct PieceSource {
   std::shared_ptr<const SymbolicSystem> whole;
   Branches branches;
   std::shared_ptr<RootWatch> roots;  ///< all, with the branches within them as they stand
+  /// The sides at a state. Of a root function that has just been passed there: the one it comes to.
+  void find_sides(const State& s, Branches::Sides& sides);
+  long next_side(std::size_t root, long side, const State& s);
+
+ private:
+  std::unique_ptr<RootWatch> arguments_;  // of tables
+  std::vector<std::size_t> place_;        // of a root: which of these
 };
 
 class SmoothPiece {

@@ -65,6 +65,7 @@ Kink kink_of(Graph& graph, const Graph::Entry& e) {
     case Op::asin:
     case Op::acos: return {graph.subtract(graph.constant(1), graph.multiply(e.a, e.a)), true};
     case Op::sqrt: return {e.a, true};
+    case Op::table: return {graph.table(graph.table(e)->wave(), e.a)};
     case Op::power:
       if (graph.is_constant(e.b) && graph.value(e.b) == std::floor(graph.value(e.b))) return {};
       return {e.a, true};

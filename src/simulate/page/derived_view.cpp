@@ -209,7 +209,7 @@ class PolynomialReader {
       else if (e.op == Op::variable)
         v = 0;
       else
-        v = apply_op(e.op, of(e.a), of(e.b), of(e.c));
+        v = graph_.apply(e, of(e.a), of(e.b), of(e.c));
       for (const Eigen::Index k : ones)
         if (variables_[static_cast<std::size_t>(k)] == n) v = x;
     }

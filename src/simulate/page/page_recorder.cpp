@@ -63,6 +63,8 @@ void require_page_path(const std::string& path, bool replace_anything) {
 PageRecorder::PageRecorder(const std::string& path, PageOptions options)
     : path_(path), options_(std::move(options)), file_(path) {}
 
+PageRecorder::PageRecorder(PageOptions options) : options_(std::move(options)) {}
+
 PageRecorder::~PageRecorder() = default;
 
 // ---- Rows -----------------------------------------------------------------------------------------------------------
@@ -111,6 +113,7 @@ void PageRecorder::choose_columns(const Row& row) {
                                           : "|g_t + G v|",
                         "hidden-constraint"});
   }
+  for (std::size_t k = 0; k < gaps_.size(); ++k) columns_.push_back({gap_names_[k], "gap"});
   columns_.push_back({"step", "step"});
   columns_.push_back({"Newton, per step", "iterations"});
   if (row.contact_statistics) {
@@ -129,6 +132,18 @@ void PageRecorder::begin(const Row& row) {
     if (dae_levels_->empty()) dae_levels_.reset();
   } else if (system.nrates() > 0) {
     levels_ = system.evaluation({Quantity::constraint, Quantity::constraint_rate});
+  }
+  if (symbolic) {
+    const Equations& eq = symbolic->equations();
+    std::vector<Node> gaps;
+    for (const Equations::Gap& gap : eq.gaps) {
+      if (gaps.size() == most_of_a_kind) break;
+      gaps.push_back(gap.gap);
+      gap_names_.push_back(gap.name.empty() ? fmt::format("gap {}", gaps.size() - 1) : gap.name);
+    }
+    if (!gaps.empty()) gaps_ = StateFunctions(*symbolic, *eq.graph, gaps);
+    if (gaps.size() < eq.gaps.size())
+      remarks_.push_back(fmt::format("Of {} gaps the first {} are plotted.", eq.gaps.size(), gaps.size()));
   }
   choose_columns(row);
   values_.assign(columns_.size(), NAN);
@@ -161,6 +176,7 @@ void PageRecorder::compute(const Row& row) {
     put(biggest((*levels_)[Quantity::constraint], options_.system->ng()));
     put(biggest((*levels_)[Quantity::constraint_rate], options_.system->nrates()));
   }
+  for (const double gap : gaps_.at(s)) put(gap);
   const auto since = [](long now, long& before) { return static_cast<double>(now - std::exchange(before, now)); };
   put(row.step > 0 ? row.step : NAN);
   const double steps = row.counters ? since(row.counters->steps, steps_) : 0,
@@ -210,17 +226,17 @@ void PageRecorder::take(const Row& row) {
 
 // ---- The file -------------------------------------------------------------------------------------------------------
 
-Json PageRecorder::write_table() {
-  rows_->finish();
-  Json table = {{"name", "rows"}, {"rows", rows_->rows()}, {"time", blocks_.add(std::span(rows_->times()))}};
+// Where the run goes on every column has its place, though it may have no number yet.
+Json PageRecorder::table(PageBlocks& blocks) const {
+  Json table = {{"name", "rows"}, {"rows", rows_->rows()}, {"time", blocks.add(std::span(rows_->times()))}};
   Json columns = Json::array();
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const Column& c = columns_[k];
     const std::vector<double> x = rows_->column(k);
-    if (std::all_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) continue;
+    if (ended_ && std::all_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) continue;
     const bool all_digits = std::string_view(c.kind).starts_with("energy");
     Json column = {
-        {"name", c.name}, {"block", all_digits ? blocks_.add(std::span(x)) : blocks_.add_line(x)}, {"kind", c.kind}};
+        {"name", c.name}, {"block", all_digits ? blocks.add(std::span(x)) : blocks.add_line(x)}, {"kind", c.kind}};
     if (!c.group.empty()) column["group"] = c.group;
     columns.push_back(std::move(column));
   }
@@ -229,64 +245,75 @@ Json PageRecorder::write_table() {
   return table;
 }
 
-std::size_t PageRecorder::write(std::string_view page, const Report& report) {
+std::vector<std::string> PageRecorder::scene_remarks() const {
+  std::vector<std::string> list = scene_->remarks;
+  constexpr double visible = 0.03;
+  if (const double off = scene_->frames.off_the_way(); off > visible)
+    list.push_back(fmt::format(
+        "The scene has {} frames, and between them things are drawn on a straight way, up to {:.0f} % of the "
+        "picture off the motion; a shorter run (--end) has more of them.",
+        scene_->frames.size(), 100 * off));
+  return list;
+}
+
+void PageRecorder::end(const State& final) {
+  if (ended_) return;
+  ended_ = true;
+  if (rows_) rows_->finish();
+  if (scene_ && scene_->frames.last_time() < final.t) take_frame(final, nullptr);
+}
+
+std::string PageRecorder::fill(std::string_view page, Json summary, const Json& live) const {
   const std::size_t place = page.find(page_placeholder);
   if (place == std::string_view::npos)
     throw cannot_write(path_, "the page in this program has no place for data; build the program anew");
+  PageBlocks blocks;
   Json data = {{"hinge", 1}};
-  data.update(page_summary(report, options_.method));
+  data.update(summary);
   data["created"] = now();
   if (!options_.settings.empty()) data["settings"] = options_.settings;
   if (!options_.model_text.empty())
     data["model"] = {{"name", std::filesystem::path(options_.model_name).filename().string()},
                      {"text", options_.model_text}};
   Json tables = Json::array();
-  if (rows_) tables.push_back(write_table());
-  if (scene_) {
-    if (scene_->frames.last_time() < report.final.t) take_frame(report.final, nullptr);
-    for (const std::string& remark : scene_->remarks) remarks_.push_back(remark);
-    constexpr double visible = 0.03;
-    if (const double off = scene_->frames.off_the_way(); off > visible)
-      remarks_.push_back(fmt::format(
-          "The scene has {} frames, and between them things are drawn on a straight way, up to {:.0f} % of the "
-          "picture off the motion; a shorter run (--end) has more of them.",
-          scene_->frames.size(), 100 * off));
-  }
+  if (rows_) tables.push_back(table(blocks));
   if (scene_ && scene_->frames.finite()) {
     Json scene = {{"dimension", scene_->frames.dimension()}};
-    scene_->frames.write(scene, blocks_);
-    scene_->describe(scene, blocks_);
+    scene_->frames.write(scene, blocks);
+    scene_->describe(scene, blocks);
     data["scene"] = std::move(scene);
   }
   for (const std::string& remark : remarks_) data["remarks"].push_back(remark);
-  data["blocks"] = blocks_.infos();
+  if (scene_)
+    for (const std::string& remark : scene_remarks()) data["remarks"].push_back(remark);
+  data["blocks"] = blocks.infos();
   data["tables"] = std::move(tables);
+  if (!live.is_null()) data["live"] = live;
 
-  std::size_t size = 0;
-  const auto put = [&](std::string_view text) {
-    file_.write(text);
-    size += text.size();
-  };
+  std::string text(page.substr(0, place));
+  text += "<script type=\"application/json\" id=\"hinge-data\">";
   // every < as an escape: no element can end or begin inside
-  std::string metadata;
   for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     if (c == '<')
-      metadata += "\\u003c";
+      text += "\\u003c";
     else
-      metadata += c;
+      text += c;
   }
-  put(page.substr(0, place));
-  put("<script type=\"application/json\" id=\"hinge-data\">");
-  put(metadata);
-  put("</script>\n");
-  for (std::size_t k = 0; k < blocks_.texts().size(); ++k) {
-    put(fmt::format("<script type=\"application/octet-stream\" id=\"hinge-block-{}\">", k));
-    put(blocks_.texts()[k]);
-    put("</script>\n");
+  text += "</script>\n";
+  for (std::size_t k = 0; k < blocks.texts().size(); ++k) {
+    text += fmt::format("<script type=\"application/octet-stream\" id=\"hinge-block-{}\">", k);
+    text += blocks.texts()[k];
+    text += "</script>\n";
   }
-  put(page.substr(place + page_placeholder.size()));
-  file_.commit();
-  return size;
+  return text += page.substr(place + page_placeholder.size());
+}
+
+std::size_t PageRecorder::write(std::string_view page, const Report& report) {
+  end(report.final);
+  const std::string text = fill(page, page_summary(report, options_.method), nullptr);
+  file_->write(text);
+  file_->commit();
+  return text.size();
 }
 
 }  // namespace hinge

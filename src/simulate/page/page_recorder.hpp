@@ -4,9 +4,12 @@
 //   simulation.on_row([&](const Row& row) { page.take(row); });
 //   ...
 //   page.write(page_without_data, simulation.report());
+//
+// Or, where a page is served while the run goes on, without a file: fill() and news() in the place of write().
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +17,7 @@
 #include "simulate/page/page_scene.hpp"
 #include "simulate/page/thinned_rows.hpp"
 #include "simulate/record/output_file.hpp"
+#include "simulate/state_functions.hpp"
 
 namespace hinge {
 
@@ -38,6 +42,7 @@ class PageRecorder {
  public:
   /// Opens a file beside `path`, which takes its name when it is written.
   PageRecorder(const std::string& path, PageOptions options);
+  explicit PageRecorder(PageOptions options);
   ~PageRecorder();
   PageRecorder(const PageRecorder&) = delete;
   PageRecorder& operator=(const PageRecorder&) = delete;
@@ -45,6 +50,21 @@ class PageRecorder {
   void take(const Row& row);
   /// Puts the data into `page`, a page without data. Returns how many bytes were written.
   std::size_t write(std::string_view page, const Report& report);
+
+  /// The run has ended there: nothing is taken any more.
+  void end(const State& final);
+  /// A page with all that was taken so far. `summary`: the metadata in words, as page_summary() has it; `live`: what a
+  /// page that is served gets in addition, or null.
+  std::string fill(std::string_view page, Json summary, const Json& live) const;
+  /// Rows from number `rows` on and frames from number `frames` on, as web/DATA.md has them; a part where there are
+  /// many.
+  Json news(std::size_t rows, std::size_t frames) const;
+  /// Another one than before where rows or frames were thinned: whoever has some of them must begin anew.
+  std::string numbering() const;
+  /// Rows that were taken.
+  std::size_t rows() const { return rows_ ? rows_->seen() : 0; }
+  /// The largest absolute value of a kind of columns; NaN where there is none.
+  double largest(std::string_view kind) const;
 
  private:
   struct Column {
@@ -58,18 +78,21 @@ class PageRecorder {
   void compute(const Row& row);
   SceneFrame frame_of(const State& state, const ContactImpulses* contacts);
   void take_frame(const State& state, const ContactImpulses* contacts);
-  Json write_table();
+  Json table(PageBlocks& blocks) const;
+  std::vector<std::string> scene_remarks() const;
 
   std::string path_;
   PageOptions options_;
-  WholeFile file_;
-  PageBlocks blocks_;
+  std::optional<WholeFile> file_;
+  bool ended_ = false;
   std::vector<Column> columns_;
   std::vector<double> values_;
   std::unique_ptr<ThinnedRows> rows_;
   std::unique_ptr<PageScene> scene_;
   std::unique_ptr<Evaluation> levels_;
   std::unique_ptr<DaeLevels> dae_levels_;
+  StateFunctions gaps_;  ///< of contacts that are given by expressions
+  std::vector<std::string> gap_names_;
   std::vector<std::string> remarks_;
   int energy_ = -1;  ///< place in a row
   double energy0_ = 0, last_time_ = 0;

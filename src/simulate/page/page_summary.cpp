@@ -26,6 +26,11 @@ Json error(const std::string& what, const std::string& symbol, double value, con
   return j;
 }
 
+// Impacts and friction take energy away: that it changes is no error then.
+bool spends_energy(const Report& r) {
+  return r.contacts && r.energy_error && r.contacts->impact_loss + r.contacts->friction_loss > 0.01 * *r.energy_error;
+}
+
 Json preserved(const Report& r) {
   Json list = Json::array();
   const bool dae = r.layout.kind == SystemKind::dae;
@@ -36,7 +41,7 @@ Json preserved(const Report& r) {
                        : error("hidden constraint", "|g_t + G v|", r.hidden_constraint));
   }
   if (r.velocity_constraint) list.push_back(error("velocity constraint", "|w|", *r.velocity_constraint));
-  if (r.energy_error)
+  if (r.energy_error && !spends_energy(r))
     list.push_back(error("energy", "|H - H0|", *r.energy_error, fmt::format("energy at the end {:.10g}", *r.energy)));
   if (r.discrete_energy_error)
     list.push_back(error("discrete energy", "|E - E0|", *r.discrete_energy_error, r.discrete_energy));
@@ -61,7 +66,14 @@ Json contact_facts(const ContactStatistics& c) {
 
 Json sections(const Report& r) {
   Json list = Json::array();
-  if (r.contacts) list.push_back({{"title", "Contacts"}, {"facts", contact_facts(*r.contacts)}});
+  if (r.contacts) {
+    Json facts = contact_facts(*r.contacts);
+    if (spends_energy(r)) {
+      facts.push_back(fact("largest change of the energy", *r.energy_error));
+      facts.back()["note"] = fmt::format("energy at the end {:.10g}", *r.energy);
+    }
+    list.push_back({{"title", "Contacts"}, {"facts", std::move(facts)}});
+  }
   Json errors = Json::array();
   for (std::size_t k = 0; k < r.exact_error.size(); ++k)
     if (r.exact_error[k]) errors.push_back(error(r.part_names[k], "|x - exact|", *r.exact_error[k]));
@@ -77,7 +89,8 @@ Json cost(const Report& r) {
   Json list = Json::array();
   const double steps = static_cast<double>(std::max(r.steps, 1L));
   const auto each = [&](const char* what, long count) {
-    list.push_back(fact(what, static_cast<double>(count) / steps));
+    const double each_step = static_cast<double>(count) / steps;
+    list.push_back(fact(what, each_step < 0.1 ? each_step : std::round(100 * each_step) / 100));
   };
   list.push_back(fact("wall time", fmt::format("{:.3g} s", r.wall_seconds)));
   if (r.wall_seconds > 0) list.push_back(fact("steps per second", std::round(steps / r.wall_seconds)));

@@ -117,6 +117,7 @@ void SceneFrames::halve() {
   for (const SceneFrame& f : frames_) bytes_ += bytes_of(f);
   interval_ *= 2;
   off_ *= 4;
+  ++halvings_;
 }
 
 bool SceneFrames::finite() const {

@@ -58,6 +58,10 @@ class SceneFrames {
   bool finite() const;
   /// "frames", "motions" and "contacts" of the scene.
   void write(Json& scene, PageBlocks& blocks) const;
+  /// Frames from number `first` on, `count` at most, as they are sent while a run goes on: not quantised.
+  void send(std::size_t first, std::size_t count, Json& out) const;
+  /// How often every second frame was dropped.
+  int halvings() const { return halvings_; }
 
  private:
   double bytes_of(const SceneFrame& frame) const;
@@ -73,6 +77,7 @@ class SceneFrames {
   std::vector<SceneFrame> frames_;
   std::optional<SceneFrame> probe_;
   double off_ = 0;
+  int halvings_ = 0;
 };
 
 }  // namespace hinge

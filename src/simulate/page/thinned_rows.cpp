@@ -72,10 +72,10 @@ void ThinnedRows::finish() {
   if (filled_ > 0) end_bucket();
 }
 
-std::vector<double> ThinnedRows::column(std::size_t k) const {
+std::vector<double> ThinnedRows::column(std::size_t k, std::size_t first, std::size_t count) const {
   std::vector<double> out;
-  out.reserve(rows());
-  for (std::size_t row = 0; row < rows(); ++row) out.push_back(values_[row * columns_ + k]);
+  out.reserve(count);
+  for (std::size_t row = first; row < first + count; ++row) out.push_back(values_[row * columns_ + k]);
   return out;
 }
 

@@ -26,7 +26,9 @@ class ThinnedRows {
   std::size_t bucket() const { return bucket_; }
   bool thinned() const { return bucket_ > 2; }
   const std::vector<double>& times() const { return times_; }
-  std::vector<double> column(std::size_t k) const;
+  std::vector<double> column(std::size_t k) const { return column(k, 0, rows()); }
+  /// Of `count` rows from `first` on.
+  std::vector<double> column(std::size_t k, std::size_t first, std::size_t count) const;
 
  private:
   void start_bucket();

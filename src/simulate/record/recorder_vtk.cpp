@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "hinge/method.hpp"
 #include "simulate/record/output_file.hpp"
+#include "simulate/record/paraview_script.hpp"
 #include "simulate/record/recorder_formats.hpp"
 #include "simulate/record/surfaces.hpp"
 #include "simulate/record/vtk_file.hpp"
@@ -21,6 +21,8 @@ namespace {
 
 // Pictures where nobody says how many: from one end to the next.
 constexpr double usual_frames = 300;
+
+const char* const series[] = {"points", "surfaces", "contacts"};
 
 void append(std::vector<double>& to, const Vector3d& v) { to.insert(to.end(), v.data(), v.data() + 3); }
 
@@ -53,13 +55,19 @@ class Pictures final : public Recorder {
   }
   bool due(double t) const override { return interval_ == 0 || t >= next_ - 1e-9 * interval_; }
   void record(const Row& row) override;
-  void finish(const std::string& status) override { write_index(status); }
+  void finish(const std::string& status) override {
+    write_vtp(stem_ + "_fixed.vtp", fixed());  // planes are as large as the scene has become
+    write_index(status);
+  }
 
  private:
-  VtkPolyData points(const State& state) const;
-  VtkPolyData surfaces(const State& state) const;
-  VtkPolyData contacts(const State& state, const ContactImpulses* contacts) const;
+  VtkPolyData points(const State& state);
+  VtkPolyData surfaces(const State& state);
+  VtkPolyData contacts(const State& state, const ContactImpulses* contacts);
+  VtkPolyData fixed() const;
   void write_index(std::string status = {});
+  std::string list(int only) const;
+  std::vector<std::string> names() const;
 
   std::string path_, stem_;  // stem: without the ending
   OutputFile index_;         // as written last; keeps it locked
@@ -69,7 +77,10 @@ class Pictures final : public Recorder {
   double step_, interval_ = 0, next_ = 0;  // interval 0: one for each row
   std::vector<int> body_of_column_;        // of z
   std::vector<char> one_shape_;            // of each body
-  std::vector<Surface> surfaces_;
+  std::vector<Surface> surfaces_;          // that move
+  Extent extent_;                          // of all that moves, so far
+  double largest_force_ = 0;
+  std::size_t most_points_ = 0;
   struct Frame {
     double t;
     std::string name;
@@ -90,7 +101,7 @@ Pictures::Pictures(const std::string& path, std::shared_ptr<const System> system
       table_(table_of(*system_, path)),
       thinned_(thinned),
       step_(step),
-      surfaces_(surfaces_of(table_)) {
+      surfaces_(moving_surfaces(table_)) {
   body_of_column_.assign(static_cast<std::size_t>(system_->nz()), -1);
   for (std::size_t k = 0; k < table_.places.size(); ++k)
     for (int j = 0; j < table_.dimension; ++j)
@@ -110,27 +121,73 @@ void Pictures::record(const Row& row) {
   write_vtp(frame + "_surfaces.vtp", surfaces(state));
   write_vtp(frame + "_contacts.vtp", contacts(state, row.contacts));
   frames_.push_back({state.t, std::filesystem::path(frame).filename().string()});
+  if (frames_.size() == 1) write_vtp(stem_ + "_fixed.vtp", fixed());
   write_index();
   if (interval_ > 0) next_ += interval_ * (std::floor((state.t - next_) / interval_ + 1e-9) + 1);
 }
 
-void Pictures::write_index(std::string status) {
-  std::ostringstream out;
-  out << "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
-         "byte_order=\"LittleEndian\">\n<Collection>\n";
-  static const char* const parts[] = {"points", "surfaces", "contacts"};
-  for (const Frame& f : frames_)
+// The list of one series, or (-1) of all that there is.
+std::string Pictures::list(int only) const {
+  std::string out =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+      "byte_order=\"LittleEndian\">\n<Collection>\n";
+  const std::string fixed = std::filesystem::path(stem_).filename().string() + "_fixed.vtp";
+  for (const Frame& f : frames_) {
     for (int k = 0; k < 3; ++k)
-      out << fmt::format("<DataSet timestep=\"{}\" part=\"{}\" file=\"{}_{}.vtp\"/>\n", f.t, k, f.name, parts[k]);
-  out << "</Collection>\n</VTKFile>\n";
+      if (only < 0 || only == k)
+        out += fmt::format("<DataSet timestep=\"{}\" part=\"{}\" name=\"{}\" file=\"{}_{}.vtp\"/>\n", f.t,
+                           only < 0 ? k : 0, series[k], f.name, series[k]);
+    if (only < 0) out += fmt::format("<DataSet timestep=\"{}\" part=\"3\" name=\"fixed\" file=\"{}\"/>\n", f.t, fixed);
+  }
+  return out + "</Collection>\n</VTKFile>\n";
+}
+
+void Pictures::write_index(std::string status) {
+  std::string out = list(-1);
   for (std::size_t at; (at = status.find("--")) != std::string::npos;) status.erase(at, 1);  // ends a comment of XML
-  if (!status.empty()) out << "<!-- status: " << status << " -->\n";
+  if (!status.empty()) out += "<!-- status: " + status + " -->\n";
+  if (!frames_.empty()) {
+    for (int k = 0; k < 3; ++k) write_whole(fmt::format("{}_{}.pvd", stem_, series[k]), list(k));
+    ParaViewScene scene;
+    scene.stem = stem_;
+    scene.flat = table_.dimension == 2;
+    scene.up = table_.gravity.any() ? Vector3d(-table_.gravity.normalized()) : Vector3d(Vector3d::UnitZ());
+    scene.size = extent_.empty() ? table_.length : (extent_.high - extent_.low).norm();
+    scene.largest_force = largest_force_;
+    scene.points = most_points_;
+    write_whole(stem_ + ".py", paraview_script(scene));
+  }
   WholeFile file(path_);
-  file.write(out.view());
+  file.write(out);
   index_ = file.commit();
 }
 
-VtkPolyData Pictures::points(const State& state) const {
+std::vector<std::string> Pictures::names() const {
+  std::vector<std::string> list(table_.places.size());
+  for (const auto* colliders : {&table_.colliders, &table_.ghosts})
+    for (const Collider& c : *colliders)
+      if (c.body >= 0) list[static_cast<std::size_t>(c.body)] = c.name;
+  return list;
+}
+
+VtkPolyData Pictures::fixed() const {
+  VtkPolyData data;
+  VtkArray number{"surface", 1, {}};
+  for (const Surface& s : fixed_surfaces(table_, extent_)) {
+    const auto first = static_cast<std::int64_t>(data.points.size() / 3);
+    for (const Vector3d& p : s.points) append(data.points, p);
+    for (std::vector<std::int64_t> cell : s.polygons) {
+      for (std::int64_t& k : cell) k += first;
+      data.polygons.add(cell);
+      number.values.push_back(static_cast<double>(data.names.size()));
+    }
+    data.names.push_back(s.name);
+  }
+  data.cell_data = {std::move(number)};
+  return data;
+}
+
+VtkPolyData Pictures::points(const State& state) {
   VtkPolyData data;
   VtkArray radius{"radius", 1, {}}, velocity{"velocity", 3, {}}, spin{"angular_velocity", 3, {}},
       orientation{"orientation", 4, {}}, body{"body", 1, {}};
@@ -142,6 +199,7 @@ VtkPolyData Pictures::points(const State& state) const {
       const auto index = static_cast<std::int64_t>(data.points.size() / 3);
       const Vector3d arm = turn * c.position;
       append(data.points, motion.pose.position + arm);
+      if (c.body >= 0) extent_.include(motion.pose.position + arm, c.shape.radius);
       data.vertices.add(std::span(&index, 1));
       radius.values.push_back(c.shape.radius);
       append(velocity.values, motion.velocity_at(arm));
@@ -150,10 +208,12 @@ VtkPolyData Pictures::points(const State& state) const {
       body.values.push_back(c.body);
     }
   data.point_data = {std::move(radius), std::move(velocity), std::move(spin), std::move(orientation), std::move(body)};
+  data.names = names();
+  most_points_ = std::max(most_points_, data.points.size() / 3);
   return data;
 }
 
-VtkPolyData Pictures::surfaces(const State& state) const {
+VtkPolyData Pictures::surfaces(const State& state) {
   VtkPolyData data;
   VtkArray velocity{"velocity", 3, {}}, body{"body", 1, {}};
   std::vector<std::int64_t> cell;
@@ -163,6 +223,7 @@ VtkPolyData Pictures::surfaces(const State& state) const {
     for (const Vector3d& p : s.points) {
       const Vector3d arm = motion.pose.rotation * p;
       append(data.points, motion.pose.position + arm);
+      extent_.include(motion.pose.position + arm);
       append(velocity.values, motion.velocity_at(arm));
     }
     for (const auto& polygon : s.polygons) {
@@ -174,12 +235,13 @@ VtkPolyData Pictures::surfaces(const State& state) const {
   }
   data.point_data = {std::move(velocity)};
   data.cell_data = {std::move(body)};
+  data.names = names();
   return data;
 }
 
-// A vertex at each contact that is loaded or closed, and a line from centre to centre of its two bodies through it. It
+// A vertex at each contact that carries a force, and a line from centre to centre of its two bodies through it. It
 // ends in the contact where the other side is fixed or of several shapes, whose centre may be far from all of them.
-VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contacts) const {
+VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contacts) {
   VtkPolyData data;
   VtkArray force{"force", 3, {}}, normal{"normal", 3, {}}, gap{"gap", 1, {}}, strength{"normal_force", 1, {}};
   std::vector<double> of_vertices, of_lines;
@@ -189,6 +251,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
     const auto at = static_cast<std::size_t>(i), d = static_cast<std::size_t>(list.dimension);
     if (JointContacts::has(list.key[at])) continue;
     const double* r = contacts->impulse.data() + d * at;
+    if (!(r[0] > 0)) continue;
     Vector3d f = Vector3d::Zero();
     for (std::size_t k = 0; k < d; ++k)
       f += r[k] / contacts->step * Eigen::Map<const Vector3d>(list.frame.data() + 9 * at + 3 * k);
@@ -205,7 +268,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
     const std::int64_t vertex = add_point(Eigen::Map<const Vector3d>(list.point.data() + 3 * at));
     data.vertices.add(std::span(&vertex, 1));
     of_vertices.push_back(fn);
-    if (!(fn > 0)) continue;
+    largest_force_ = std::max(largest_force_, f.norm());
     std::vector<std::int64_t> line{vertex};
     int last = -1;
     for (int k = list.first[at]; k < list.first[at + 1]; ++k) {

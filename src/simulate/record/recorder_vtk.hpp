@@ -1,12 +1,16 @@
-// Pictures of bodies for ParaView: a .pvd file that lists, for every picture,
+// Pictures of bodies for ParaView: for every picture
 //
 //   NAME_000012_points.vtp     centres of spheres and particles: radius, velocity, angular_velocity, orientation, body
-//   NAME_000012_surfaces.vtp   boxes, capsules, cylinders, meshes, pieces of planes: velocity, body
-//   NAME_000012_contacts.vtp   contact points: force, normal, gap; and the force chains, lines between the centres of
-//                              bodies through their contacts
+//   NAME_000012_surfaces.vtp   boxes, capsules, cylinders, meshes that move: velocity, body
+//   NAME_000012_contacts.vtp   contacts that carry a force: force, normal, gap; and the force chains, lines between the
+//                              centres of bodies through their contacts
 //
-// XML with base64 data, little endian. The list is complete after each picture; at the end it gets the status of the
-// run as a comment.
+// and NAME_fixed.vtp, once: what never moves, planes cut to the scene. NAME.pvd lists all of them, NAME_points.pvd,
+// NAME_surfaces.pvd and NAME_contacts.pvd each series by itself, and NAME.py opens these in ParaView, with spheres as
+// large as they are, forces as arrows and the camera in its place (paraview_script.cpp).
+//
+// XML with packed base64 data, little endian. The lists are complete after each picture; at the end NAME.pvd gets the
+// status of the run as a comment.
 #pragma once
 
 #include "simulate/record/recorder.hpp"

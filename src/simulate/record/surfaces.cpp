@@ -72,31 +72,50 @@ void add_capsule(const Shape& shape, int dimension, Surface& s) {
   add_rings(rings, s);
 }
 
-Surface surface_of(const Collider& c, int dimension, double extent) {
+// The piece of a plane that the scene lies over, with a margin. `at`: a point of it, in space.
+void add_plane(const Vector3d& normal, const Vector3d& at, int dimension, const Extent& scene, Surface& s) {
+  const Vector3d n = normal.normalized();
+  Eigen::Index least = 0;
+  n.cwiseAbs().minCoeff(&least);
+  const Vector3d a = dimension == 2 ? Vector3d(-n(1), n(0), 0) : Vector3d(Vector3d::Unit(least).cross(n).normalized());
+  const Vector3d b = n.cross(a);
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+  for (int corner = 0; corner < 8; ++corner) {
+    Vector3d p = scene.low;
+    for (int k = 0; k < 3; ++k)
+      if (corner >> k & 1) p(k) = scene.high(k);
+    for (int k = 0; k < 2; ++k) {
+      const double x = (p - at).dot(k == 0 ? a : b);
+      low[k] = std::min(low[k], x);
+      high[k] = std::max(high[k], x);
+    }
+  }
+  const double margin = 0.05 * std::max(high[0] - low[0], dimension == 2 ? 0 : high[1] - low[1]);
+  const Vector3d left = at + (low[0] - margin) * a, right = at + (high[0] + margin) * a;
+  if (dimension == 2) {  // a strip behind it
+    const Vector3d thick = -0.02 * (high[0] - low[0] + 2 * margin) * n;
+    s.points = {left, right, right + thick, left + thick};
+  } else {
+    const Vector3d front = (low[1] - margin) * b, back = (high[1] + margin) * b;
+    s.points = {left + front, right + front, right + back, left + back};
+  }
+  s.polygons.push_back({0, 1, 2, 3});
+}
+
+// In the frame of the body; of a shape that is no plane.
+Surface surface_of(const Collider& c, int dimension) {
   Surface s;
   s.body = c.body;
+  s.name = c.name;
   switch (c.shape.kind) {
-    case Shape::Kind::sphere: return s;
+    case Shape::Kind::sphere:
+    case Shape::Kind::plane: return s;
     case Shape::Kind::box: add_hull(contact::box_hull(c.shape.size, dimension), dimension, s); break;
     case Shape::Kind::mesh: add_hull(contact::convex_hull(c.shape.vertices, dimension), dimension, s); break;
     case Shape::Kind::capsule: add_capsule(c.shape, dimension, s); break;
     case Shape::Kind::cylinder:
       add_rings({{c.shape.radius, -c.shape.length / 2}, {c.shape.radius, c.shape.length / 2}}, s);
       break;
-    case Shape::Kind::plane: {
-      const Vector3d n = c.shape.normal.normalized();
-      Eigen::Index least = 0;
-      n.cwiseAbs().minCoeff(&least);
-      const Vector3d a =
-          dimension == 2 ? Vector3d(-n(1), n(0), 0) : Vector3d(Vector3d::Unit(least).cross(n).normalized());
-      const Vector3d b = dimension == 2 ? Vector3d(-0.02 * n) : n.cross(a);
-      if (dimension == 2)
-        s.points = {-extent * a, extent * a, extent * a + extent * b, -extent * a + extent * b};
-      else
-        s.points = {extent * (-a - b), extent * (a - b), extent * (a + b), extent * (b - a)};
-      s.polygons.push_back({0, 1, 2, 3});
-      break;
-    }
   }
   for (Vector3d& p : s.points) p = c.position + c.rotation * p;
   return s;
@@ -152,16 +171,40 @@ Surface face_of(const Collider& c, const Walls& w, int dimension) {
 
 }  // namespace
 
-std::vector<Surface> surfaces_of(const BodyTable& table) {
-  const std::map<std::string, Walls> walls = walls_of(table);
+std::vector<Surface> moving_surfaces(const BodyTable& table) {
   std::vector<Surface> all;
   for (const auto* list : {&table.colliders, &table.ghosts})
+    for (const Collider& c : *list)
+      if (c.body >= 0 && c.shape.kind != Shape::Kind::sphere) all.push_back(surface_of(c, table.dimension));
+  return all;
+}
+
+std::vector<Surface> fixed_surfaces(const BodyTable& table, const Extent& moving) {
+  const std::map<std::string, Walls> walls = walls_of(table);
+  std::vector<Surface> all;
+  std::vector<const Collider*> planes;
+  Extent scene = moving;
+  for (const auto* list : {&table.colliders, &table.ghosts})
     for (const Collider& c : *list) {
-      if (c.shape.kind == Shape::Kind::sphere) continue;
-      const auto box = c.body < 0 ? walls.find(c.name) : walls.end();
-      all.push_back(box != walls.end() ? face_of(c, box->second, table.dimension)
-                                       : surface_of(c, table.dimension, 2 * table.length));
+      if (c.body >= 0 || c.shape.kind == Shape::Kind::sphere) continue;
+      if (const auto box = walls.find(c.name); box != walls.end()) {
+        all.push_back(face_of(c, box->second, table.dimension));
+        all.back().name = c.name;
+      } else if (c.shape.kind == Shape::Kind::plane) {
+        planes.push_back(&c);
+        continue;
+      } else {
+        all.push_back(surface_of(c, table.dimension));
+      }
+      for (const Vector3d& p : all.back().points) scene.include(p);
     }
+  if (scene.empty()) scene.include(Vector3d::Zero(), table.length);
+  for (const Collider* c : planes) {
+    Surface s;
+    s.name = c->name;
+    add_plane(c->rotation * c->shape.normal, c->position, table.dimension, scene, s);
+    all.push_back(std::move(s));
+  }
   return all;
 }
 

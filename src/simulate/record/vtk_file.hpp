@@ -1,4 +1,4 @@
-// One .vtp file: points, cells, and numbers on either.
+// One .vtp file: points, cells, and numbers on either, packed by zlib where that is there.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ struct VtkPolyData {
   };
   Cells vertices, lines, polygons;
   std::vector<VtkArray> point_data, cell_data;
+  std::vector<std::string> names;  ///< of bodies, by their number; as field data "names"
 };
 
 /// Throws OutputError.

@@ -12,15 +12,20 @@ using Mass = ContactBodies::Mass;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// R with R R^T = A, lower triangular; directions in which A vanishes get a column of zeros.
-void root(const Eigen::Map<const Mass>& A, Eigen::Map<Mass> R) {
+// R with R R^T = A, lower triangular; directions in which A vanishes get a column of zeros. True where it is diagonal.
+bool root(const Eigen::Map<const Mass>& A, Eigen::Map<Mass> R) {
   R.setZero();
-  for (int j = 0; j < 6; ++j) {
+  bool diagonal = true;
+  for (int j = 0; j < 6; ++j)
+    for (int i = 0; i < j; ++i) diagonal = diagonal && A(i, j) == 0;
+  for (int j = 0; j < 6 && diagonal; ++j) R(j, j) = A(j, j) > 0 ? std::sqrt(A(j, j)) : 0;
+  for (int j = 0; j < 6 && !diagonal; ++j) {
     const double pivot = A(j, j) - R.row(j).head(j).squaredNorm();
     if (!(pivot > 1e-14 * A(j, j))) continue;
     R(j, j) = std::sqrt(pivot);
     for (int i = j + 1; i < 6; ++i) R(i, j) = (A(i, j) - R.row(i).head(j).dot(R.row(j).head(j))) / R(j, j);
   }
+  return diagonal;
 }
 
 }  // namespace
@@ -29,7 +34,9 @@ void BodyRows::bind(const ContactProblem& p) {
   const ContactBodies& bodies = p.bodies;
   bodies_ = bodies.count();
   roots_.resize(bodies.inverse_mass.size());
-  for (int b = 0; b < bodies_; ++b) root(bodies.inverse(b), Eigen::Map<Mass>(roots_.data() + 36 * b));
+  diagonal_root_.resize(at(bodies_));
+  for (int b = 0; b < bodies_; ++b)
+    diagonal_root_[at(b)] = root(bodies.inverse(b), Eigen::Map<Mass>(roots_.data() + 36 * b));
   blocks_.resize(at(bodies.blocks()));
   q_.assign(at(p.rows()), 0.0);
   diagonal_.assign(at(p.rows()), 0.0);
@@ -45,11 +52,17 @@ void BodyRows::bind(const ContactProblem& p) {
     for (const int side : {0, 1}) {
       const int body = bodies.body(i, side);
       if (body < 0) continue;
-      const Eigen::Matrix<double, 3, 6> part =
-          bodies.rows(i, side) *
-          Eigen::Map<const Mass>(roots_.data() + 36 * body).template triangularView<Eigen::Lower>();
+      const auto H = bodies.rows(i, side);
+      const double* R = roots_.data() + 36 * body;
+      double(*A)[12] = block.A;
+      const int first = body == block.a ? 0 : 6;
       for (int k = 0; k < block.rows; ++k)
-        for (int j = 0; j < 6; ++j) block.A[k][(body == block.a ? 0 : 6) + j] = part(k, j);
+        for (int j = 0; j < 6; ++j) {
+          double sum = H(k, j) * R[7 * j];
+          if (!diagonal_root_[at(body)])
+            for (int m = j + 1; m < 6; ++m) sum += H(k, m) * R[6 * j + m];
+          A[k][first + j] = sum;
+        }
     }
     for (int k = 0; k < block.rows; ++k, ++row) {
       double& diagonal = diagonal_[at(row)];

@@ -26,6 +26,7 @@ class BodyRows {
  private:
   int bodies_ = 0;
   std::vector<double> roots_, q_, diagonal_;
+  std::vector<char> diagonal_root_;
   std::vector<Block> blocks_;
 };
 

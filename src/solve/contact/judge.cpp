@@ -31,6 +31,7 @@ void Judge::begin(const ContactProblem& problem, const ContactOptions& options) 
   tolerance_ = options.tolerance;
   best_.assign(static_cast<std::size_t>(problem.rows()), 0.0);
   best_residual_ = last_ = HUGE_VAL;
+  best_is_looked_at_ = false;
   best_noise_ = 0;
   iterations_ = base_ = stage_end_ = factorisations = 0;
   end_ = options.iterations;
@@ -53,11 +54,14 @@ bool Judge::done(int iteration, const Eigen::Ref<const Eigen::VectorXd>& r) {
   if (unit_ != 1) scaled_ = unit_ * r;
   const ContactResidual now = unit_ != 1 ? residual_(scaled_) : residual_(r);
   work_ += look_;
+  looked_ = now;
+  best_is_looked_at_ = false;
   last_ = now.judged(options_->scaling, tolerance_);
   history_.push_back({iteration, last_, seconds()});
   if (last_ < best_residual_) {
     best_residual_ = last_;
     best_noise_ = now.noise;
+    best_is_looked_at_ = true;
     const double* x = unit_ != 1 ? scaled_.data() : r.data();
     best_.assign(x, x + r.size());
   }
@@ -79,6 +83,7 @@ void Judge::forget_best() {
   earlier_residual_ = best_residual_;
   earlier_noise_ = best_noise_;
   best_residual_ = HUGE_VAL;
+  best_is_looked_at_ = false;
   next_stage();
 }
 
@@ -87,6 +92,7 @@ void Judge::recall_best() {
   best_ = earlier_;
   best_residual_ = earlier_residual_;
   best_noise_ = earlier_noise_;
+  best_is_looked_at_ = false;
 }
 
 bool Judge::out_of_time() {
@@ -104,10 +110,14 @@ bool Judge::out_of_time() {
 }
 
 const ContactResidual& Judge::look_again() {
-  return looked_ = residual_(Eigen::Map<const Eigen::VectorXd>(best_.data(), std::ssize(best_)));
+  if (!best_is_looked_at_) looked_ = residual_(Eigen::Map<const Eigen::VectorXd>(best_.data(), std::ssize(best_)));
+  best_is_looked_at_ = true;
+  return looked_;
 }
 
 bool Judge::exchange_best(const std::vector<double>& r) {
+  if (r == best_) return true;
+  best_is_looked_at_ = false;
   const ContactResidual now = residual_(Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
   const double value = now.judged(options_->scaling, tolerance_);
   constexpr double rounding = 1e-14, noises = 8, times = 50;
@@ -116,6 +126,8 @@ bool Judge::exchange_best(const std::vector<double>& r) {
   best_ = r;
   best_residual_ = value;
   best_noise_ = now.noise;
+  looked_ = now;
+  best_is_looked_at_ = true;
   return true;
 }
 
@@ -138,7 +150,7 @@ void Judge::stop(ContactStatus status, std::string_view reason) {
 ContactReport Judge::finish(std::string_view solver, std::vector<double>& r) {
   r = best_;
   report_.solver = solver;
-  report_.residual = residual_(Eigen::Map<const Eigen::VectorXd>(r.data(), std::ssize(r)));
+  report_.residual = look_again();
   report_.iterations = iterations_;
   report_.factorisations = factorisations;
   report_.contact_updates = contact_updates;

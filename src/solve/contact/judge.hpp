@@ -106,6 +106,7 @@ class Judge {
   std::string reason_;
   ContactReport report_;
   ContactResidual looked_;
+  bool best_is_looked_at_ = false;  // residual_ has the velocities of the best
 };
 
 }  // namespace hinge

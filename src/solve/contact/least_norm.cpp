@@ -205,15 +205,23 @@ bool LeastNorm::has_kernel(BodyFronts& fronts, bool as_if_all_stuck) {
   return left > 1e-8 * all;
 }
 
-// Is r that of the v of the last problem?
+// Is r that of the v of the last problem, but for a factor? Cones are homogeneous: the half of v has the half of r, and
+// so steps of other lengths and stages of one step go on from each other.
 bool LeastNorm::nearby(const std::vector<double>& r) {
   evaluate(v_);
+  double both = 0, own = 0;
+  for (int k = 0; k < rows_->rows(); ++k) {
+    both += rows_->delta(k / d_) * r[at(k)] * r_[at(k)];
+    own += rows_->delta(k / d_) * r_[at(k)] * r_[at(k)];
+  }
+  const double factor = own > 0 && both > 0 ? both / own : 1;
   double away = 0, all = 0;
   for (int k = 0; k < rows_->rows(); ++k) {
-    const double delta = rows_->delta(k / d_), change = r[at(k)] - r_[at(k)];
+    const double delta = rows_->delta(k / d_), change = r[at(k)] - factor * r_[at(k)];
     away += delta * change * change;
     all += delta * r[at(k)] * r[at(k)];
   }
+  v_ *= factor;
   return away <= unchanged * unchanged * all;
 }
 

@@ -313,5 +313,64 @@ TEST(PageRecorder, ALargePileStaysSmall) {
   EXPECT_GT(taken, 8);
 }
 
+TEST(PageRecorder, PlotsGapsThatAreGivenByExpressions) {
+  const PageOf page(parse_model(R"([lagrangian]
+coordinates = ["q[2]"]
+kinetic = "dot(q',q')/2"
+potential = "10*q[1]"
+unilateral = [{ gap = "q[1] - 0.1", restitution = 0.5, name = "floor" }]
+[initial]
+position = { q = [0, 1] }
+[integrate]
+method = "moreau-jean"
+step = 0.01
+end = 1
+)",
+                                "ball.toml"));
+  const std::vector<double> gap = page.read->values("floor"), height = page.rows.column("q[1]");
+  ASSERT_EQ(page.read->column("floor")->at("kind"), "gap");
+  ASSERT_EQ(gap.size(), height.size());
+  for (std::size_t k = 0; k < gap.size(); ++k) EXPECT_NEAR(gap[k], height[k] - 0.1, 1e-6);
+}
+
+// What is sent while a run goes on is what the page has in the end, at once or in parts.
+TEST(PageRecorder, SendsWhatAPageDoesNotHaveYet) {
+  const Model model = load_model(HINGE_EXAMPLES "/four-bar.toml", {{"integrate.end", "0.2"}});
+  PageOptions options;
+  options.system = model.system;
+  options.end = model.end;
+  options.most_numbers = 300;
+  PageRecorder page(options);
+  Simulation run = model.simulation_for("");
+  std::string numbering;
+  std::size_t changes = 0, rows = 0;
+  run.on_row([&](const Row& row) {
+    page.take(row);
+    changes += numbering != page.numbering();
+    numbering = page.numbering();
+    ++rows;
+  });
+  run.start(model.start);
+  EXPECT_EQ(page.news(0, 0)["rows"], 1);
+  EXPECT_EQ(page.news(0, 0)["frames"], 1);
+  EXPECT_EQ(page.news(1, 1)["rows"], 0);
+  EXPECT_FALSE(page.news(1, 1).contains("frames"));
+  run.until(model.end);
+  EXPECT_GT(changes, 1U);  // thinned: whoever has rows must begin anew
+  EXPECT_EQ(page.rows(), rows);
+  page.end(run.state());
+  const Json all = page.news(0, 0);
+  const std::size_t count = all["rows"], half = count / 2;
+  const Json second = page.news(half, 0);
+  EXPECT_EQ(second["rows"], count - half);
+  EXPECT_EQ(second["columns"].size(), all["columns"].size());
+  // base64 of eight bytes each: three numbers are 32 letters
+  const std::size_t third = half / 3 * 3;
+  EXPECT_EQ(page.news(third, 0)["columns"][0].get<std::string>(),
+            all["columns"][0].get<std::string>().substr(third / 3 * 32));
+  EXPECT_LT(page.largest("constraint"), 1e-9);
+  EXPECT_TRUE(std::isnan(page.largest("no such kind")));
+}
+
 }  // namespace
 }  // namespace hinge

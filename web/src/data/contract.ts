@@ -66,7 +66,7 @@ export interface Summary {
 
 export const COLUMN_KINDS = [
   'coordinate', 'velocity', 'momentum', 'energy', 'energy-error', 'momentum-map', 'constraint', 'hidden-constraint',
-  'multiplier', 'reaction', 'quantity', 'contacts', 'step', 'iterations', 'residual',
+  'multiplier', 'reaction', 'quantity', 'gap', 'contacts', 'step', 'iterations', 'residual',
 ] as const;
 export type ColumnKind = (typeof COLUMN_KINDS)[number];
 export interface ColumnInfo {
@@ -182,6 +182,7 @@ export interface LiveInfo {
     method: string;
     methods: { name: string; meaning?: string; options?: LiveOption[] }[];
     step?: string;
+    tolerance?: string;
     end?: string;
   };
 }

@@ -20,6 +20,7 @@ export interface RunRequest {
   method: string;
   options: Record<string, string>;
   step?: string;
+  tolerance?: string;
   end?: string;
 }
 export interface NewRows {

@@ -5,9 +5,10 @@ import { visibleText } from '../text/visible.ts';
 import type { LiveClient, RunRequest } from './protocol.ts';
 
 type Form = NonNullable<LiveInfo['form']>;
+const TIMES = ['step', 'tolerance', 'end'] as const;
 
-/** Only what differs from what ran last is sent as a parameter; options belong to the chosen method. */
-export function requestOf(form: Form, method: string, typed: { parameters: string[]; options: string[]; step: string; end: string }): RunRequest {
+/** Only what was changed is sent; options belong to the chosen method. */
+export function requestOf(form: Form, method: string, typed: { parameters: string[]; options: string[] } & Record<(typeof TIMES)[number], string>): RunRequest {
   const request: RunRequest = { parameters: {}, method, options: {} };
   form.parameters.forEach((parameter, i) => {
     const value = typed.parameters[i]?.trim() ?? '';
@@ -16,10 +17,12 @@ export function requestOf(form: Form, method: string, typed: { parameters: strin
   const options = form.methods.find((m) => m.name === method)?.options ?? [];
   options.forEach((option, i) => {
     const value = typed.options[i]?.trim() ?? '';
-    if (value !== '' && (value !== option.value || method !== form.method)) request.options[option.name] = value;
+    if (value !== '' && value !== option.value) request.options[option.name] = value;
   });
-  if (typed.step.trim() !== '' && typed.step.trim() !== form.step) request.step = typed.step.trim();
-  if (typed.end.trim() !== '' && typed.end.trim() !== form.end) request.end = typed.end.trim();
+  for (const key of TIMES) {
+    const value = typed[key].trim();
+    if (value !== '' && value !== form[key]) request[key] = value;
+  }
   return request;
 }
 
@@ -40,8 +43,7 @@ function field(option: LiveOption): { row: HTMLElement; input: HTMLInputElement 
 
 export function runForm(form: Form, client: LiveClient, started: (run: string) => void): HTMLElement {
   const parameters = form.parameters.map(field);
-  const step = field({ name: 'step', value: form.step ?? '' });
-  const end = field({ name: 'end', value: form.end ?? '' });
+  const times = TIMES.map((name) => field({ name, value: form[name] ?? '' }));
   const method = element('select', {});
   for (const m of form.methods) method.append(element('option', { value: m.name }, visibleText(m.name)));
   method.value = form.method;
@@ -60,14 +62,14 @@ export function runForm(form: Form, client: LiveClient, started: (run: string) =
   const button = element('button', { type: 'submit', class: 'run-button' }, 'Run again');
   const made = element('form', { class: 'run-form', 'aria-label': 'Run again with other values' },
     element('div', { class: 'fields' }, ...parameters.map((p) => p.row)),
-    element('div', { class: 'fields' }, element('label', { class: 'field' }, element('span', { class: 'field-name' }, 'method'), method), step.row, end.row),
+    element('div', { class: 'fields' }, element('label', { class: 'field' }, element('span', { class: 'field-name' }, 'method'), method), ...times.map((time) => time.row)),
     meaning, optionBox, element('div', { class: 'form-end' }, button, message));
   made.addEventListener('submit', (event) => {
     event.preventDefault();
     button.disabled = true;
     message.textContent = 'asking';
     const values = (list: typeof options): string[] => list.map((f) => f.input.value);
-    const request = requestOf(form, method.value, { parameters: values(parameters), options: values(options), step: step.input.value, end: end.input.value });
+    const request = requestOf(form, method.value, { parameters: values(parameters), options: values(options), step: times[0]!.input.value, tolerance: times[1]!.input.value, end: times[2]!.input.value });
     client.run(request).then(
       (reply) => {
         message.textContent = 'running';

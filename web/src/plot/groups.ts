@@ -36,6 +36,7 @@ const VIEWS: Record<ColumnKind, KindView> = {
   'hidden-constraint': { title: 'Constraints, position and velocity level', section: 'Preserved', log: true, open: true },
   multiplier: { title: 'Multipliers', section: 'Forces', open: true, split: true },
   reaction: { title: 'Reactions', section: 'Forces', open: true, split: true },
+  gap: { title: 'Gaps of contacts', section: 'Preserved', open: true, split: true },
   contacts: { title: 'Contacts', section: 'Forces', split: true },
   step: { title: 'Step size', section: 'Solver', log: true },
   iterations: { title: 'Solver iterations', section: 'Solver' },

@@ -71,3 +71,21 @@ export function sceneExtent(scene: SceneInfo, motions: Motion[], frames: number,
   if (!Number.isFinite(min[0]!)) return extentOf([-1, -1, scene.dimension === 2 ? 0 : -1], [1, 1, scene.dimension === 2 ? 0 : 1]);
   return extentOf(min, max);
 }
+
+/** So that it holds later frames as well; by a good part more, so that it does not have to grow with each of them. */
+export function growExtent(extent: Extent, motions: Motion[], first: number, end: number): boolean {
+  const min = [...extent.min];
+  const max = [...extent.max];
+  const stride = Math.max(1, Math.floor((end - first) / 50));
+  for (const motion of motions)
+    for (let f = first; f < end; f += stride)
+      for (let i = 0; i < motion.count; ++i)
+        for (let k = 0; k < 3; ++k) {
+          const x = coordinate(motion, f, i, k);
+          if (x < min[k]!) min[k] = x - 0.2 * extent.radius;
+          if (x > max[k]!) max[k] = x + 0.2 * extent.radius;
+        }
+  const grown = min.some((x, k) => x < extent.min[k]!) || max.some((x, k) => x > extent.max[k]!);
+  if (grown) Object.assign(extent, extentOf(min, max));
+  return grown;
+}

@@ -35,7 +35,7 @@ function forceKey(view: SceneView, theme: Theme): HTMLElement {
   return element('div', { class: 'force-key' }, 'force 0', bar, `${formatNumber(view.contacts!.scale, 3)}${unit ? ` ${shortText(unit, 12)}` : ''}`);
 }
 
-export function scenePanel(canvas: HTMLCanvasElement, view: SceneView, clock: Clock, stepping: Stepping, theme: () => Theme): { root: HTMLElement; restyle: () => void } {
+export function scenePanel(canvas: HTMLCanvasElement, view: SceneView, clock: Clock, stepping: Stepping, theme: () => Theme): { root: HTMLElement; label: HTMLElement; restyle: () => void } {
   const layers = view.layers().map((layer) => {
     const button = element('button', { type: 'button', class: 'small-button', 'aria-pressed': String(view.isShown(layer)), 'data-layer': layer }, LAYER_NAMES[layer]);
     button.addEventListener('click', () => {
@@ -53,12 +53,13 @@ export function scenePanel(canvas: HTMLCanvasElement, view: SceneView, clock: Cl
     if (view.contacts && view.contacts.scale > 0) key.replaceChildren(forceKey(view, theme()));
   };
   restyle();
-  const holder = element('div', { class: 'canvas-box' }, canvas, key);
+  const label = element('div', { class: 'film-time' });
+  const holder = element('div', { class: 'canvas-box' }, canvas, key, label);
   const root: HTMLElement = element('section', { class: 'panel scene', 'aria-label': 'Scene' },
     element('div', { class: 'scene-tools', role: 'toolbar', 'aria-label': 'Scene' }, ...layers, element('span', { class: 'spring' }), things.length > 0 && follow,
       iconButton('Fit the scene (F)', ICONS.target, () => view.stage.fit()),
       iconButton('Scene fills the window (W)', ICONS.fit, () => root.classList.toggle('filling'))),
     holder, transport(clock, stepping));
   new ResizeObserver(() => view.stage.resize(holder.clientWidth, holder.clientHeight)).observe(holder);
-  return { root, restyle };
+  return { root, label, restyle };
 }

@@ -3,7 +3,7 @@ import { Vector3 } from 'three';
 import type { Place, SceneInfo } from '../data/contract.ts';
 import type { NumberArray } from '../data/blocks.ts';
 import { ContactView } from './contact_view.ts';
-import { sceneExtent, type Extent } from './extent.ts';
+import { growExtent, sceneExtent, type Extent } from './extent.ts';
 import { frameAt, inLengths, motionOf, nearestFrame, newPose, placeAt, type Motion } from './motion.ts';
 import { Solids } from './solids.ts';
 import { SphereCloud } from './sphere_cloud.ts';
@@ -145,9 +145,11 @@ export class SceneView {
 
   /** Later frames of a run that goes on. */
   grow(time: NumberArray, motions: Motion[]): void {
+    const before = this.time.length;
     this.time = time;
     motions.forEach((motion, i) => Object.assign(this.motions[i]!, motion));
     for (const cloud of this.clouds) cloud.refresh();
+    if (growExtent(this.extent, this.motions, before, time.length) && !this.stage.moved) this.stage.fit();
     this.shown = -1;
     this.stage.dirty = true;
   }

@@ -19,6 +19,8 @@ export class Stage {
   height = 1;
   /** Something on the stage has changed since it was last drawn. */
   dirty = true;
+  /** The reader has moved the camera. */
+  moved = false;
 
   constructor(canvas: HTMLCanvasElement, readonly flat: boolean, private up: Vector3, readonly extent: Extent, smooth: boolean) {
     this.renderer = new WebGLRenderer({ canvas, antialias: smooth, alpha: true, powerPreference: 'high-performance' });
@@ -40,12 +42,15 @@ export class Stage {
       this.controls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
     }
     this.controls.addEventListener('change', () => (this.dirty = true));
+    this.controls.addEventListener('start', () => (this.moved = true));
     this.fit();
   }
 
   /** Everything in the picture, from the usual side. */
   fit(): void {
     const centre = new Vector3().fromArray(this.extent.centre);
+    this.camera.near = 0.01 * this.extent.radius;
+    this.camera.far = (this.flat ? 100 : 60) * this.extent.radius;
     this.controls.target.copy(centre);
     if (this.camera instanceof OrthographicCamera) {
       this.camera.position.set(centre.x, centre.y, centre.z + 10 * this.extent.radius);

@@ -93,7 +93,7 @@ describe('running again', () => {
   const form = liveRun().data.live!.form!;
   it('sends what was changed, and the token in the head', async () => {
     const server = new FakeServer();
-    const request = requestOf(form, 'gauss-lobatto', { parameters: ['2', '9.81'], options: ['3'], step: '0.05', end: ' 20 ' });
+    const request = requestOf(form, 'gauss-lobatto', { parameters: ['2', '9.81'], options: ['3'], step: '0.05', tolerance: '', end: ' 20 ' });
     expect(request).toEqual({ parameters: { length: '2' }, method: 'gauss-lobatto', options: { stages: '3' }, end: '20' });
     await expect(new LiveClient(LIVE_TOKEN, server.fetch).run(request)).resolves.toEqual({ run: '2' });
     expect(server.posted).toEqual([request]);

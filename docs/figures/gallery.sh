@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The pictures of docs/gallery.md, by the program itself: docs/figures/gallery.sh [build/hinge]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+hinge=$(realpath "${1:-build/hinge}")
+out=docs/images/gallery
+mkdir -p "$out"
+
+draw() {  # NAME X Y TITLE [MORE OPTIONS]...
+  local name=$1 x=$2 y=$3 title=$4
+  shift 4
+  "$hinge" plot "examples/$name.toml" --x "$x" --y "$y" --title "$title" --out "$out/$name.svg" --force "$@"
+}
+
+draw amplifier t 'y[0],y[7]' 'A transistor amplifier: input and output'
+draw bouncing-ball t y 'Height of a ball, restitution 1/2'
+draw bowling-ball t slip 'A bowling ball slides, then rolls'
+draw box-stack t 'box0[2],box1[2],box2[2]' 'Heights of three boxes of a stack that is struck'
+draw chain 'q[19][0]' 'q[19][1]' 'Path of the last link of a chain'
+draw charged-particle 'q[0]' 'q[1]' 'A charged particle on a sphere, from above'
+draw cubic-surface 'q[0]' 'q[1]' 'A point on a curve'
+draw double-spherical-pendulum 'q2[0]' 'q2[1]' 'Path of the second mass'
+draw five-bar 'C[0]' 'C[1]' 'Path of a joint of a five-bar mechanism' --set output.every=3
+draw four-bar-stop t 'B[0]' 'A mechanism strikes a stop' --set output.every=5
+draw four-bar 'B[0]' 'B[1]' 'Path of the rocker of a four-bar mechanism'
+draw grip t 'cube[2]' 'A cube is held by friction alone' --set output.every=4
+draw heavy-top 'top_d3[0]' 'top_d3[1]' 'Axis of a heavy top, from above'
+draw incline t "q'[0],q'[2]" 'A block slides on an incline and stops'
+draw known-solution t 'y[0],y[1]' 'A solution that is known'
+draw newtons-cradle t "x'[0],x'[4]" "Velocities of the first and the last ball"
+draw painleve-rod t "x',y'" 'A rod whose tip is stopped at once'
+draw pendulum-dae x y 'A pendulum, typed as a DAE'
+draw pendulum t angle,tension 'Angle and tension'
+draw rectifier t source,v 'Voltage behind an ideal diode'
+draw rotating-hoop t angle,equilibrium 'A bead settles on a turning hoop' --set integrate.end=20
+draw slider-crank t crank_rate 'Angular velocity of a crank that turns freely'
+draw slider-crank-clearance 'A[0]' 'A[1]' 'A crank pin with play' --set output.every=5
+draw spinning-coin t tilt 'Tilt of a spinning coin'
+draw bearing-friction t speed 'A flywheel stops in its bearing'
+draw cam t lift,force 'Lift of a follower, and what the cam feels'
+draw gear-train t energy_error 'Energy of a gear train'
+draw joint-limit t angle 'An arm between two stops'
+draw screw-jack t turns,sunk 'A screw driven by its load'
+draw torsion-spring t turns,speed 'A torsion spring over five turns'

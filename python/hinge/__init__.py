@@ -1,0 +1,92 @@
+"""Constrained mechanical systems, smooth and nonsmooth.
+
+A model is equations: energies, constraints, bodies, contacts. Read one from a file, or write it in Python, run it, and look
+at what was preserved and how well:
+
+>>> import hinge
+>>> q = hinge.coordinates("q", 2)
+>>> pendulum = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[1], constraints=[(q @ q - 1) / 2],
+...                             position={q: [1, 0]})
+>>> r = pendulum.run(method="gauss-lobatto", stages=2, step=0.01, end=10)
+>>> r.t.shape, r["q"].shape, r.verdict
+((1001,), (1001, 2), 'sound')
+>>> bool(abs(r.energy - r.energy[0]).max() < 1e-5)
+True
+
+Reading and running
+    load, loads, read        a model from a file, from text; what an earlier run recorded
+    Model                    set, run, start, check, toml
+    Result                   t, r["q"], energy, constraint, preserved, cost, verdict, plot, view, save, dataframe
+    methods                  every method, with what it preserves
+
+Many runs
+    compare, convergence     work against precision; errors and observed orders
+    sweep                    the same model with many settings, in threads
+
+Models in Python
+    coordinates, unknowns, parameter, and functions such as sin, dot, norm
+    Lagrangian, Hamiltonian, Mechanical, Odae, Dae, Multibody
+
+Solvers
+    solve_dae                F(t, y, y') = 0 in the shape of scipy.integrate.solve_ivp
+    contact.solve            one contact problem with friction, by any of the solvers
+
+Wrong input raises hinge.InputError, and numerics that fail hinge.NumericalError, with the sentences that the program prints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import build_features, version
+from ._errors import Error, InputError, NumericalError
+from ._model import Analysis, Model, Session, example, load, loads, methods
+from ._result import Result, Row, State, read
+
+__version__ = version()
+
+# What is not needed for a first run is imported when it is asked for.
+_later = {
+    "compare": "_study", "convergence": "_study", "sweep": "_study", "Study": "_study", "Sweep": "_study",
+    "coordinates": "_symbols", "momenta": "_symbols", "unknowns": "_symbols", "parameter": "_symbols", "Symbol": "_symbols",
+    "t": "_symbols", "pi": "_symbols", "sin": "_symbols", "cos": "_symbols", "tan": "_symbols", "asin": "_symbols",
+    "acos": "_symbols", "atan": "_symbols", "atan2": "_symbols", "sinh": "_symbols", "cosh": "_symbols", "tanh": "_symbols",
+    "exp": "_symbols", "log": "_symbols", "sqrt": "_symbols", "sign": "_symbols", "minimum": "_symbols",
+    "maximum": "_symbols", "hypot": "_symbols", "dot": "_symbols", "cross": "_symbols", "norm": "_symbols",
+    "where": "_symbols", "vector": "_symbols",
+    "Lagrangian": "_build", "Hamiltonian": "_build", "Mechanical": "_build", "Odae": "_build", "Dae": "_build",
+    "Multibody": "_multibody",
+    "solve_dae": "_dae", "DaeResult": "_dae",
+}  # fmt: skip
+
+if TYPE_CHECKING:
+    from . import contact
+    from ._build import Dae, Hamiltonian, Lagrangian, Mechanical, Odae
+    from ._dae import DaeResult, solve_dae
+    from ._multibody import Multibody
+    from ._study import Study, Sweep, compare, convergence, sweep
+    from ._symbols import (
+        Symbol, acos, asin, atan, atan2, coordinates, cos, cosh, cross, dot, exp, hypot, log, maximum, minimum, momenta, norm,
+        parameter, pi, sign, sin, sinh, sqrt, t, tan, tanh, unknowns, vector, where,
+    )  # fmt: skip
+
+__all__ = [
+    "Analysis", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State", "build_features",
+    "contact", "example", "load", "loads", "methods", "read", "version", *_later,
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "contact":
+        return importlib.import_module(".contact", __name__)
+    if name not in _later:
+        raise AttributeError(f"module 'hinge' has no attribute '{name}'")
+    value = getattr(importlib.import_module("." + _later[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

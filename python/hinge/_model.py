@@ -1,0 +1,390 @@
+"""Models: read, changed, looked at, run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Callable, Mapping
+
+from . import _core, _progress, _toml
+from ._errors import InputError, NumericalError
+from ._result import Columns, Result, Row, State
+
+if TYPE_CHECKING:
+    from ._result import Array
+
+Setting = tuple[str, str, str]  # key, value as TOML, the option of the program that stands for it
+
+#: A pendulum to begin with: hinge.loads(hinge.example)
+example = """title = "Pendulum"
+
+[lagrangian]
+coordinates = ["q[2]"]
+kinetic     = "dot(q',q')/2"
+potential   = "9.81*q[1]"
+constraints = ["(dot(q,q) - 1)/2"]
+
+[initial]
+position = { q = [1, 0] }
+
+[integrate]
+method = "gauss-lobatto"
+step   = 0.01
+end    = 10
+"""
+
+_short = ("method", "step", "tolerance", "end")  # options of the program with names of their own
+_initial = ("position", "velocity", "consistent", "unknowns", "bodies")
+_output = ("every", "interval", "times", "quantities")
+
+
+def _told_apart(settings: str) -> list[tuple[str, str]]:
+    """What was set, of a record: key=value, with spaces between them and within brackets and quotes."""
+    words: list[str] = []
+    depth, quoted = 0, False
+    for word in settings.split(" "):
+        key = word.split("=")[0]
+        if depth == 0 and not quoted and "=" in word and "." in key and key.replace(".", "").replace("_", "").isalnum():
+            words.append(word)
+        elif words:
+            words[-1] += " " + word
+        quoted ^= word.count('"') % 2 == 1
+        if not quoted:
+            depth += sum(word.count(c) for c in "[{(") - sum(word.count(c) for c in "]})")
+    return [(w.split("=", 1)[0], w.split("=", 1)[1]) for w in words]
+
+
+class Analysis:
+    """What a model is, without running it. `print` shows all of it.
+
+    >>> import hinge
+    >>> c = hinge.loads(hinge.example).check()
+    >>> c.kind, c.degrees_of_freedom, c.rank, c.index
+    ('lagrangian', 1, 1, 3)
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        #: all of it, as `hinge check` prints it
+        self.text: str = facts["text"]
+        #: what a user should know before the method is applied to this model
+        self.warnings: list[str] = [line.split(": ", 2)[-1] for line in facts["warnings"].splitlines()]
+        #: 'lagrangian', 'hamiltonian', 'mechanical', 'odae', 'dae' or 'multibody'
+        self.kind: str = facts["kind"]
+        #: how many numbers there are
+        self.coordinates: int = facts["coordinates"]
+        self.velocities: int = facts["velocities"]
+        self.constraints: int = facts["constraints"]
+        #: of G, degrees of freedom and index; of a DAE they are in `text`
+        self.rank: int | None = facts.get("rank")
+        self.degrees_of_freedom: int | None = facts.get("degrees_of_freedom")
+        self.index: int | None = facts.get("index")
+        if self.kind == "dae":
+            for line in self.text.splitlines():
+                words = line.split()
+                if words[:2] == ["structural", "index"]:
+                    self.index = int(words[2].rstrip(",:"))
+                if words[:3] == ["degrees", "of", "freedom"]:
+                    self.degrees_of_freedom = int(words[3])
+        #: the consistent start
+        self.y: Array = facts["y"]
+        self.z: Array = facts["z"]
+        self.multipliers: Array = facts["multipliers"]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<hinge.Analysis: {self.kind}, {self.coordinates} coordinates, {self.constraints} constraints>"
+
+
+class Session:
+    """A run that goes on when it is told to: `s = m.start()`.
+
+    >>> import hinge
+    >>> s = hinge.loads(hinge.example).start()
+    >>> s.step(0.01)
+    >>> s.state.t
+    0.01
+    >>> s.until(1.0)
+    >>> s.result()["q"].shape
+    (101, 2)
+    """
+
+    def __init__(self, model: Model, core: _core.Session) -> None:
+        self.model = model
+        self._core = core
+        self._columns = Columns(model._held.state_columns)
+
+    def step(self, h: float | None = None) -> None:
+        """Goes on by the time h, in as many steps of the method as it takes; without h by one step of the method."""
+        self._core.step(None if h is None else float(h))
+
+    def until(self, end: float) -> None:
+        """Goes on until `end`; the last step is fitted."""
+        self._core.until(float(end))
+
+    @property
+    def t(self) -> float:
+        """The time."""
+        return self._core.state.t
+
+    @property
+    def state(self) -> State:
+        """Where the motion is."""
+        return State(self._columns, self._core.state)
+
+    def result(self) -> Result:
+        """The rows so far: a copy, since the session may go on."""
+        return Result(self._core.result(), self.model)
+
+
+class Model:
+    """A model: `hinge.load`, `hinge.loads`, or one of the builders such as `hinge.Lagrangian`.
+
+    >>> import hinge
+    >>> m = hinge.loads(hinge.example)
+    >>> m.title, m.method, m.step
+    ('Pendulum', 'gauss-lobatto', 0.01)
+    >>> m.set("integrate.stages", 3).run(end=1).sound
+    True
+    """
+
+    def __init__(self, core: _core.Model, settings: list[Setting] | None = None) -> None:
+        self._read: _core.Model | None = core
+        self._text, self._path = core.text, core.path
+        self._settings: list[Setting] = settings or []
+
+    def _begin(self, text: str, name: str) -> None:
+        """A model that was written here; it may lack what is needed to read it until that is set."""
+        self._text, self._path = text, name
+        self._settings = []
+        self._read = None
+
+    @property
+    def _held(self) -> _core.Model:
+        if self._read is None:
+            self._read = _core.parse(self._text, self._path, self._settings)
+        return self._read
+
+    @classmethod
+    def _recorded(cls, text: str, path: str, settings: str) -> Model:
+        given = [(key, value, "") for key, value in _told_apart(settings)]
+        return cls(_core.parse(text, path, given), given)
+
+    # ---- What it is ----
+
+    @property
+    def title(self) -> str:
+        """The title."""
+        return self._held.title
+
+    @property
+    def path(self) -> str:
+        """The file it was read from, or what stands for it in messages."""
+        return self._path
+
+    @property
+    def kind(self) -> str:
+        """The section that describes the system: 'lagrangian', 'multibody', ..."""
+        return self._held.section
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self._held.method
+
+    @property
+    def step(self) -> float:
+        """The length of steps; 0 where the method chooses them."""
+        return self._held.step
+
+    @property
+    def end(self) -> float:
+        """The time at the end; nan where none is given."""
+        return self._held.end
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What was set on top of the text."""
+        return {s[0]: s[1] for s in self._settings}
+
+    def toml(self) -> str:
+        """The text of the model file. What was set on top of it is in `settings`.
+
+        >>> import hinge
+        >>> "[lagrangian]" in hinge.loads(hinge.example).toml()
+        True
+        """
+        return self._text
+
+    def __repr__(self) -> str:
+        try:
+            return f"<hinge.Model '{self.title}': {self.kind}, {self.method}>"
+        except InputError:
+            return f"<hinge.Model '{self._path}', not complete>"
+
+    # ---- Settings ----
+
+    def set(self, key: str | Mapping[str, Any], value: Any = None) -> Model:
+        """Sets a key of the model, or several in a dict, as `--set` does. Returns the model.
+
+        A key that the model does not know is refused, and nothing is changed then.
+        """
+        given = dict(key) if isinstance(key, Mapping) else {key: value}
+        replaced = [s for s in self._settings if s[0] not in given]
+        settings = replaced + [(str(k), _toml.value(v), "") for k, v in given.items()]
+        try:
+            self._read = _core.parse(self._text, self._path, settings)
+        except InputError:
+            if self._is_complete():
+                raise
+            self._read = None  # more is to come
+        self._settings = settings
+        return self
+
+    def _is_complete(self) -> bool:
+        try:
+            return self._held is not None
+        except InputError:
+            return False
+
+    def copy(self) -> Model:
+        """Another one of the same text and settings; setting one does not change the other."""
+        twin = Model.__new__(Model)
+        twin._begin(self._text, self._path)
+        twin._settings, twin._read = list(self._settings), self._read
+        return twin
+
+    def _with(self, options: Mapping[str, Any]) -> Model:
+        """The same with other options, as `run` takes them."""
+        if not options:
+            return self
+        extra: list[Setting] = []
+        for name, value in options.items():
+            if value is None:
+                continue
+            place = "output." if name in _output else "initial." if name in _initial else "integrate."
+            if name == "momentum":  # values to start with, or momentum maps to watch
+                maps = isinstance(value, Mapping) and all(isinstance(v, Mapping) for v in value.values())
+                place = "output." if maps else "initial."
+            extra.append((place + name, _toml.value(value), "--" + name if name in _short else ""))
+        given = {s[0] for s in extra}
+        settings = [s for s in self._settings if s[0] not in given] + extra
+        return Model(_core.parse(self._text, self._path, settings), settings)
+
+    # ---- What it does ----
+
+    def check(self) -> Analysis:
+        """What the model is: equations, degrees of freedom, index, whether its start is consistent."""
+        return Analysis(_core.check(self._held))
+
+    def start(self, keep_rows: bool = True, **options: Any) -> Session:
+        """A run step by step. Options are those of `run`; `keep_rows=False` records nothing."""
+        model = self._with(options)
+        return Session(model, _core.Session(model._held, keep_rows))
+
+    def run(
+        self,
+        *,
+        method: str | None = None,
+        step: float | None = None,
+        tolerance: float | Mapping[str, float] | None = None,
+        end: float | None = None,
+        progress: _progress.Progress = None,
+        on_row: Callable[[Row], Any] | None = None,
+        out: str | os.PathLike[str] | None = None,
+        report: str | os.PathLike[str] | None = None,
+        force: bool = False,
+        condition: bool = False,
+        **options: Any,
+    ) -> Result:
+        """Runs the model and returns its rows. Other threads go on meanwhile; Ctrl-C stops it.
+
+        `method`, `step`, `tolerance`, `end` and all other options take the place of the model's, as in
+        `m.run(method="gauss-lobatto", stages=3, step=0.01, end=10)`; `every`, `interval` and `times` say what is recorded,
+        `position` and `velocity` where the motion starts.
+        `progress` is True, False, or a function of the time that returns False to stop; where nothing is said there is a bar
+        on a terminal and in a notebook. `on_row` is called with every recorded row. `out` also records to a file, `report`
+        also writes the report page, `condition` also computes the condition number of the first step.
+
+        Raises InputError, and NumericalError with what was computed before in its `result`. An exception in one of your
+        functions arrives unchanged.
+        """
+        given = {"method": method, "step": step, "tolerance": tolerance, "end": end, **options}
+        ran = self._with({k: v for k, v in given.items() if v is not None})
+        core = ran._held
+        told, bar = _progress.bar(progress, core.start, core.end)
+        columns: list[Columns] = []
+
+        def tell(values: Any, event: str, names: list[str] | None) -> None:
+            if names is not None:  # with the first row
+                columns.append(Columns(names))
+            if on_row is not None:
+                on_row(Row(columns[0], values, event))
+
+        try:
+            done = _core.run(
+                core, told, tell if on_row is not None else None, os.fspath(out or ""), os.fspath(report or ""), force, condition
+            )
+        except BaseException as e:
+            if hasattr(e, "_hinge_result"):
+                e.result = Result(e._hinge_result, ran)  # type: ignore[attr-defined]
+                del e._hinge_result
+            raise
+        finally:
+            if bar is not None:
+                bar.close()
+        result = Result(done, ran)
+        if done.failure:
+            failed = NumericalError(done.failure)
+            failed.result = result
+            failed.time = done.failed_at
+            raise failed
+        return result
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The model in a file.
+
+    >>> import hinge
+    >>> hinge.load("nothing.toml")
+    Traceback (most recent call last):
+    hinge.InputError: cannot read 'nothing.toml': No such file or directory; check the name of the model file
+    """
+    return Model(_core.load(os.fspath(path), []))
+
+
+def loads(text: str, name: str = "model") -> Model:
+    """The model in a text; `name` stands for the file in messages.
+
+    >>> import hinge
+    >>> hinge.loads("[lagrangian]").title
+    Traceback (most recent call last):
+    hinge.InputError: model:...
+    """
+    return Model(_core.parse(text, name, []))
+
+
+class MethodTable(list):  # type: ignore[type-arg]
+    """Methods; prints as a table."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            for m in self:
+                if m["name"] == key:
+                    return m
+            raise KeyError(key)
+        return super().__getitem__(key)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{m['name']:<20} {m['order']:<8} {m['summary']}" for m in self)
+
+
+def methods() -> MethodTable:
+    """Every method: order, what it preserves, options, reference.
+
+    >>> import hinge
+    >>> hinge.methods()["gauss-lobatto"]["preserves"]["symplectic"]
+    True
+    """
+    return MethodTable(json.loads(_core.methods_json()))

@@ -1,0 +1,342 @@
+"""What came of a run: rows as NumPy arrays, without a copy, and what was preserved."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
+
+from . import _core
+from ._errors import InputError
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    from ._model import Model
+
+    Array = npt.NDArray[np.float64]
+
+
+class NoSuchColumn(InputError, KeyError):
+    """A name that a record does not have."""
+
+    __str__ = Exception.__str__
+
+
+class Columns:
+    """Which columns of a table a name means: "q" means all of "q[0]", "q[1]", ..."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        self.place = {name: k for k, name in enumerate(self.names)}
+        self.groups: dict[str, tuple[int, int, tuple[int, ...]]] = {}
+        for k, name in enumerate(self.names):
+            if not name.endswith("]"):
+                continue
+            base, *indices = name[:-1].replace("][", "[").split("[")
+            if not base or not all(i.isdigit() for i in indices):
+                continue
+            shape = tuple(int(i) + 1 for i in indices)
+            first = self.groups.get(base, (k, 0, ()))[0]
+            self.groups[base] = (first, k + 1, shape)
+
+    def find(self, name: str) -> tuple[int, int, tuple[int, ...]]:
+        if name in self.place:
+            return self.place[name], self.place[name] + 1, ()
+        if name in self.groups:
+            return self.groups[name]
+        known = ", ".join(self.all()[:12]) + (", ..." if len(self.all()) > 12 else "")
+        raise NoSuchColumn(f"it has no column '{name}' (it has {known})")
+
+    def all(self) -> list[str]:
+        """Names, with one for each group."""
+        first = {begin: base for base, (begin, _, _) in self.groups.items()}
+        inside = {k for begin, end, _ in self.groups.values() for k in range(begin + 1, end)}
+        return [first.get(k, name) for k, name in enumerate(self.names) if k not in inside]
+
+    def pick(self, table: Array, name: str) -> Array:
+        begin, end, shape = self.find(name)
+        if not shape:
+            return table[..., begin]
+        return table[..., begin:end].reshape(*table.shape[:-1], *shape)
+
+
+class Row:
+    """One recorded row, as `on_row` gets it.
+
+    >>> import hinge
+    >>> m = hinge.loads(hinge.example)
+    >>> seen = []
+    >>> r = m.run(end=0.02, on_row=lambda row: seen.append((row.t, float(row["q"][0]))))
+    >>> seen[0]
+    (0.0, 1.0)
+    """
+
+    def __init__(self, columns: Columns, values: Array, event: str) -> None:
+        self._columns = columns
+        self.values = values
+        #: the event that is recorded with this row; empty: none
+        self.event = event
+
+    @property
+    def t(self) -> float:
+        """The time."""
+        return float(self.values[0])
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns.pick(self.values, name)
+
+    def __repr__(self) -> str:
+        return f"<hinge.Row at t = {self.t:g}>"
+
+
+class State:
+    """Where a motion is: `t`, and numbers by name.
+
+    >>> import hinge
+    >>> s = hinge.loads(hinge.example).start().state
+    >>> s.t, s["q"], s["q'"]
+    (0.0, array([1., 0.]), array([0., 0.]))
+    """
+
+    def __init__(self, columns: Columns, core: _core.State) -> None:
+        import numpy as np
+
+        self.t: float = core.t
+        #: coordinates (the unknowns of a DAE); velocities or momenta (their derivatives); multipliers
+        self.y: Array = core.y
+        self.z: Array = core.z
+        self.multipliers: Array = core.multipliers
+        self._columns = columns
+        self._values: Array = np.concatenate([self.y, self.z, self.multipliers])
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns.pick(self._values, name)
+
+    @property
+    def names(self) -> list[str]:
+        """What can be asked for."""
+        return self._columns.all()
+
+    def __repr__(self) -> str:
+        return f"<hinge.State at t = {self.t:g}: {', '.join(self.names)}>"
+
+
+class Result:
+    """The rows of a run and what was preserved. Arrays are views of the rows: read-only, and never copied.
+
+    >>> import hinge
+    >>> r = hinge.loads(hinge.example).run(end=1)
+    >>> r["q"].shape, r["q'"].shape, r["q[1]"].shape
+    ((101, 2), (101, 2), (101,))
+    >>> r.preserved["constraint"] < 1e-14
+    True
+    >>> r.cost["steps"]
+    100
+    """
+
+    def __init__(self, core: _core.Result, model: Model | None) -> None:
+        self._core = core
+        self._model = model
+        self._values: Array | None = None
+        self._columns: Columns | None = None
+        self._report: dict[str, Any] | None = None
+        self._levels: tuple[Array, Array] | None = None
+
+    # ---- Rows ----
+
+    @property
+    def values(self) -> Array:
+        """All rows, one column for each number."""
+        if self._values is None:
+            self._values = self._core.values
+        return self._values
+
+    @property
+    def columns(self) -> list[str]:
+        """The name of each column."""
+        return self._names().names
+
+    @property
+    def names(self) -> list[str]:
+        """What can be asked for: r[name]."""
+        return self._names().all()
+
+    def _names(self) -> Columns:
+        if self._columns is None:
+            self._columns = Columns(self._core.columns)
+        return self._columns
+
+    def __getitem__(self, name: str) -> Array:
+        return self._names().pick(self.values, name)
+
+    def __contains__(self, name: object) -> bool:
+        names = self._names()
+        return name in names.place or name in names.groups
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def t(self) -> Array:
+        """The times of the rows."""
+        return self.values[:, 0]
+
+    @property
+    def energy(self) -> Array:
+        """The energy in every row; of a system that has one."""
+        return self["total_energy" if "total_energy" in self else "energy"]
+
+    def _both_levels(self) -> tuple[Array, Array]:
+        if self._levels is None:
+            self._levels = (self._core if self._model is None else self._core.with_model(self._model._held)).levels()
+        return self._levels
+
+    @property
+    def constraint(self) -> Array:
+        """The largest |g| in every row; of a DAE that of its algebraic equations."""
+        return self._both_levels()[0]
+
+    @property
+    def hidden_constraint(self) -> Array:
+        """The largest |g_t + G v| in every row; of a DAE that of its hidden constraints."""
+        return self._both_levels()[1]
+
+    @property
+    def events(self) -> list[tuple[str, float]]:
+        """Names and times of what happened on the way."""
+        return [(name, float(self.t[row])) for name, row in self._core.events]
+
+    # ---- What is said of them ----
+
+    @property
+    def model(self) -> Model | None:
+        """The model that was run; none for a record without it."""
+        return self._model
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Everything that `hinge run --json` prints; empty for a record that was read."""
+        if self._report is None:
+            self._report = json.loads(self._core.json) if self._core.json else {}
+        return self._report
+
+    @property
+    def preserved(self) -> dict[str, Any]:
+        """How well: the largest constraint, hidden constraint, energy error and momenta over all steps."""
+        d = self.report.get("diagnostics", {})
+        kept = ("constraint", "hidden_constraint", "energy_error", "discrete_energy_error", "momentum", "exact_error", "contacts")
+        return {k: d[k] for k in kept if k in d}
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """Steps, Newton iterations, evaluations, factorisations, seconds."""
+        if not self.report:
+            return {}
+        d, time = self.report["diagnostics"], self.report["time"]
+        counted = ("newton_iterations", "evaluations", "factorisations", "augmentations")
+        cost = {"steps": time["steps"], "rejected": time["rejected"]}
+        cost.update({k: d[k] for k in counted if k in d})
+        cost["seconds"] = self.report["wall_seconds"]
+        return cost
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user should know before this method is applied to this system."""
+        return list(self.report.get("warnings", []))
+
+    @property
+    def verdict(self) -> str:
+        """'sound', or what makes the result doubtful, with its number and its remedy."""
+        return self._core.verdict.strip()
+
+    @property
+    def sound(self) -> bool:
+        """Nothing failed, and nothing is doubtful."""
+        return bool(self.report.get("verdict", {}).get("sound", False))
+
+    @property
+    def status(self) -> str:
+        """'finished', 'stopped: ...' or 'failed: ...'; empty for a run that was killed."""
+        return self._core.status
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What the record says about itself: title, method, step, program."""
+        return dict(self._core.about)
+
+    def __str__(self) -> str:
+        return self._core.text or repr(self)
+
+    def __repr__(self) -> str:
+        title = self.about.get("title", "")
+        return f"<hinge.Result '{title}': {len(self)} rows of {', '.join(self.names[:8])}{', ...' if len(self.names) > 8 else ''}>"
+
+    # ---- Where it goes ----
+
+    def dataframe(self) -> pd.DataFrame:
+        """A pandas.DataFrame, indexed by t; takes pandas.
+
+        >>> import hinge
+        >>> list(hinge.loads(hinge.example).run(end=1).dataframe().columns)[:3]
+        ['q[0]', 'q[1]', "q'[0]"]
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.values[:, 1:], index=pd.Index(self.t, name="t"), columns=self.columns[1:])
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Writes the rows to a .csv, .h5 or .hdf5 file, as `hinge run --out` does; `hinge.read` gives them back.
+
+        A file that is no record of Hinge is not overwritten, unless `force` says so.
+        """
+        self._core.save(os.fspath(path), force)
+
+    def plot(self, *names: str, x: str = "t", ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
+        """Draws columns over another one; takes matplotlib.
+
+        Names are those of columns and groups of them, and "energy", "constraint", "hidden_constraint"; NAME_error is the
+        change since the start. Returns the axes.
+        """
+        from ._plot import plot
+
+        return plot(self, names, x, ax, style)
+
+    def view(self, path: str | os.PathLike[str] | None = None, height: int = 720) -> Any:
+        """The report page, with a moving picture: in a notebook inline, else in the browser.
+
+        The page is the one that `hinge run --report` writes, and so the model is run once more to fill it; with
+        `run(report="page.html")` it is written at once. `path` is where to put it; else it is a temporary file.
+        """
+        from ._view import view
+
+        return view(self, path, height)
+
+
+def read(path: str | os.PathLike[str]) -> Result:
+    """What a run has recorded to a .csv, .h5 or .hdf5 file, also one that has failed, still goes on or was killed.
+
+    >>> import hinge, tempfile, os
+    >>> r = hinge.loads(hinge.example).run(end=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     r.save(os.path.join(folder, "pendulum.csv"))
+    ...     again = hinge.read(os.path.join(folder, "pendulum.csv"))
+    >>> bool((again.values == r.values).all()), again.status
+    (True, 'finished')
+    """
+    from ._model import Model
+
+    core = _core.read(os.fspath(path))
+    model = None
+    if core.model_text:
+        try:
+            model = Model._recorded(core.model_text, os.fspath(path), dict(core.about).get("set", ""))
+        except InputError:
+            model = None  # of another version, or with settings that are not here
+    return Result(core, model)

@@ -1,0 +1,257 @@
+"""Many runs: work against precision, observed orders, sweeps over settings."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Union
+
+from . import _core
+from ._errors import InputError, NumericalError
+from ._model import Model
+from ._result import Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from ._result import Array
+
+Methods = Union[None, str, Sequence[str]]
+Numbers = Union[None, float, Sequence[float]]
+
+
+def _list(values: Any) -> str | None:
+    if values is None or isinstance(values, str):
+        return values
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, (int, float)):
+        values = [values]
+    return ",".join(v if isinstance(v, str) else repr(float(v)) for v in values)
+
+
+class Study:
+    """A table of runs: a list of dicts, `print` shows it as the program does.
+
+    `rows` has one dict for each run, `reference` says what errors are measured against, `notes` what to keep in mind.
+    """
+
+    def __init__(self, answer: tuple[str, str, str], orders: bool) -> None:
+        data = json.loads(answer[0])
+        self._text = answer[1]
+        self.title: str = data["title"]
+        self.reference: str = data["reference"]["description"]
+        self.notes: list[str] = data.get("notes", [])
+        self.warnings: list[str] = [line.split(": ", 2)[-1] for line in answer[2].splitlines()]
+        self.rows: list[dict[str, Any]] = []
+        #: of each method the order that was fitted, by part: y, z, multiplier
+        self.orders: dict[str, dict[str, float]] = {}
+        for m in data["methods"]:
+            if orders:
+                self.orders[m["name"]] = m["fitted_order"]
+            for p in m["points"]:
+                row = {"method": m["name"], **{k: v for k, v in p.items() if not isinstance(v, (dict, list))}}
+                for what in ("error", "observed_order"):
+                    row.update({f"{what}_{part}": v for part, v in p.get(what, {}).items()})
+                self.rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __getitem__(self, key: int | str) -> Any:
+        if isinstance(key, str):
+            import numpy as np
+
+            return np.array([row.get(key, np.nan) for row in self.rows])
+        return self.rows[key]
+
+    def dataframe(self) -> pd.DataFrame:
+        """A pandas.DataFrame; takes pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<hinge.Study '{self.title}': {len(self)} runs against {self.reference}>"
+
+
+def _end(model: Model, end: float | None) -> _core.Model:
+    return model._with({} if end is None else {"end": end})._held
+
+
+def compare(
+    model: Model,
+    methods: Methods = None,
+    *,
+    tolerances: Numbers = None,
+    steps: Numbers = None,
+    reference: str | os.PathLike[str] | None = None,
+    end: float | None = None,
+    progress: Callable[[str, float, float], Any] | None = None,
+) -> Study:
+    """Work against precision: error, time and cost of several methods, as `hinge compare`.
+
+    >>> import hinge
+    >>> work = hinge.compare(hinge.loads(hinge.example), ["explicit", "radau"], tolerances=[1e-4, 1e-6], end=1)
+    >>> len(work), bool((work["error_y"] < 1e-3).all())
+    (4, True)
+    """
+    where = None if reference is None else os.fspath(reference)
+    answer = _core.compare(_end(model, end), _list(methods), _list(tolerances), _list(steps), where, progress)
+    return Study(answer, False)
+
+
+def convergence(
+    model: Model,
+    methods: Methods = None,
+    *,
+    steps: Numbers = None,
+    reference: str | os.PathLike[str] | None = None,
+    reference_step: float | None = None,
+    end: float | None = None,
+    progress: Callable[[str, float, float], Any] | None = None,
+) -> Study:
+    """Errors for several steps and the orders that are observed, as `hinge convergence`.
+
+    >>> import hinge
+    >>> study = hinge.convergence(hinge.loads(hinge.example), "gauss-lobatto(stages=1), rattle", steps=[0.1, 0.05, 0.025], end=1)
+    >>> {name: round(order["y"]) for name, order in study.orders.items()}
+    {'gauss-lobatto(stages=1)': 2, 'rattle': 2}
+    """
+    where = None if reference is None else os.fspath(reference)
+    small = None if reference_step is None else repr(float(reference_step))
+    return Study(_core.convergence(_end(model, end), _list(methods), _list(steps), where, small, progress), True)
+
+
+class Sweep:
+    """What a sweep found. `sweep["q"]` has the values at the end, one axis for each key that was swept.
+
+    `results` has the results in the same order, None where a run failed; `failures` says why.
+    """
+
+    def __init__(self, keys: dict[str, list[Any]], results: list[Result | None], failures: dict[int, str]) -> None:
+        self.keys = keys
+        self.results = results
+        self.failures = failures
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each key has."""
+        return tuple(len(v) for v in self.keys.values())
+
+    def settings(self, k: int) -> dict[str, Any]:
+        """What was set in run k."""
+        return dict(zip(self.keys, list(itertools.product(*self.keys.values()))[k]))
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def _gather(self, value: Callable[[Result], Any]) -> Array:
+        import numpy as np
+
+        found = [None if r is None else np.asarray(value(r), dtype=float) for r in self.results]
+        like = next((v for v in found if v is not None), np.array(np.nan))
+        filled = [np.full_like(like, np.nan) if v is None else v for v in found]
+        return np.array(filled).reshape(*self.shape, *like.shape)
+
+    def __getitem__(self, name: str) -> Array:
+        if name == "t":
+            return self._gather(lambda r: r.t[-1])
+        return self._gather(lambda r: r[name][-1])
+
+    def each(self, function: Callable[[Result], Any]) -> Array:
+        """A function of every result, as an array; nan where a run failed.
+
+        >>> import hinge
+        >>> s = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01]}, end=1)
+        >>> s.each(lambda r: r.cost["steps"])
+        array([ 50., 100.])
+        """
+        return self._gather(function)
+
+    def dataframe(self) -> pd.DataFrame:
+        """One row for each run: what was set, and the numbers at the end; takes pandas."""
+        import pandas as pd
+
+        rows = []
+        for k, r in enumerate(self.results):
+            row = self.settings(k)
+            if r is not None:
+                row.update(zip(r.columns, r.values[-1]))
+            row["failure"] = self.failures.get(k, "")
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        return f"<hinge.Sweep of {' x '.join(map(str, self.shape))} runs over {', '.join(self.keys)}; {len(self.failures)} failed>"
+
+
+def sweep(
+    model: Model,
+    keys: Mapping[str, Any],
+    *,
+    jobs: int | None = None,
+    strict: bool = True,
+    rows: bool = True,
+    **options: Any,
+) -> Sweep:
+    """Runs a model with every combination of settings, in threads of this process.
+
+    >>> import hinge
+    >>> import numpy as np
+    >>> m = hinge.loads(hinge.example).set({"parameters.l": 1.0, "lagrangian.constraints": ["(dot(q,q) - l^2)/2"],
+    ...                                     "initial.position.q": ["l", 0]})
+    >>> s = hinge.sweep(m, {"parameters.l": np.linspace(0.5, 1.5, 5)}, jobs=2, end=1)
+    >>> s["q"].shape, bool(np.allclose(np.linalg.norm(s["q"], axis=1), np.linspace(0.5, 1.5, 5)))
+    ((5, 2), True)
+
+    Options are those of `run`. Results do not depend on `jobs`, the number of threads; without it one for each core. A run
+    whose numerics fail raises NumericalError, or is noted in `failures` where `strict` is False. With `rows=False` only the
+    first and the last row of every run are kept.
+    """
+    import numpy as np
+
+    values = {k: list(np.asarray(v).tolist() if hasattr(v, "tolist") else v) for k, v in keys.items()}
+    if not values or not all(values.values()):
+        raise InputError('sweep: give keys with values, as in {"parameters.l": [1, 2, 3]}')
+    points = list(itertools.product(*values.values()))
+    results: list[Result | None] = [None] * len(points)
+    failures: dict[int, str] = {}
+    if not rows:
+        options = {"every": 1_000_000_000, **options}
+    stop = threading.Event()
+    options.setdefault("progress", lambda t: not stop.is_set())
+
+    def one(k: int) -> None:
+        mine = model.copy()
+        mine.set(dict(zip(values, points[k])))
+        try:
+            results[k] = mine.run(**options)
+        except NumericalError as e:
+            if strict:
+                raise
+            failures[k] = str(e)
+
+    count = jobs or os.cpu_count() or 1
+    if count < 1:
+        raise InputError("sweep: jobs is the number of threads, at least 1")
+    with ThreadPoolExecutor(count) as pool:
+        pending = [pool.submit(one, k) for k in range(len(points))]
+        try:
+            for p in pending:
+                p.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return Sweep(values, results, failures)

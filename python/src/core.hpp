@@ -1,0 +1,52 @@
+// What the files of hinge._core share: models, runs and results as Python holds them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "hinge/model.hpp"
+
+namespace hinge::python {
+
+namespace nb = nanobind;
+
+using Numbers = nb::ndarray<nb::numpy, const double, nb::ndim<1>, nb::c_contig>;
+using Table = nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig>;
+
+/// An array that owns the numbers.
+Numbers array_of(std::vector<double> numbers);
+
+/// A model as Python holds it: shared by all runs of it.
+struct HeldModel {
+  std::shared_ptr<const Model> model;
+};
+
+/// A result: rows, and what is said of them. Rows stay where they are; arrays keep what they show alive.
+struct Result {
+  std::shared_ptr<const Model> model;  ///< null for a record without one
+  std::shared_ptr<const Trajectory> rows;
+  std::optional<Report> report;  ///< none for a record that was read
+  std::string failure;           ///< why the run failed; empty where it did not
+  double failed_at = 0;
+};
+
+/// Calls Python between steps, about ten times a second: Ctrl-C, and whoever wants to know how far a run is. Whatever
+/// is raised there goes through the library as an exception and arrives as it was.
+std::function<bool(double)> progress_of(nb::object callback);
+
+void bind_errors();
+void bind_model(nb::module_& m);
+void bind_run(nb::module_& m);
+void bind_result(nb::module_& m);
+void bind_session(nb::module_& m);
+void bind_study(nb::module_& m);
+void bind_contact(nb::module_& m);
+void bind_dae(nb::module_& m);
+
+}  // namespace hinge::python

@@ -1,0 +1,120 @@
+// Models as Python holds them: read, looked at, never changed. Another setting is another model.
+#include <sstream>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/commands.hpp"
+#include "core.hpp"
+#include "formulation/start/consistent_start.hpp"
+#include "formulation/start/constraint_rank.hpp"
+#include "simulate/record/recorder.hpp"
+
+namespace hinge::python {
+
+namespace {
+
+using Setting = std::tuple<std::string, std::string, std::string>;  // key, value, the option that stands for it
+
+std::vector<Override> overrides_of(const std::vector<Setting>& settings) {
+  std::vector<Override> list;
+  for (const auto& [key, value, option] : settings) list.push_back({key, value, option});
+  return list;
+}
+
+HeldModel kept(Model model) {
+  model.picture_file.clear();  // files are written where Python asks for them
+  model.output_file.clear();
+  return {std::make_shared<const Model>(std::move(model))};
+}
+
+const char* kind_word(SystemKind kind) {
+  switch (kind) {
+    case SystemKind::lagrangian: return "lagrangian";
+    case SystemKind::hamiltonian: return "hamiltonian";
+    case SystemKind::mechanical: return "mechanical";
+    case SystemKind::odae: return "odae";
+    case SystemKind::dae: return "dae";
+    case SystemKind::multibody: return "multibody";
+    case SystemKind::own: return "own";
+  }
+  return "";
+}
+
+nb::dict check(const HeldModel& held) {
+  const std::shared_ptr<const Model> model = held.model;
+  std::ostringstream text, warnings;
+  State start;
+  ConstraintRank rank;
+  const System& system = *model->system;
+  const Layout& layout = system.layout();
+  const bool dae = layout.kind == SystemKind::dae;
+  {
+    const nb::gil_scoped_release free;
+    cli::check(*model, text, warnings);
+    const bool pairs = dae && text.str().find("Complementarity pairs") != std::string::npos;
+    if (!pairs) start = consistent_start(system, model->simulation.start, model->start);
+    if (!dae) rank = constraint_rank(system, start.t, start.y.data(), start.z.data());
+  }
+  nb::dict d;
+  d["text"] = text.str();
+  d["warnings"] = warnings.str();
+  d["kind"] = kind_word(layout.kind);
+  d["coordinates"] = layout.ny;
+  d["velocities"] = layout.nz;
+  d["constraints"] = system.ng();
+  if (!dae) {
+    d["rank"] = rank.rank;
+    d["degrees_of_freedom"] = (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank;
+    d["index"] = system.ng() > 0 ? 3 : system.nw() > 0 ? 2 : 0;
+  }
+  d["t"] = start.t;
+  d["y"] = array_of(start.y);
+  d["z"] = array_of(start.z);
+  d["multipliers"] = array_of(start.psi);
+  return d;
+}
+
+// A property that is a member of the model.
+template <auto member>
+auto get(const HeldModel& held) {
+  return (*held.model).*member;
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+  nb::class_<HeldModel>(m, "Model", "A model that was read.")
+      .def_prop_ro("path", &get<&Model::path>)
+      .def_prop_ro("text", &get<&Model::text>)
+      .def_prop_ro("title", &get<&Model::title>)
+      .def_prop_ro("settings", &get<&Model::settings>)
+      .def_prop_ro("section", &get<&Model::section>)
+      .def_prop_ro("method", &get<&Model::method>)
+      .def_prop_ro("end", &get<&Model::end>)
+      .def_prop_ro("start", [](const HeldModel& h) { return h.model->simulation.start; })
+      .def_prop_ro("step", [](const HeldModel& h) { return h.model->simulation.step; })
+      .def_prop_ro("tolerance", [](const HeldModel& h) { return h.model->simulation.tolerance.relative; })
+      .def_prop_ro("description", [](const HeldModel& h) { return h.model->choice.description; })
+      .def_prop_ro(
+          "position", [](const HeldModel& h) { return array_of(h.model->start.position); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "velocity", [](const HeldModel& h) { return array_of(h.model->start.velocity); }, nb::rv_policy::automatic)
+      .def_prop_ro("state_columns", [](const HeldModel& h) { return state_columns(h.model->system->layout()); });
+  m.def(
+      "load",
+      [](const std::string& path, const std::vector<Setting>& settings) {
+        return kept(load_model(path, overrides_of(settings)));
+      },
+      nb::arg("path"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "parse",
+      [](const std::string& text, const std::string& name, const std::vector<Setting>& settings) {
+        return kept(parse_model(text, name, overrides_of(settings)));
+      },
+      nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
+  m.def("check", &check, nb::arg("model"));
+}
+
+}  // namespace hinge::python

@@ -1,0 +1,97 @@
+// m.run(): what `hinge run` does, with the rows kept in memory. Python goes on meanwhile.
+#include <utility>
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/commands.hpp"
+#include "cli/page_template.hpp"
+#include "core.hpp"
+#include "hinge/error.hpp"
+#include "simulate/page/page_recorder.hpp"
+#include "simulate/record/recorder.hpp"
+
+namespace hinge::python {
+
+namespace {
+
+std::unique_ptr<PageRecorder> open_page(const Model& model, const std::string& path, bool force) {
+  if (path.empty()) return nullptr;
+  if (cli::page_template().empty())
+    throw InputError(
+        "report: this module was built without the report page, which takes npm (Node.js): install it (as root: "
+        "scripts/install-deps page), then build again with 'make python'; out=\"FILE.csv\" records without it");
+  require_page_path(path, force);
+  PageOptions options;
+  options.system = model.system;
+  options.view = model.view;
+  options.start = model.simulation.start;
+  options.end = model.end;
+  options.momentum_maps = model.momentum_maps.size();
+  options.method = model.method;
+  options.model_name = model.path;
+  options.model_text = model.text;
+  options.settings = model.settings;
+  return std::make_unique<PageRecorder>(path, std::move(options));
+}
+
+// The user's function gets numbers of its own, which it may keep, and with the first row the names.
+std::function<void(const Row&)> row_callback(const nb::object& callback) {
+  return [&callback, first = true](const Row& row) mutable {
+    const nb::gil_scoped_acquire lock;
+    nb::object names = nb::none();
+    if (std::exchange(first, false)) names = nb::cast(std::vector<std::string>(row.columns.begin(), row.columns.end()));
+    callback(array_of({row.values.begin(), row.values.end()}), std::string(row.event), names);
+  };
+}
+
+Result run(const HeldModel& held, const nb::object& progress, const nb::object& on_row, const std::string& out,
+           const std::string& report, bool force, bool condition) {
+  const auto told = progress_of(progress);
+  const nb::gil_scoped_release free;
+  const Model& model = *held.model;
+  if (!(model.end >= model.simulation.start))
+    throw InputError(
+        fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
+  if (!out.empty() && !force) require_replaceable(out);
+  const std::unique_ptr<PageRecorder> page = open_page(model, report, force);
+  const auto simulation = std::make_shared<Simulation>(cli::located(model, [&] {
+    Simulation made = model.simulation_for(out);
+    if (condition) made.observe_condition();
+    return made;
+  }));
+  simulation->keep_rows();
+  if (page) simulation->on_row([&](const Row& row) { page->take(row); });
+  if (!on_row.is_none()) simulation->on_row(row_callback(on_row));
+  simulation->on_progress(told);
+  Result result{held.model, {simulation, &simulation->trajectory()}, {}, {}, 0};
+  cli::located(model, [&] { simulation->start(model.start); });
+  try {
+    cli::located(model, [&] { simulation->until(model.end); });
+    simulation->finish();
+  } catch (const StepFailure& failure) {
+    result.failure = failure.what();
+    result.failed_at = failure.time;
+  } catch (nb::python_error& raised) {
+    result.report = simulation->report();
+    const nb::gil_scoped_acquire lock;
+    PyObject_SetAttrString(raised.value().ptr(), "_hinge_result", nb::cast(result).ptr());
+    PyErr_Clear();  // an exception that takes no attributes arrives without
+    throw;
+  }
+  simulation->on_progress({});  // the rows outlive the user's function
+  result.report = simulation->report();
+  if (page) page->write(cli::page_template(), *result.report);
+  return result;
+}
+
+}  // namespace
+
+void bind_run(nb::module_& m) {
+  m.def("run", &run, nb::arg("model"), nb::arg("progress").none(), nb::arg("on_row").none(), nb::arg("out"),
+        nb::arg("report"), nb::arg("force"), nb::arg("condition"));
+  m.def("has_page", [] { return !cli::page_template().empty(); });
+}
+
+}  // namespace hinge::python

@@ -1,0 +1,77 @@
+// hinge.compare() and hinge.convergence(): the runs of these commands, as the JSON that they print.
+#include <sstream>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "cli/json.hpp"
+#include "cli/study.hpp"
+#include "core.hpp"
+
+namespace hinge::python {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+// How far the runs are, and Ctrl-C.
+ConvergenceProgress study_progress(const nb::object& callback) {
+  return [&callback](const std::string& name, double setting, double t) {
+    const nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return callback.is_none() || !nb::object(callback(name, setting, t)).is(Py_False);
+  };
+}
+
+cli::StudyArguments arguments_of(const Text& methods, const Text& steps, const Text& reference) {
+  cli::StudyArguments arguments;
+  arguments.methods = methods;
+  arguments.steps = steps;
+  arguments.reference = reference;
+  return arguments;
+}
+
+template <class Study>
+nb::tuple answer(const Study& study, const std::string& title, const std::string& warnings) {
+  std::ostringstream table;
+  table << title << '\n' << study;
+  return nb::make_tuple(cli::json_text(study, title), table.str(), warnings);
+}
+
+nb::tuple compare(const HeldModel& held, const Text& methods, const Text& tolerances, const Text& steps,
+                  const Text& reference, const nb::object& progress) {
+  cli::StudyArguments arguments = arguments_of(methods, steps, reference);
+  arguments.tolerances = tolerances;
+  WorkPrecision work;
+  {
+    const nb::gil_scoped_release free;
+    work = cli::compare_runs(
+        cli::Study(arguments, *held.model), [] {}, study_progress(progress));
+  }
+  return answer(work, held.model->title, "");
+}
+
+nb::tuple convergence(const HeldModel& held, const Text& methods, const Text& steps, const Text& reference,
+                      const Text& reference_step, const nb::object& progress) {
+  cli::StudyArguments arguments = arguments_of(methods, steps, reference);
+  arguments.reference_step = reference_step;
+  std::ostringstream warnings;
+  ConvergenceStudy study;
+  {
+    const nb::gil_scoped_release free;
+    study = cli::convergence_runs(
+        cli::Study(arguments, *held.model), warnings, [] {}, study_progress(progress));
+  }
+  return answer(study, held.model->title, warnings.str());
+}
+
+}  // namespace
+
+void bind_study(nb::module_& m) {
+  m.def("compare", &compare, nb::arg("model"), nb::arg("methods").none(), nb::arg("tolerances").none(),
+        nb::arg("steps").none(), nb::arg("reference").none(), nb::arg("progress").none());
+  m.def("convergence", &convergence, nb::arg("model"), nb::arg("methods").none(), nb::arg("steps").none(),
+        nb::arg("reference").none(), nb::arg("reference_step").none(), nb::arg("progress").none());
+}
+
+}  // namespace hinge::python

@@ -1,0 +1,158 @@
+"""Models in Python are the models of files: the same numbers, bit for bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import hinge
+
+
+def test_a_lagrangian_of_symbols_is_the_example_bit_for_bit(examples):
+    file = hinge.load(examples / "double-spherical-pendulum.toml").run(end=1)
+    m1, m2, l1, l2, gravity = (hinge.parameter(n) for n in ("m1", "m2", "l1", "l2", "gravity"))
+    q1, q2 = hinge.coordinates("q1 q2", 3)
+    m = hinge.Lagrangian(
+        q1, q2,
+        kinetic=m1 / 2 * (q1.dot @ q1.dot) + m2 / 2 * (q2.dot @ q2.dot),
+        potential=gravity * (m1 * q1[1] + m2 * q2[1]),
+        constraints=[(q1 @ q1 - l1**2) / 2, ((q2 - q1) @ (q2 - q1) - l2**2) / 2],
+        parameters={m1: 1.0, m2: 1.0, l1: 1.0, l2: 1.0, gravity: 9.81},
+        position={q1: [1, 0, 0], q2: [2, 0, 0]},
+        quantities={"height": q1[1], "reach": hinge.norm(q2)},
+        method="gauss-lobatto", stages=2, step=0.01,
+    )  # fmt: skip
+    mine = m.run(end=1)
+    assert mine.columns == file.columns and np.array_equal(mine.values, file.values)
+
+
+def test_the_model_file_of_what_was_built_is_the_same_model():
+    q = hinge.coordinates("q", 3)
+    m = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[2], constraints=[q @ q - 1], position={q: [1, 0, 0]},
+                         step=0.1 + 0.2, end=3)  # fmt: skip
+    again = hinge.loads(m.toml())
+    assert again.step == 0.1 + 0.2  # every digit
+    assert np.array_equal(again.run().values, m.run().values)
+
+
+def test_a_model_may_be_completed_later():
+    q = hinge.coordinates("q", 2)
+    m = hinge.Lagrangian(q, kinetic=q.dot @ q.dot / 2, potential=9.81 * q[1], constraints=[(q @ q - 1) / 2])
+    with pytest.raises(hinge.InputError, match="position"):
+        m.run(step=0.01, end=1)
+    a = m.run(position={q: [1, 0]}, step=0.01, end=1)
+    m.set("initial.position", {q: [1, 0]}).set("integrate", {"step": 0.01, "end": 1})
+    assert np.array_equal(a.values, m.run().values)
+
+
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [
+        (lambda x, y: x - (y - 1), 1.25),
+        (lambda x, y: x - (-y), 2.75),
+        (lambda x, y: -x**2, -2.25),
+        (lambda x, y: (-x) ** 2, 2.25),
+        (lambda x, y: x ** -1, 1 / 1.5),
+        (lambda x, y: (x**2) ** 3, 1.5**6),
+        (lambda x, y: x ** (y ** 2), 1.5 ** (1.25**2)),
+        (lambda x, y: x / (y / 2), 1.5 / 0.625),
+        (lambda x, y: x / y / 2, 1.5 / 1.25 / 2),
+        (lambda x, y: x / (y * 2), 1.5 / 2.5),
+        (lambda x, y: 2 * (x + y), 5.5),
+        (lambda x, y: -(x + y) * -2, 5.5),
+        (lambda x, y: x * -y, -1.875),
+        (lambda x, y: 3 - x, 1.5),
+        (lambda x, y: 3 / x, 2.0),
+        (lambda x, y: 2**x, 2**1.5),
+        (lambda x, y: abs(-x) + hinge.sin(y), 1.5 + math.sin(1.25)),
+        (lambda x, y: hinge.where(x > y, x, y) + hinge.minimum(x, y), 2.75),
+        (lambda x, y: hinge.vector([x, y]) @ [1, 2] + hinge.norm([x, y]), 4 + math.hypot(1.5, 1.25)),
+        (lambda x, y: hinge.cross([x, y, 0], [0, 0, 1])[0], 1.25),
+        (lambda x, y: np.float64(0.1) * x + np.int64(2) * y, 0.15000000000000002 + 2.5),
+        (lambda x, y: 1e-300 * x * 1e300 + 1e22, 1.5 + 1e22),
+        (lambda x, y: hinge.atan2(x, y) + hinge.pi, math.atan2(1.5, 1.25) + math.pi),
+    ],
+)
+def test_operators_mean_what_they_mean_in_python(make, value):
+    x, y = hinge.coordinates("x y")
+    m = hinge.Mechanical(x, y, mass=[1, 1], force=[0, 0], position={x: 1.5, y: 1.25}, quantities={"value": make(x, y)}, step=1)
+    assert m.run(end=0)["value"][0] == pytest.approx(value, rel=4e-16)
+
+
+def test_arrays_times_symbols_stay_symbols():
+    q = hinge.coordinates("q", 2)
+    s = np.array([1.0, 2.0]) @ q
+    assert isinstance(s, hinge.Symbol) and s.shape == ()
+    assert isinstance(np.array([1.0, 2.0]) + q, hinge.Symbol) and isinstance(np.float64(2) * q, hinge.Symbol)
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        (lambda q: q * q, "a @ b"),
+        (lambda q: q + 1, "shapes"),
+        (lambda q: q @ [1, 2, 3], "one length"),
+        (lambda q: q**2, "powers are of numbers"),
+        (lambda q: 1 / q, "divided by a vector"),
+        (lambda q: q[0] + float("nan"), "finite"),
+        (lambda q: q[0] * np.inf, "finite"),
+        (lambda q: hinge.sin(q), "numbers"),
+        (lambda q: hinge.vector([]), "at least one entry"),
+        (lambda q: hinge.coordinates("x", 0), "positive sizes"),
+    ],
+)
+def test_expressions_that_mean_nothing_are_refused(action, sentence):
+    with pytest.raises(hinge.InputError, match=sentence):
+        action(hinge.coordinates("q", 2))
+
+
+def test_an_index_beyond_the_end_is_an_index_error_and_loops_end():
+    q = hinge.coordinates("q", 2)
+    assert len(list(q)) == 2 and q[-1]._hinge_text() == "q[1]"
+    with pytest.raises(IndexError):
+        q[2]
+    with pytest.raises(TypeError, match="where"):
+        bool(q[0] > 0)
+
+
+def test_a_hamiltonian_an_odae_and_a_dae_agree_with_the_lagrangian():
+    q = hinge.coordinates("q", 2)
+    p = hinge.momenta("p", 2)
+    lagrangian = hinge.Lagrangian(q, kinetic=q.dot @ q.dot / 2, potential=9.81 * q[1], constraints=[(q @ q - 1) / 2],
+                                  position={q: [1, 0]})  # fmt: skip
+    hamiltonian = hinge.Hamiltonian(q, momenta=[p], hamiltonian=p @ p / 2 + 9.81 * q[1], constraints=[(q @ q - 1) / 2],
+                                    position={q: [1, 0]}, momentum={p: [0, 0]})  # fmt: skip
+    a = lagrangian.run(step=0.01, end=1, stages=3)["q"][-1]
+    b = hamiltonian.run(step=0.01, end=1, stages=3)["q"][-1]
+    x, y, u, v, k = hinge.unknowns("x y u v k")
+    dae = hinge.Dae(x, y, u, v, k, equations=[x.dot - u, y.dot - v, u.dot + x * k, v.dot + y * k + 9.81, x**2 + y**2 - 1],
+                    initial={x: 1, y: 0, u: 0, v: 0}, tolerance=1e-10)  # fmt: skip
+    r = dae.run(end=1)
+    assert np.allclose(a, b, atol=1e-13) and np.allclose([r["x"][-1], r["y"][-1]], a, atol=1e-7)
+
+
+def test_a_scene_of_bodies_and_joints():
+    arm = hinge.Multibody(gravity=[0, 0, -9.81]).body("arm", mass=1, inertia=[0.1, 0.1, 0.1], position=[1, 0, 0])
+    arm.joint("revolute", "ground", "arm", point=[0, 0, 0], axis=[0, 1, 0], name="axle")
+    r = arm.run(step=0.01, end=1, stages=3)
+    assert np.allclose(np.linalg.norm(r["arm"], axis=1), 1, atol=1e-12)
+    period = 9.81 * 1 / 1.1  # m g l / (J + m l^2): the first acceleration
+    assert (r["arm'"][1, 2]) == pytest.approx(-period * 0.01, rel=1e-3)
+
+
+@pytest.mark.parametrize("bad", [np.zeros((0, 2)), np.zeros(3), np.full((2, 2), np.nan), np.zeros((2, 2), dtype=complex) * 1j, "text"])
+def test_bad_arrays_of_particles_are_refused(bad):
+    scene = hinge.Multibody(gravity=[0, -9.81])
+    with pytest.raises((hinge.InputError, TypeError)):
+        scene.particles(bad, 0.5, density=1)
+    with pytest.raises(hinge.InputError, match="one of them"):
+        scene.particles(np.zeros((2, 2)), 0.5)
+
+
+def test_particles_may_come_from_any_array():
+    x = np.asfortranarray(np.array([[0, 0.5, 9], [0, 1.5, 9]], dtype=np.float32))[:, :2]  # not contiguous, other numbers
+    scene = hinge.Multibody(gravity=[0, -9.81]).body("floor", shape={"plane": [0, 1]}, fixed=True)
+    r = scene.particles(x, np.array([0.5, 0.5]), masses=[1, 2]).run(step=0.001, end=0.05)
+    assert np.allclose(r["particle1"][-1], [0, 1.5], atol=1e-9)

@@ -1,0 +1,76 @@
+"""Many runs: studies and sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hinge
+
+
+def test_convergence_finds_the_orders(pendulum):
+    s = hinge.convergence(pendulum, ["gauss-lobatto(stages=1)", "gauss-lobatto(stages=2)"], steps=[0.1, 0.05, 0.025], end=1)
+    assert s.orders["gauss-lobatto(stages=1)"]["y"] == pytest.approx(2, abs=0.1)
+    assert s.orders["gauss-lobatto(stages=2)"]["y"] == pytest.approx(4, abs=0.2)
+    assert len(s) == 6 and s["error_y"].shape == (6,) and "order" in str(s)
+
+
+def test_compare_gives_work_and_precision(pendulum):
+    w = hinge.compare(pendulum, "explicit,radau", tolerances=[1e-4, 1e-8], end=1)
+    assert [row["method"] for row in w] == ["explicit", "explicit", "radau", "radau"]
+    assert w["error_y"][1] < w["error_y"][0] and np.all(w["wall_seconds"] > 0)
+    with pytest.raises(hinge.InputError, match="--methods"):
+        hinge.compare(pendulum, "no-such")
+    with pytest.raises(hinge.InputError, match="--tolerances"):
+        hinge.compare(pendulum, tolerances=[-1])
+    with pytest.raises(RuntimeError, match="mine"):
+        hinge.compare(pendulum, "gauss-lobatto", steps=[1e-4], end=20, progress=lambda *a: (_ for _ in ()).throw(RuntimeError("mine")))
+
+
+def test_a_sweep_does_not_depend_on_its_threads(examples):
+    m = hinge.load(examples / "double-spherical-pendulum.toml")
+    keys = {"parameters.m2": np.linspace(0.5, 2, 4), "parameters.gravity": [9.81, 1.62]}
+    one, two = (hinge.sweep(m, keys, jobs=j, end=0.5) for j in (1, 2))
+    assert one["q2"].shape == (4, 2, 3) and one.shape == (4, 2)
+    assert all(np.array_equal(a.values, b.values) for a, b in zip(one.results, two.results))
+    alone = m.copy().set({"parameters.m2": one.settings(5)["parameters.m2"], "parameters.gravity": 1.62}).run(end=0.5)
+    assert np.array_equal(alone.values, one.results[5].values)
+    assert len(hinge.sweep(m, keys, end=0.5, rows=False).results[0]) == 2
+    assert len(one.dataframe()) == 8
+
+
+def test_failures_of_a_sweep_are_told_or_noted():
+    m = hinge.loads(
+        '[parameters]\na=1\n[mechanical]\ncoordinates=["x"]\nmass=[1]\nforce=["a*x^3"]\n[initial]\nposition={x=1}\n'
+        'velocity={x=1}\n[integrate]\nmethod="explicit"\ntolerance=1e-6\nend=3'
+    )
+    with pytest.raises(hinge.NumericalError):
+        hinge.sweep(m, {"parameters.a": [-1, 1]})
+    s = hinge.sweep(m, {"parameters.a": [-1, 1]}, strict=False)
+    assert s.results[1] is None and s.failures[1] and np.isnan(s["x"][1]) and np.isfinite(s["x"][0])
+    with pytest.raises(hinge.InputError, match="did you mean|no parameter"):
+        hinge.sweep(m, {"parameters.b": [1]})
+    with pytest.raises(hinge.InputError, match="give keys"):
+        hinge.sweep(m, {"parameters.a": []})
+
+
+def test_plots_have_a_line_for_each_column(pendulum):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    r = pendulum.run(end=1)
+    assert len(r.plot("q").lines) == 2 and len(r.plot("energy_error", "constraint").lines) == 2
+    assert len(r.plot("q[1]", x="q[0]").lines) == 1
+    with pytest.raises(KeyError):
+        r.plot("nothing")
+
+
+def test_the_page_of_a_result_is_the_report(pendulum, tmp_path, monkeypatch):
+    if not hinge._core.has_page():
+        pytest.skip("built without the report page")
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = pendulum.run(end=1).view(tmp_path / "page.html")
+    assert opened and (tmp_path / "page.html").stat().st_size > 10000 and page._repr_html_().startswith("<iframe srcdoc=")
+    pendulum.run(end=1, report=tmp_path / "other.html")
+    assert (tmp_path / "other.html").exists()

@@ -1,0 +1,126 @@
+#include "formulation/start/scaled_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solve/linear/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void add_diagonal(const Pattern& p, const double* values, std::vector<double>& out) {
+  for (int i = 0; i < p.rows; ++i)
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+      if (p.column[at(k)] == i) out[at(i)] += values[k];
+}
+
+// The rows of a pattern; `from`: their entries in it.
+Pattern some_rows(const Pattern& p, const std::vector<int>& rows, std::vector<int>& from) {
+  Pattern part;
+  part.rows = static_cast<int>(rows.size());
+  part.columns = p.columns;
+  for (const int i : rows) {
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
+      part.column.push_back(p.column[at(k)]);
+      from.push_back(k);
+    }
+    part.row_start.push_back(static_cast<int>(part.column.size()));
+  }
+  return part;
+}
+
+}  // namespace
+
+ScaledRows::ScaledRows(const System& system, ConstraintLevel level)
+    : system_(system),
+      matrix_(system.structure().has_bodies || level == ConstraintLevel::velocity ? Q::constraint_rate_z
+                                                                                  : Q::constraint_y),
+      pattern_(
+          row_range(system.pattern(matrix_), 0, level == ConstraintLevel::velocity ? system.nrates() : system.ng())),
+      e_(system.evaluation({Q::constraint, matrix_, Q::velocity_z, Q::momentum_z})),
+      values_(pattern_.entries()),
+      length_(hinge::at(pattern_.rows)),
+      scale_(hinge::at(pattern_.columns)),
+      psi_(hinge::at(std::max(system.npsi(), 1)), 0.0) {}
+
+bool ScaledRows::at(double t, const double* y, const double* z) {
+  using hinge::at;
+  e_->at(t, y, z, psi_.data());
+  const double* g = (*e_)[matrix_];
+  if (!all_finite(g, static_cast<int>(pattern_.entries())) || !all_finite(this->g(), system_.ng())) return false;
+  // inertias; what has none counts as the heaviest, which is moved least
+  std::vector<double>& mass = scale_;
+  std::fill(mass.begin(), mass.end(), 0.0);
+  if (system_.nz() == columns()) add_diagonal(system_.pattern(Q::momentum_z), (*e_)[Q::momentum_z], mass);
+  if (matrix_ == Q::constraint_y && system_.nz() == system_.ny() && !system_.structure().velocity_is_z) {
+    step_.assign(mass.size(), 0.0);
+    add_diagonal(system_.pattern(Q::velocity_z), (*e_)[Q::velocity_z], step_);
+    for (std::size_t j = 0; j < mass.size(); ++j) mass[j] = step_[j] > 0 ? mass[j] / step_[j] : 0.0;
+  }
+  double heaviest = 0;
+  for (const double m : mass)
+    if (std::isfinite(m)) heaviest = std::max(heaviest, m);
+  for (double& m : mass) m = heaviest > 0 ? 1 / std::sqrt(m > 0 && std::isfinite(m) ? m : heaviest) : 1.0;
+  for (int i = 0; i < rows(); ++i) {
+    const int first = pattern_.row_start[at(i)], last = pattern_.row_start[at(i) + 1];
+    double length = 0;
+    for (int k = first; k < last; ++k) length = std::hypot(length, g[k] * scale_[at(pattern_.column[at(k)])]);
+    length_[at(i)] = length;
+    for (int k = first; k < last; ++k)
+      values_[at(k)] = length > 0 ? g[k] * scale_[at(pattern_.column[at(k)])] / length : 0.0;
+  }
+  return true;
+}
+
+void ScaledRows::move(const double* y, const std::vector<double>& u, std::vector<double>& out) const {
+  step_.resize(u.size());
+  for (std::size_t j = 0; j < u.size(); ++j) step_[j] = scale_[j] * u[j];
+  out.assign(y, y + system_.ny());
+  if (system_.structure().has_bodies) return system_.move(y, step_.data(), 1, out.data());
+  for (std::size_t j = 0; j < u.size(); ++j) out[j] += step_[j];
+}
+
+RowGram::RowGram(const Pattern& rows, const std::vector<int>& chosen) {
+  part_ = some_rows(rows, chosen, from_);
+  transpose_ = transposed(part_, back_);
+  product_ = SparseProduct(part_, transpose_);
+  // a row of zeros has no entry on the diagonal: the pattern gets one
+  Pattern gram;
+  gram.rows = gram.columns = part_.rows;
+  const Pattern& p = product_.pattern();
+  for (int i = 0; i < p.rows; ++i) {
+    std::vector<int> columns(p.column.begin() + p.row_start[at(i)], p.column.begin() + p.row_start[at(i) + 1]);
+    if (std::find(columns.begin(), columns.end(), i) == columns.end()) columns.push_back(i);
+    std::sort(columns.begin(), columns.end());
+    gram.column.insert(gram.column.end(), columns.begin(), columns.end());
+    gram.row_start.push_back(static_cast<int>(gram.column.size()));
+  }
+  solver_ = make_linear_solver(gram, LinearAlgebra::automatic);
+  a_.resize(part_.entries());
+  a_transposed_.resize(part_.entries());
+  products_.resize(p.entries());
+  gram_.resize(gram.entries());
+  for (int i = 0; i < gram.rows; ++i)
+    for (int k = gram.row_start[at(i)]; k < gram.row_start[at(i) + 1]; ++k) {
+      if (gram.column[at(k)] == i) diagonal_.push_back(k);
+      for (int l = p.row_start[at(i)]; l < p.row_start[at(i) + 1]; ++l)
+        if (p.column[at(l)] == gram.column[at(k)]) place_.push_back({l, k});
+    }
+}
+
+bool RowGram::factor(const std::vector<double>& values, double shift) {
+  for (std::size_t k = 0; k < a_.size(); ++k) a_[k] = values[at(from_[k])];
+  for (std::size_t k = 0; k < a_.size(); ++k) a_transposed_[k] = a_[at(back_[k])];
+  product_.multiply(a_.data(), a_transposed_.data(), products_.data());
+  std::fill(gram_.begin(), gram_.end(), 0.0);
+  for (const auto& [product, place] : place_) gram_[at(place)] = products_[at(product)];
+  for (const int k : diagonal_) gram_[at(k)] += shift;
+  return solver_->factor(gram_.data());
+}
+
+}  // namespace hinge

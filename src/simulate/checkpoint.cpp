@@ -1,0 +1,93 @@
+// The file: a line that says what it is, the texts of the identity and the words of the memory, each with its count in
+// front, and a sum over all of it.
+#include "simulate/checkpoint.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "simulate/record/recorder_formats.hpp"
+
+namespace hinge {
+
+namespace {
+
+const std::string first_line = "hinge checkpoint 1\n";
+constexpr std::uintmax_t largest = 4'000'000'000;
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& words) {
+  std::uint64_t sum = 0x9E3779B97F4A7C15ull;
+  for (const std::uint64_t w : words) {
+    sum ^= w;
+    sum *= 0xD6E8FEB86659FD93ull;
+    sum ^= sum >> 32;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const CheckpointIdentity& identity, const Memory& memory) {
+  Memory all;
+  CheckpointIdentity of = identity;
+  std::vector<std::uint64_t> words = memory.words();
+  all(of.version, of.model, of.method, words);
+  const std::uint64_t sum = sum_of(all.words());
+  const std::string beside = path + ".new";
+  {
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    if (!out) throw cannot_write(beside, errno);
+    out << first_line;
+    out.write(reinterpret_cast<const char*>(&sum), sizeof sum);
+    out.write(reinterpret_cast<const char*>(all.words().data()),
+              static_cast<std::streamsize>(all.words().size() * sizeof(std::uint64_t)));
+    out.flush();
+    if (!out) throw cannot_write(beside, errno);
+  }
+  if (std::rename(beside.c_str(), path.c_str()) != 0) throw cannot_write(path, errno);
+}
+
+Memory read_checkpoint(const std::string& path, const CheckpointIdentity& identity) {
+  std::error_code trouble;
+  const std::uintmax_t size = std::filesystem::file_size(path, trouble);
+  if (trouble) throw cannot_read(path, ENOENT);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw cannot_read(path, errno);
+  std::string line(first_line.size(), ' ');
+  in.read(line.data(), static_cast<std::streamsize>(line.size()));
+  if (line != first_line || size < first_line.size() + 8)
+    throw InputError(fmt::format("'{}' is no checkpoint of this program; give the file of --checkpoint", path));
+  const std::uintmax_t rest = size - first_line.size() - 8;
+  const auto damaged = [&] {
+    return InputError(fmt::format("the checkpoint '{}' is damaged; begin the run anew", path));
+  };
+  if (rest % 8 != 0 || rest > largest) throw damaged();
+  std::uint64_t sum = 0;
+  in.read(reinterpret_cast<char*>(&sum), sizeof sum);
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(rest / 8));
+  in.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(rest));
+  if (!in || sum != sum_of(words)) throw damaged();
+  Memory all(std::move(words));
+  CheckpointIdentity of;
+  std::vector<std::uint64_t> own;
+  all(of.version, of.model, of.method, own);
+  if (all.broken()) throw damaged();
+  const auto differs = [&](const char* what, const char* remedy) {
+    return InputError(fmt::format("the checkpoint '{}' is of another {}; {}", path, what, remedy));
+  };
+  if (of.version != identity.version)
+    throw differs("version of hinge",
+                  fmt::format("it was {}, this is {}: begin the run anew", of.version, identity.version).c_str());
+  if (of.model != identity.model)
+    throw differs("model", "give the same file and the same --set as when it was written (--end may differ)");
+  if (of.method != identity.method)
+    throw differs("method, step or choice of rows", "give those with which it was written, or begin the run anew");
+  return Memory(std::move(own));
+}
+
+}  // namespace hinge

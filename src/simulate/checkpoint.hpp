@@ -1,0 +1,20 @@
+// A file with all that a run needs to go on: what it is of, then numbers (hinge/memory.hpp).
+#pragma once
+
+#include <string>
+
+#include "hinge/memory.hpp"
+
+namespace hinge {
+
+/// What a checkpoint is of: two runs with the same text may be continued from each other's.
+struct CheckpointIdentity {
+  std::string version, model, method;
+};
+
+/// Written beside and renamed: whoever looks sees the old file or the new one. Throws OutputError.
+void write_checkpoint(const std::string& path, const CheckpointIdentity& identity, const Memory& memory);
+/// Throws InputError where the file cannot be read, is damaged, or is of something else.
+Memory read_checkpoint(const std::string& path, const CheckpointIdentity& identity);
+
+}  // namespace hinge

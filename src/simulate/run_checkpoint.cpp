@@ -1,0 +1,125 @@
+// Checkpoints of a run, and going on from one.
+//
+// After every so many steps the method is bound anew and starts from the state, in every run that keeps checkpoints:
+// what a method remembers from step to step then need not be in the file, and a run that goes on from it does what the
+// other has done. What the run itself remembers is.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "hinge/version.hpp"
+#include "method/wrap/piecewise.hpp"
+#include "simulate/checkpoint.hpp"
+#include "simulate/run.hpp"
+
+namespace hinge {
+
+namespace {
+
+// Without the end of the run, which may be put off.
+std::string without_end(const std::string& settings) {
+  std::string kept;
+  for (std::size_t at = 0; at < settings.size();) {
+    const std::size_t end = std::min(settings.find(' ', at), settings.size());
+    if (settings.compare(at, 14, "integrate.end=") != 0) kept += settings.substr(at, end - at) + " ";
+    at = end + 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+void remember(Memory& m, State& s) { m(s.t, s.y, s.z, s.psi); }
+void remember(Memory& m, Occurrence& o) { m(o.name, o.state); }
+void remember(Memory& m, Counters& c) {
+  m(c.steps, c.iterations, c.evaluations, c.factorisations, c.full_newton, c.augmentations, c.rejected, c.failed);
+}
+void remember(Memory& m, ContactStatistics::Event& e) { m(e.t, e.what); }
+void remember(Memory& m, ContactStatistics& c) {
+  m(c.contacts, c.most_contacts, c.loaded, c.penetration, c.complementarity, c.cone, c.impact_loss, c.friction_loss,
+    c.momentum_balance, c.impacts, c.solves, c.solver_iterations, c.unconverged, c.search_seconds, c.assembly_seconds,
+    c.solver_seconds, c.solver, c.events);
+}
+
+CheckpointIdentity Run::identity() const {
+  const Output& output = recording.output;
+  return {version(), output.model + "\n" + without_end(output.settings),
+          fmt::format("{} {} {} {} {} {} {} {} {} {}", method.description, options.step, options.tolerance.relative,
+                      options.tolerance.absolute, options.max_step, options.start, options.every, options.interval,
+                      checkpoints.steps, output.path)};
+}
+
+// All that the run remembers at a place where the method starts anew.
+void Run::exchange(Memory& m) {
+  double work = stepper_->summed_work();
+  m(state_, before_, grid_.start, grid_.h, grid_.k, steps_, shortest_, longest_, wall_seconds_, start_remarks_, work,
+    earlier_.work, earlier_.has_contacts, earlier_.contacts, earlier_.remarks, earlier_.restarts);
+  recording.exchange(m);
+  events.exchange(m);
+  watch.exchange(m);
+  if (m.reading()) stepper_->set_summed_work(work);
+}
+
+// The method anew from here, and the file where it is time for it.
+void Run::restart_if_due() {
+  if (checkpoints.path.empty() || steps_ == 0 || steps_ % checkpoints.steps != 0) return;
+  earlier_.work += stepper_->counters();
+  if (const ContactStatistics* c = stepper_->contact_statistics()) {
+    earlier_.contacts += *c;
+    earlier_.has_contacts = true;
+  }
+  for (std::string& remark : stepper_->remarks())
+    if (std::find(earlier_.remarks.begin(), earlier_.remarks.end(), remark) == earlier_.remarks.end() &&
+        earlier_.remarks.size() < 8)
+      earlier_.remarks.push_back(std::move(remark));
+  ++earlier_.restarts;
+  begin_anew(stepper_->summed_work());
+  if (now_in_seconds() - last_checkpoint_ < checkpoints.seconds) return;
+  Memory memory;
+  exchange(memory);
+  write_checkpoint(checkpoints.path, identity(), memory);
+  last_checkpoint_ = now_in_seconds();
+}
+
+void Run::begin_anew(double work) {
+  stepper_ = bind_piecewise(method, system, options.solver, options.steps());
+  stepper_->set_summed_work(work);
+  if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
+}
+
+void Run::resume(const std::string& path) {
+  finish();
+  try {
+    recording.quantities.compile(*system);
+    events.compile(*system);
+    Memory memory = read_checkpoint(path, identity());
+    state_ = before_ = shown_ = State{};
+    solution_.reset();
+    set_status(RunStatus::finished);
+    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves.energy);
+    grid_ = {};
+    exchange(memory);
+    const bool fits = state_.y.size() == static_cast<std::size_t>(system->ny()) &&
+                      state_.z.size() == static_cast<std::size_t>(system->nz()) &&
+                      state_.psi.size() == static_cast<std::size_t>(system->npsi());
+    if (memory.broken() || !memory.at_end() || !fits)
+      throw InputError(fmt::format("the checkpoint '{}' does not fit this model; begin the run anew", path));
+    shown_ = state_;
+    watch.look_again(state_);
+    recording.reopen(system, method, options, watch);
+    begin_anew(stepper_->summed_work());
+    std::erase_if(start_remarks_, [](const std::string& remark) { return remark.starts_with("continued from '"); });
+    start_remarks_.push_back(
+        fmt::format("continued from '{}' at t = {:.10g}; the verdict is of the steps since then, its "
+                    "sums of all",
+                    path, state_.t));
+  } catch (...) {
+    close_as_failed();
+    throw;
+  }
+  resumed_ = started_ = true;
+}
+
+}  // namespace hinge
