@@ -164,15 +164,18 @@ struct Preserves {
 
 /// Which steps and which systems a method takes.
 struct Abilities {
-  bool given_steps = true;          ///< steps of given length
-  bool chosen_steps = false;        ///< steps that it chooses to meet a tolerance
-  bool full_interpolation = false;  ///< within a chosen step as accurate as at its ends
-  bool dae = false;                 ///< also F(t, x, x') = 0
-  bool noise = false;               ///< DAEs with noise, and no others
-  bool contacts = false;            ///< also unilateral constraints, and DAEs with complementarity pairs
-  bool own_reactions = false;       ///< also contacts with a reaction of their own
-  int touching_bodies = 0;          ///< also bodies whose shapes touch: 2 in the plane, 3 in space as well
-  bool particles = false;           ///< also those that are no expressions
+  bool given_steps = true;            ///< steps of given length
+  bool chosen_steps = false;          ///< steps that it chooses to meet a tolerance
+  bool full_interpolation = false;    ///< within a chosen step as accurate as at its ends
+  bool dae = false;                   ///< also F(t, x, x') = 0
+  bool noise = false;                 ///< DAEs with noise, and no others
+  bool contacts = false;              ///< also unilateral constraints, and DAEs with complementarity pairs
+  bool own_reactions = false;         ///< also contacts with a reaction of their own
+  int touching_bodies = 0;            ///< also bodies whose shapes touch: 2 in the plane, 3 in space as well
+  bool particles = false;             ///< also those that are no expressions
+  bool velocity_constraints = false;  ///< also w(t, y, z) = 0
+  /// Why not, where it is not so: "its stages have positions alone to keep".
+  std::string no_velocity_constraints{};
 };
 
 using OptionValue = std::variant<double, std::string, bool, SparkTableau>;
@@ -231,8 +234,13 @@ struct MethodChoice {
 MethodChoice gauss_lobatto(int stages);
 /// s = 2..12 stages, order 2 s - 2. Keeps both constraint levels, symplectic, symmetric.
 MethodChoice lobatto_iiia_iiib(int stages);
-/// Two-stage Lobatto IIIA-IIIB, order 2: explicit but for the constraints when the system is separable.
-MethodChoice rattle();
+struct RattleOptions {
+  /// How velocity constraints hold within a step: at its middle, or (leapfrog) by the multipliers of the step before.
+  bool leapfrog = false;
+};
+/// Two-stage Lobatto IIIA-IIIB, order 2: explicit but for the constraints when the system is separable. With velocity
+/// constraints a symmetric method of order 2 that keeps them.
+MethodChoice rattle(const RattleOptions& options = {});
 /// The positions of rattle, with central differences as velocities. For separable systems only.
 MethodChoice shake();
 

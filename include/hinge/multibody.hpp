@@ -86,7 +86,9 @@ enum class JointKind {
   constant_velocity,  ///< two shafts that bend and do not twist against each other
   screw,              ///< slides by the pitch where it turns once
   gear,               ///< between two joints: the angle of the second is `ratio` times that of the first
-  rack                ///< between two joints: the position of the second is `radius` times the angle of the first
+  rack,               ///< between two joints: the position of the second is `radius` times the angle of the first
+  rolling,            ///< made by rolling()
+  knife_edge          ///< made by knife_edge()
 };
 
 /// Dry friction in a joint, |T| <= coefficient radius |F| + constant: F is the force that the joint carries, and the
@@ -123,6 +125,29 @@ struct JointOptions {
   double ratio = 0, radius = 0;             ///< gear; rack
   std::optional<JointLimits> limits{};      ///< revolute, prismatic, cylindrical (of its position)
   std::optional<JointFriction> friction{};  ///< the same
+};
+
+/// A wheel, disk or sphere of body `b` that rolls without slipping on a plane of body `a`. Points and directions are
+/// those of the start, in space.
+struct RollingOptions {
+  std::string name{};
+  std::string a = "ground", b{};
+  double radius = 0;
+  std::optional<Eigen::Vector3d> axis{};    ///< of a wheel or disk with a thin rim; a sphere where it is left out
+  std::optional<Eigen::Vector3d> normal{};  ///< of the plane, on the side of b; else [0, 0, 1], in the plane [0, 1]
+  std::optional<Eigen::Vector3d> point{};   ///< of the plane; where b touches it at the start if left out
+  std::optional<Eigen::Vector3d> center{};  ///< of the wheel; b's centre of mass where it is left out
+  bool collide = false;                     ///< do the two bodies collide?
+};
+
+/// A blade, or a wheel that may only go ahead: a point of `b` that moves against `a` along an axis fixed in b.
+struct KnifeEdgeOptions {
+  std::string name{};
+  std::string a = "ground", b{};
+  std::optional<Eigen::Vector3d> point{};   ///< of the blade; b's centre of mass where it is left out
+  Eigen::Vector3d axis{1, 0, 0};            ///< along the blade
+  std::optional<Eigen::Vector3d> normal{};  ///< of the plane it moves on, fixed in a; else [0, 0, 1]
+  bool collide = false;
 };
 
 /// What a motor prescribes: one of these.
@@ -175,6 +200,11 @@ class Multibody : public SystemBuilder {
   void body(const BodyOptions& options);
   void particles(const ParticleOptions& options);
   void joint(const JointOptions& options);
+  /// In space: stays on the plane (a constraint), and does not slip (two velocity constraints). In the plane both are
+  /// constraints: what rolls along a line has not slipped where it has come as far as it has turned.
+  void rolling(const RollingOptions& options);
+  /// One velocity constraint: no motion across the blade, within the plane. It does not hold the point on the plane.
+  void knife_edge(const KnifeEdgeOptions& options);
   /// A motor on a joint, by its place in joint_names(); it may use the angle or position of the joint itself.
   void motor(std::size_t joint, const MotorOptions& options);
   void spring(const SpringOptions& options);

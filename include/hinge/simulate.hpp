@@ -103,10 +103,11 @@ struct Report {
   std::vector<std::string> remarks;  ///< of the method about this run
   long steps = 0, rejected = 0;
   State final;
-  std::vector<double> velocity, momentum;  ///< at the end, where the system has these words
-  bool has_constraints = false;            ///< or algebraic equations, of a DAE
-  double constraint = 0;                   ///< max |g| over all steps
-  double hidden_constraint = 0;            ///< max |g_t + g_y v|
+  std::vector<double> velocity, momentum;     ///< at the end, where the system has these words
+  bool has_constraints = false;               ///< or algebraic equations, of a DAE
+  double constraint = 0;                      ///< max |g| over all steps
+  double hidden_constraint = 0;               ///< max |g_t + g_y v|
+  std::optional<double> velocity_constraint;  ///< max |w|, where there are velocity constraints
   std::optional<double> energy, energy_error;
   std::optional<double> discrete_energy_error;  ///< of what the scheme conserves in the place of the energy
   std::string discrete_energy;                  ///< and what that is, as a formula

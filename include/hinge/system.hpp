@@ -4,6 +4,7 @@
 //   d/dt p(t, y, z)  = f(t, y, z) + r(t, y, z, psi)
 //   0                = g(t, y)                        position level
 //   0                = g_t + g_y v(t, y, z)           velocity level, derived, never typed by the user
+//   0                = w(t, y, z)                     velocity constraints, on that level only (nonholonomic)
 //
 // Lagrangian, Hamiltonian, Mechanical and Odae build such a System from expressions, with exact derivatives.
 // Users with compiled equations of their own derive from System and override the functions they have.
@@ -31,7 +32,7 @@ enum class Quantity : std::uint8_t {
   force,                 // f
   reaction,              // r
   constraint,            // g
-  constraint_rate,       // g_t + g_y v
+  constraint_rate,       // g_t + g_y v, and below it w: all rows of the velocity level
   energy,                // H, where there is one
   velocity_y,            //
   velocity_z,            //
@@ -45,10 +46,10 @@ enum class Quantity : std::uint8_t {
   reaction_psi,          //
   constraint_y,          // G
   constraint_rate_y,     //
-  constraint_rate_z,     // G v_z
+  constraint_rate_z,     // C = G v_z, and below it w_z
   constraint_rate_t,     //
   acceleration_force,    // b = f - p_y v - p_t, so that  p_z z' = b + r
-  constraint_curvature,  // c = rate_t + rate_y v, so that  d/dt (g_t + g_y v) = g_y v_z z' + c
+  constraint_curvature,  // c = rate_t + rate_y v, so that  d/dt rate = C z' + c
 };
 inline constexpr int quantity_count = 23;
 
@@ -97,9 +98,13 @@ enum class SystemKind { lagrangian, hamiltonian, mechanical, odae, dae, multibod
 struct Layout {
   SystemKind kind = SystemKind::own;
   std::vector<Block> y, z, psi;
-  std::vector<std::string> constraints;  // how messages name each constraint
+  std::vector<std::string> constraints;           // how messages name each constraint
+  std::vector<std::string> velocity_constraints;  // and each velocity constraint
   int ny = 0, nz = 0, npsi = 0;
   int ng() const { return static_cast<int>(constraints.size()); }
+  int nw() const { return static_cast<int>(velocity_constraints.size()); }
+  /// Of a row of the velocity level: "constraint 0 (...)", "velocity constraint 1 (...)".
+  std::string rate_name(int row) const;
   std::string y_name(int k) const;
   std::string z_name(int k) const;
 };
@@ -140,6 +145,10 @@ struct Structure {
   bool reaction_is_affine = false;  ///< true when r_psi is known not to depend on psi
   /// true when the reaction is known to be -(g_y v_z)^T psi: ideal constraints, in coordinates where v_z = 1
   bool reaction_is_ideal = false;
+  int velocity_constraints =
+      0;  ///< rows w(t, y, z) = 0 of the velocity level that no position constraint stands behind
+  /// false when their reactions are known to do no work: w(t, y, c z) = c^k w(t, y, z)
+  bool velocity_constraints_do_work = false;
   bool has_applied_force = false;    ///< f has parts that do not come from the energy
   bool has_bodies = false;           ///< rigid bodies: y moves by exponentials, z are twists
   bool has_contacts = false;         ///< contact_finder() finds contacts that may open and close
@@ -166,6 +175,9 @@ class System {
   int nz() const { return layout_.nz; }
   int npsi() const { return layout_.npsi; }
   int ng() const { return layout_.ng(); }
+  int nw() const { return layout_.nw(); }
+  /// Rows of the velocity level.
+  int nrates() const { return ng() + nw(); }
 
   /// Structure of a quantity's values. Dense unless overridden, but reaction_z, which is empty: a reaction of one's own
   /// that depends on z must say so here.
@@ -220,6 +232,10 @@ class SystemBuilder {
   Expression t() const;
   /// One constraint g = 0; `name` is used in messages.
   void constrain(const Expression& g, std::string name = "");
+  /// One velocity constraint w(t, q, q') = 0, linear in q' or not, that no position constraint stands behind: rolling,
+  /// a blade. Its reaction is -w_q'^T psi (d'Alembert; for nonlinear ones Chetaev's rule). For Lagrangian, Mechanical
+  /// and Multibody systems; its multiplier comes after those of all constraints.
+  void constrain_velocity(const Expression& w, std::string name = "");
   /// A contact: gap >= 0. For Lagrangian and Mechanical systems.
   void unilateral(const Expression& gap, UnilateralOptions options = {});
   /// The multiplier of a contact whose force is an expression of one's own; see UnilateralOptions.
@@ -243,12 +259,14 @@ class SystemBuilder {
   Expression t_;
   std::vector<Expression> constraints_;
   std::vector<std::string> constraint_names_;
+  std::vector<Expression> velocity_constraints_;
+  std::vector<std::string> velocity_constraint_names_;
   std::vector<Expression> invariants_;
   std::vector<Expression> gaps_;
   std::vector<UnilateralOptions> gap_options_;
 };
 
-/// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi.
+/// L(t, q, q') with forces Q:  d/dt L_v = L_q + Q - G^T psi, with velocity constraints - w_v^T psi as well.
 class Lagrangian : public SystemBuilder {
  public:
   /// Declares `size` coordinates (or an array of points, shape {N, 3}) and returns them.

@@ -55,7 +55,7 @@ nb::dict check(const HeldModel& held) {
     cli::check(*model, text, warnings);
     const bool pairs = dae && text.str().find("Complementarity pairs") != std::string::npos;
     if (!pairs) start = consistent_start(system, model->simulation.start, model->start);
-    if (!dae) rank = constraint_rank(system, start.t, start.y.data());
+    if (!dae) rank = constraint_rank(system, start.t, start.y.data(), start.z.data());
   }
   nb::dict d;
   d["text"] = text.str();
@@ -67,7 +67,7 @@ nb::dict check(const HeldModel& held) {
   if (!dae) {
     d["rank"] = rank.rank;
     d["degrees_of_freedom"] = (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - rank.rank;
-    d["index"] = system.ng() == 0 ? 0 : 3;
+    d["index"] = system.ng() > 0 ? 3 : system.nw() > 0 ? 2 : 0;
   }
   d["t"] = start.t;
   d["y"] = array_of(start.y);

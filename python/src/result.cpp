@@ -40,7 +40,7 @@ std::pair<std::vector<double>, std::vector<double>> levels(const Result& result)
   std::unique_ptr<Evaluation> evaluation;
   if (system.structure().is_dae && symbolic)
     dae = std::make_unique<DaeLevels>(*symbolic);
-  else if (system.ng() > 0)
+  else if (system.nrates() > 0)
     evaluation = system.evaluation({Quantity::constraint, Quantity::constraint_rate});
   State s;
   for (std::size_t k = 0; k < n; ++k) {
@@ -56,7 +56,7 @@ std::pair<std::vector<double>, std::vector<double>> levels(const Result& result)
     } else if (evaluation) {
       evaluation->at(s.t, s.y.data(), s.z.data(), s.psi.data());
       position[k] = biggest((*evaluation)[Quantity::constraint], system.ng());
-      velocity[k] = biggest((*evaluation)[Quantity::constraint_rate], system.ng());
+      velocity[k] = biggest((*evaluation)[Quantity::constraint_rate], system.nrates());
     }
   }
   return {position, velocity};

@@ -47,7 +47,9 @@ const std::pair<JointKind, const char*> names[] = {{JointKind::spherical, "spher
                                                    {JointKind::constant_velocity, "constant-velocity"},
                                                    {JointKind::screw, "screw"},
                                                    {JointKind::gear, "gear"},
-                                                   {JointKind::rack, "rack"}};
+                                                   {JointKind::rack, "rack"},
+                                                   {JointKind::rolling, "rolling"},
+                                                   {JointKind::knife_edge, "knife-edge"}};
 
 bool in_plane(JointKind kind) {
   for (const JointKind k : {JointKind::cylindrical, JointKind::universal, JointKind::planar, JointKind::point_on_plane,
@@ -205,6 +207,10 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
     case JointKind::rod:
     case JointKind::gear:
     case JointKind::rack: break;
+    case JointKind::rolling:
+    case JointKind::knife_edge:
+      throw BodyError("type", fmt::format("a {0} joint is made by {1}()", joint_name(o.kind),
+                                          o.kind == JointKind::rolling ? "rolling" : "knife_edge"));
   }
   if (o.kind == JointKind::revolute || o.kind == JointKind::screw || o.kind == JointKind::planar ||
       o.kind == JointKind::cylindrical || (plane && o.kind == JointKind::spherical)) {

@@ -11,6 +11,7 @@
 #include "body/multibody_system.hpp"
 #include "hinge/error.hpp"
 #include "system/builders.hpp"
+#include "system/velocity_constraints.hpp"
 
 namespace hinge {
 
@@ -199,6 +200,9 @@ std::shared_ptr<const System> Multibody::assemble() const {
   eq.z = nodes_of(s.z, graph);
   eq.g = nodes_of(constraints_, graph);
   refuse_constraints_on(graph, eq.g, eq.z, constraint_names_);
+  layout.velocity_constraints = velocity_constraint_names_;
+  eq.w = nodes_of(velocity_constraints_, graph);
+  refuse_as_velocity_constraints(graph, layout, eq);
   std::vector<Expression> v, p, f;
   Expression energy = s.potential;
   for (const PlacedBody& body : s.bodies) {
@@ -215,9 +219,10 @@ std::shared_ptr<const System> Multibody::assemble() const {
   eq.energy = energy.node_in(graph);
   eq.applied_force = s.applied_force;
   eq.psi = nodes_of(multipliers(), graph);
+  for (std::size_t k = 0; k < eq.w.size(); ++k) eq.psi.push_back(graph.variable(fmt::format("psi[{}]", eq.psi.size())));
   layout.npsi = static_cast<int>(eq.psi.size());
   layout.psi = {{"psi", {layout.npsi}, 0}};
-  const std::vector<Node> rate = time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+  const std::vector<Node> rate = constraint_rate(graph, eq);
   eq.r = ideal_reaction(graph, rate, eq.psi, eq.z);
   eq.ideal = true;
 

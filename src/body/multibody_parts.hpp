@@ -141,6 +141,10 @@ struct Multibody::Parts {
   /// On b of a joint, and against it on a.
   void drive_torque(const PlacedJoint& joint, const Expression& torque);
   void drive_force(const PlacedJoint& joint, const Expression& force);
+  /// A joint of this kind, checked as far as names go, and put among the others: rolling.cpp.
+  PlacedJoint begin_rolling(JointKind kind, std::string name, const std::string& a, const std::string& b, bool collide);
+  void end_rolling(PlacedJoint joint, const Eigen::Vector3d& start_a, const Eigen::Vector3d& start_b,
+                   const Eigen::Vector3d& axis);
   /// Damping and stiffness of a joint.
   void resist(const PlacedJoint& joint);
   /// Complains about limits and friction that a joint cannot have.

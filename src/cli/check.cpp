@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "formulation/integrability.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
@@ -41,12 +42,14 @@ void print_equations(std::ostream& out, const System& system) {
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic || symbolic->ny() == 0) return;
   const Equations& eq = symbolic->equations();
-  out << "\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v\n";
+  out << fmt::format("\nEquations   y' = v,  d/dt p = f + r,  0 = g,  0 = g_t + g_y v{}\n",
+                     system.nw() > 0 ? ",  0 = w" : "");
   print_vector(out, "v", eq.v, *eq.graph);
   print_vector(out, "p", eq.p, *eq.graph);
   print_vector(out, "f", eq.f, *eq.graph);
-  if (system.ng() > 0) print_vector(out, "r", eq.r, *eq.graph);
+  if (system.nrates() > 0) print_vector(out, "r", eq.r, *eq.graph);
   if (system.ng() > 0) print_vector(out, "g", eq.g, *eq.graph);
+  if (system.nw() > 0) print_vector(out, "w", eq.w, *eq.graph);
 }
 
 void print_structure(std::ostream& out, const System& system) {
@@ -60,7 +63,7 @@ void print_structure(std::ostream& out, const System& system) {
     print_line(out, what, fmt::format("{} x {}, {} entries{}", p.rows, p.columns, p.entries(), remark));
   }
   print_line(out, "reaction",
-             system.ng() == 0                        ? "none"
+             system.nrates() == 0                    ? "none"
              : system.structure().reaction_is_linear ? "linear in the multipliers"
              : system.structure().reaction_is_affine ? "affine in the multipliers"
                                                      : "nonlinear in the multipliers");
@@ -99,6 +102,15 @@ void print_contacts(std::ostream& out, const System& system, const State& start)
     out << fmt::format("  {:<26} gap {:<12.6g} restitution {:g}, friction {:g}{}\n", finder->name(list.key[i]),
                        list.gap[i], list.restitution[i], list.friction[i], list.gap[i] <= closed ? "  closed" : "");
   if (list.count > most) out << fmt::format("  ... {} more\n", list.count - most);
+}
+
+void print_integrable(std::ostream& out, const System& system, double t, const std::vector<double>& position) {
+  if (system.nw() == 0) return;
+  const IntegrableRates found = integrable_rates(system, t, position);
+  print_line(out, "velocity constraints",
+             !found.tested      ? "not tested for whether they are integrable"
+             : found.count == 0 ? "not integrable: nonholonomic"
+                                : "integrable");
 }
 
 // Names of forces, in lines of about 100 columns.
@@ -142,7 +154,8 @@ int check(const Model& model, std::ostream& out, std::ostream& complaints) {
   if (layout.kind == SystemKind::dae) return check_dae(model, out);
   out << model.title << '\n'
       << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
-                     layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s");
+                     layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s")
+      << (system.nw() == 0 ? "" : fmt::format("{} velocity constraint{}\n", system.nw(), system.nw() == 1 ? "" : "s"));
   print_equations(out, system);
   print_structure(out, system);
 
@@ -151,15 +164,21 @@ int check(const Model& model, std::ostream& out, std::ostream& complaints) {
   std::vector<std::string> remarks;
   const State start =
       located(model, [&] { return consistent_start(system, model.simulation.start, model.start, &remarks); });
-  const ConstraintRank rank = constraint_rank(system, start.t, start.y.data());
-  print_line(out, "rank of G",
+  const ConstraintRank rank = constraint_rank(system, start.t, start.y.data(), start.z.data());
+  print_line(out, system.nw() > 0 ? "rank of G and w_z" : "rank of G",
              fmt::format("{} of {}{}", rank.rank, rank.constraints, rank.full() ? "" : ": dependent rows"));
   for (std::size_t k = 0; k < rank.dependent.size() && k < 12; ++k)
     out << "    " << layout.constraints[static_cast<std::size_t>(rank.dependent[k].constraint)] << '\n';
   const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
-  print_line(out, "degrees of freedom", fmt::format("{}", velocities - rank.rank));
+  print_line(out, "degrees of freedom",
+             system.nw() == 0
+                 ? fmt::format("{}", velocities - rank.rank)
+                 : fmt::format("{} of velocities, {} of positions", velocities - rank.rank, velocities - system.ng()));
   print_line(out, "index",
-             system.ng() == 0 ? "0 (an ordinary differential equation)" : "3 as written" + levels(method));
+             system.nrates() == 0 ? "0 (an ordinary differential equation)"
+             : system.ng() == 0   ? "2 as written; " + method.info.name + " keeps the velocity constraints"
+                                  : "3 as written" + levels(method));
+  print_integrable(out, system, start.t, start.y);
   print_start(out, remarks);
   if (!start.psi.empty()) {
     std::string list;

@@ -202,6 +202,7 @@ std::string json_text(const Report& r, const std::string& method_name) {
   Json d;
   d["constraint"] = r.constraint;
   d["hidden_constraint"] = r.hidden_constraint;
+  if (r.velocity_constraint) d["velocity_constraint"] = *r.velocity_constraint;
   if (r.energy_error) d["energy_error"] = *r.energy_error;
   if (r.discrete_energy_error) d["discrete_energy_error"] = *r.discrete_energy_error;
   for (const Report::Momentum& m : r.momentum_maps) d["momentum"][m.name] = {{"value", m.value}, {"error", m.error}};

@@ -68,10 +68,11 @@ Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra c
 // -c, or with the stabilising terms
 void Acceleration::curvature(double* out) const {
   const Evaluation& e = *at_;
-  const int m = system_->ng();
+  const int m = system_->nrates();
   for (int i = 0; i < m; ++i) out[i] = -e[Q::constraint_curvature][i];
   if (damping_ == 0 && stiffness_ == 0) return;
-  for (int i = 0; i < m; ++i) out[i] -= damping_ * e[Q::constraint_rate][i] + stiffness_ * e[Q::constraint][i];
+  for (int i = 0; i < m; ++i) out[i] -= damping_ * e[Q::constraint_rate][i];
+  for (int i = 0; i < system_->ng(); ++i) out[i] -= stiffness_ * e[Q::constraint][i];
 }
 
 bool Acceleration::compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate) {

@@ -1,7 +1,7 @@
 // Accelerations and multipliers of a given motion: the kernel of every index-1 form.
 //
 //   [ p_z   -r_psi ] [ z'  ]   [ b + r - r_psi psi ]
-//   [ G v_z    0   ] [ psi ] = [ -c                ]
+//   [ C        0   ] [ psi ] = [ -c                ]      C = G v_z, and w_z of velocity constraints
 //
 // One linear solution where r is affine in psi, Newton's iteration from the given psi elsewhere. The mass p_z may be
 // singular as long as it is regular on the motions that the constraints leave free. With Baumgarte's stabilisation

@@ -23,7 +23,7 @@ struct RowChoice {
 /// The choice of these rows among `count`, with the multipliers of the same numbers.
 RowChoice choice_of(std::vector<int> rows, int count);
 
-/// Systems made of expressions stay so.
+/// Of systems without velocity constraints. Those made of expressions stay so.
 std::shared_ptr<const System> with_fewer_rows(std::shared_ptr<const System> system, const RowChoice& choice);
 
 /// The numbers of `x` at `places`.

@@ -31,7 +31,8 @@ bool makes(const Abilities& can, const StepOptions& steps) {
 bool is_made_for(const Abilities& can, const System& system) {
   const Structure& s = system.structure();
   return (can.dae || !s.is_dae) && can.noise == s.has_noise && can.contacts == is_one_sided(s) &&
-         (can.own_reactions || !s.gaps_have_reactions) && touches(can, system);
+         (can.own_reactions || !s.gaps_have_reactions) && (can.velocity_constraints || s.velocity_constraints == 0) &&
+         touches(can, system);
 }
 
 // "use bdf, radau or auto": the methods for a system, those that can most first.
@@ -83,6 +84,12 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
   if (s.gaps_have_reactions && !can.own_reactions)
     throw unsuitable(fmt::format("the contact {} has a reaction of its own, which {} does not take",
                                  first_own_reaction(system), info.name));
+  if (s.velocity_constraints > 0 && !can.velocity_constraints)
+    throw unsuitable(fmt::format("{} does not take velocity constraints, as {}: {}", info.name,
+                                 system.layout().rate_name(system.ng()),
+                                 can.no_velocity_constraints.empty()
+                                     ? "its steps solve for the positions that satisfy g = 0, and these have none"
+                                     : can.no_velocity_constraints));
   if (s.pairs > 0 && !can.contacts) throw unsuitable(info.name + " knows no complementarity pairs");
   if (s.has_contacts && !can.contacts)
     throw unsuitable(info.name + " knows no contacts that open and close",
@@ -111,7 +118,8 @@ std::unique_ptr<Stepper> MethodChoice::bind(std::shared_ptr<const System> system
   solver.validate();
   steps.tolerance.validate();
   refuse(*system, steps);
-  if (system->ng() == 0 || system->structure().is_dae) return make(std::move(system), solver, steps);
+  if (system->ng() == 0 || system->nw() > 0 || system->structure().is_dae)
+    return make(std::move(system), solver, steps);
   return bind_to_independent_rows(std::move(system), [make = make, solver, steps](std::shared_ptr<const System> rows) {
     return with_singular_passage(make(rows, solver, steps), rows, solver, steps);
   });

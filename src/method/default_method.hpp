@@ -5,6 +5,6 @@
 
 namespace hinge {
 
-std::string default_method(bool contacts, bool chosen_steps);
+std::string default_method(bool contacts, bool chosen_steps, bool velocity_constraints = false);
 
 }  // namespace hinge

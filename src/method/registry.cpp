@@ -100,8 +100,8 @@ void register_method(MethodEntry entry) {
   registry().entries.push_back(std::make_shared<const MethodEntry>(with_projection(std::move(entry))));
 }
 
-std::string default_method(bool contacts, bool chosen_steps) {
-  return chosen_steps ? "auto" : contacts ? "moreau-jean" : "gauss-lobatto";
+std::string default_method(bool contacts, bool chosen_steps, bool velocity_constraints) {
+  return chosen_steps ? "auto" : contacts ? "moreau-jean" : velocity_constraints ? "rattle" : "gauss-lobatto";
 }
 
 std::vector<MethodInfo> methods() {

@@ -35,7 +35,7 @@ std::string too_short(const System& system, const State& state, double h) {
 
 StepResult explain_failure(const System& system, const State& state, double h, const char* what, const Convergence& c) {
   std::string reason = fmt::format("in the step from t = {:g} (h = {:g}), {} could not be solved", state.t, h, what);
-  const ConstraintRank rank = constraint_rank(system, state.t, state.y.data());
+  const ConstraintRank rank = constraint_rank(system, state.t, state.y.data(), state.z.data());
   if (!rank.full()) {
     reason += fmt::format(": the matrix is singular because the constraints are dependent here: {}",
                           rank.describe(system.layout()));

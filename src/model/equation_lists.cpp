@@ -105,17 +105,29 @@ void read_own_reaction(const Item& item, const ValueReader& read, SystemBuilder&
   options.reaction = as_vector(ValueReader(inner).list(reaction), builder.t().graph());
 }
 
-}  // namespace
-
-void read_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder) {
+// Expressions that have to be zero.
+void read_zeros(const Item& list, const ValueReader& read, const SystemBuilder& builder, const char* constant,
+                const std::function<void(const Expression&, std::string)>& add) {
   for_entries(list, "constraint", read, [&](const Item& item, const std::string& label) {
     if (item.text().find('=') != std::string::npos)
       item.fail("a constraint is an expression that has to be zero; write \"a - b\" for a = b: " + quoted(item.text()));
-    name_entries(item, read.value(item), label,
-                 "this constraint is the number {:g}; a constraint is an expression of the coordinates that shall be "
-                 "zero",
-                 builder, [&](const Expression& g, const std::string& name) { builder.constrain(g, name); });
+    name_entries(item, read.value(item), label, constant, builder, add);
   });
+}
+
+}  // namespace
+
+void read_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder) {
+  read_zeros(list, read, builder,
+             "this constraint is the number {:g}; a constraint is an expression of the coordinates that shall be zero",
+             [&](const Expression& g, const std::string& name) { builder.constrain(g, name); });
+}
+
+void read_velocity_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder) {
+  read_zeros(list, read, builder,
+             "this velocity constraint is the number {:g}; it is an expression of velocities that shall be zero, as "
+             "x'*sin(a) - y'*cos(a)",
+             [&](const Expression& w, const std::string& name) { builder.constrain_velocity(w, name); });
 }
 
 void read_equations(const Item& list, const ValueReader& read, Dae& builder) {

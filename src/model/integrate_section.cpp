@@ -168,8 +168,9 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
   const ValueReader read(system.scope);
   if (section) read_steps(section, read, model);
   const bool touching = root["multibody"] && system.whole->structure().has_contacts;
-  model.method =
-      section["method"] ? section["method"].text() : default_method(touching, model.simulation.tolerance.given());
+  model.method = section["method"] ? section["method"].text()
+                                   : default_method(touching, model.simulation.tolerance.given(),
+                                                    system.whole->structure().velocity_constraints > 0);
   const Places places = option_places(section, root["contact"]);
   Options& options = model.method_options;
   for (const auto& [name, item] : places) options[name] = read_option(item, read);

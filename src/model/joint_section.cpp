@@ -9,26 +9,9 @@
 
 namespace hinge {
 
-void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b) {
-  const Item bodies = item.need("bodies");
-  if (!bodies.is_array() || bodies.size() != 2)
-    bodies.fail(fmt::format("a {} connects two bodies, as in [\"ground\", \"arm\"]", what));
-  a = read_name(bodies[0], read);
-  b = read_name(bodies[1], read);
-}
-
 namespace {
 
 using Eigen::Vector3d;
-
-void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Vector3d>& a,
-                 std::optional<Vector3d>& b) {
-  if (!points) return;
-  if (!points.is_array() || points.size() != 2)
-    points.fail("expected two points in space, in the order of the bodies, as in [[0, 0, 1], [0, 0, 0]]");
-  a = read.vector(points[0], dimension);
-  b = read.vector(points[1], dimension);
-}
 
 struct Span {  // of time: the run
   double start = 0, end = 0;
@@ -103,6 +86,9 @@ void refuse_unused_keys(const Item& item, JointKind kind) {
   const bool no_axis = rod || kind == JointKind::spherical || kind == JointKind::fixed;
   if (no_axis && item["axis"])
     item["axis"].fail(fmt::format("a {} joint has no axis; leave it out", item["type"].text()));
+  if (item["normal"])
+    item["normal"].fail(
+        fmt::format("a {} joint has no normal; leave it out, or use type = \"rolling\"", item["type"].text()));
   if (kind != JointKind::universal && kind != JointKind::constant_velocity && item["axis2"])
     item["axis2"].fail("only universal and constant-velocity joints have a second axis; leave it out");
   if (!rod && item["length"]) item["length"].fail("only a rod has a length; leave it out, or use type = \"rod\"");
@@ -193,6 +179,7 @@ void read_joint(const Item& item, const Item& root, const Span& run, const std::
                 Multibody& scene, const ValueReader& read) {
   JointOptions o;
   o.kind = read_kind(item);
+  if (o.kind == JointKind::rolling || o.kind == JointKind::knife_edge) return read_rolling(item, o.kind, scene, read);
   refuse_unused_keys(item, o.kind);
   if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "joint", read, o.a, o.b);
@@ -275,6 +262,23 @@ void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
 }
 
 }  // namespace
+
+void read_pair(const Item& item, const char* what, const ValueReader& read, std::string& a, std::string& b) {
+  const Item bodies = item.need("bodies");
+  if (!bodies.is_array() || bodies.size() != 2)
+    bodies.fail(fmt::format("a {} connects two bodies, as in [\"ground\", \"arm\"]", what));
+  a = read_name(bodies[0], read);
+  b = read_name(bodies[1], read);
+}
+
+void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Vector3d>& a,
+                 std::optional<Vector3d>& b) {
+  if (!points) return;
+  if (!points.is_array() || points.size() != 2)
+    points.fail("expected two points in space, in the order of the bodies, as in [[0, 0, 1], [0, 0, 0]]");
+  a = read.vector(points[0], dimension);
+  b = read.vector(points[1], dimension);
+}
 
 void read_connections(const Item& root, const std::vector<std::string>& of_forces, Multibody& scene,
                       const ValueReader& read) {

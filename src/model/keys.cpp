@@ -131,6 +131,9 @@ std::vector<SectionInfo> systems() {
   const KeyInfo coordinates = list("coordinates", "declarations; needed unless there are bodies", "[\"q[3]\"]");
   const KeyInfo constraints =
       list("constraints", "expressions that are zero, and families of them", "[\"dot(q,q) - l^2\"]", "constraints");
+  const KeyInfo velocity_constraints =
+      list("velocity_constraints", "expressions of velocities that are zero, and families of them",
+           "[\"x'*sin(a) - y'*cos(a)\"]", "constraints");
   const KeyInfo unilateral = value("unilateral", "contacts", "[{ gap = \"q[1]\" }]", "", "unilateral");
   const KeyInfo invariants = value("invariants", "functions of the coordinates, at most quadratic", "[\"dot(q,q)\"]");
   const Keys body{needed(in_library(number("mass", "the mass", "1.5", "", "mass", positive))),
@@ -172,7 +175,8 @@ std::vector<SectionInfo> systems() {
         by_coordinate("force", "generalised forces: by coordinate, else zero; or a list for all", "{ q = \"-c*q'\" }"),
         value("dissipation", "Rayleigh's function of the velocities; its gradient is a force against them",
               "\"c/2*dot(q',q')\"", "energy/time"),
-        constraints, unilateral, list("multipliers", "declarations of own multipliers", "[\"tension\"]"),
+        constraints, velocity_constraints, unilateral,
+        list("multipliers", "declarations of own multipliers", "[\"tension\"]"),
         by_coordinate("reaction", "what they do, like `force`; else it is `-G^T psi`", "{ q = \"-tension*q\" }"),
         invariants}},
       {"lagrangian.bodies", {value("*", "a body by its name", "", "", "lagrangian.bodies.NAME")}},
@@ -185,7 +189,7 @@ std::vector<SectionInfo> systems() {
        {needed(coordinates),
         needed(value("mass", "the matrix row by row, or its diagonal, of t and q", "[[\"m\", 0], [0, \"m\"]]")),
         needed(by_coordinate("force", "F(t, q, q') by coordinate, or a list for all", "[\"-k*x\", 0]")), constraints,
-        unilateral}},
+        velocity_constraints, unilateral}},
       {"odae",
        {needed(list("y", "declarations", "[\"y[2]\"]")), needed(list("z", "declarations", "[\"z[2]\"]")),
         list("psi", "declarations; as many entries as `g` has", "[\"psi\"]"),
@@ -275,17 +279,25 @@ std::vector<SectionInfo> scenes() {
        Keys{text("name", "a name; makes `NAME_angle`, `NAME_force` and others known to expressions", "\"hinge\""),
             needed(word("type", "see below",
                         {"spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "rod", "planar",
-                         "point-on-line", "point-on-plane", "constant-velocity", "screw", "gear", "rack", "distance"})),
+                         "point-on-line", "point-on-plane", "constant-velocity", "screw", "gear", "rack", "rolling",
+                         "knife-edge", "distance"})),
             list("bodies", "two names; `ground` is space; of all but gear and rack", "[\"ground\", \"arm\"]"),
-            value("point", "of both bodies at the start; else b's centre of mass", "[0, 0, 1]", "length"), points,
+            value("point", "of both bodies at the start; else b's centre of mass", "[0, 0, 1]", "length"),
+            points,
             value("axis", "of the motion, at the start", "[0, 0, 1]"),
+            value("normal", "rolling, knife-edge: of the plane, which is fixed in a", "[0, 0, 1]"),
             value("axis2", "universal: the axis on b, perpendicular to `axis`; constant-velocity: the shaft of b",
                   "[1, 0, 0]"),
-            length, list("joints", "gear, rack: the names of two joints", "[\"sun\", \"wheel\"]"),
+            length,
+            list("joints", "gear, rack: the names of two joints", "[\"sun\", \"wheel\"]"),
             in_library(number("ratio", "gear: turns of the second joint for one of the first", "-0.5")),
-            in_library(number("radius", "rack: of the pinion, which turns in the first joint", "0.05", "", "length")),
+            in_library(number("radius",
+                              "rack: of the pinion, which turns in the first joint; rolling: of the wheel or sphere",
+                              "0.05", "", "length")),
             in_library(number("pitch", "screw: how far it slides in a turn", "0.002", "", "length")),
-            table("motor", "what a motor prescribes", "{ speed = 2 }", "joint.motor"), damping, stiffness,
+            table("motor", "what a motor prescribes", "{ speed = 2 }", "joint.motor"),
+            damping,
+            stiffness,
             list("limits", "two stops of the angle or position, which count from the start", "[-1.5, 1.5]"),
             in_library(number("restitution", "of the limits: how much of the velocity returns", "0.5", "0", "", part)),
             value("friction", "dry friction: a coefficient where the joint slides, else a table",
@@ -422,8 +434,10 @@ std::vector<SectionInfo> runs() {
   const char* const weights = "[\"1/2\", \"1/2\"]";
   const KeyInfo method =
       otherwise(text("method", "the name of a method", "\"gauss-lobatto\""),
-                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`",
-                            default_method(false, false), default_method(false, true), default_method(true, false)));
+                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`; with velocity "
+                            "constraints `\"{}\"`",
+                            default_method(false, false), default_method(false, true), default_method(true, false),
+                            default_method(false, false, true)));
   return {
       {.name = "integrate",
        .keys = {method, number("start", "the time at the start", "0", "0", "time"),

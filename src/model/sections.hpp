@@ -86,6 +86,7 @@ std::vector<std::string> names_of(const std::vector<Block>& blocks, const char* 
 std::function<Node(Node)> rate_or_refusal(TimeRate rate, const char* refusal);
 
 void read_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder);
+void read_velocity_constraints(const Item& list, const ValueReader& read, SystemBuilder& builder);
 /// For methods with discrete derivatives.
 void read_invariants(const Item& list, const ValueReader& read, SystemBuilder& builder);
 /// Contacts { gap = "y", restitution = 0.5, friction = 0.3, slip = "x'", name = "floor" }.
@@ -117,6 +118,11 @@ std::unique_ptr<Multibody> begin_multibody(const Item& section, const ValueReade
 /// Bodies, particles and walls; then the scope knows the names of the bodies:
 /// NAME, NAME_rotation, NAME_spin (NAME_angle in the plane), NAME_angular_velocity, NAME_e1, NAME_e2, NAME_e3.
 void read_scene(const Item& root, Multibody& scene, const ValueReader& read);
+/// Points of two bodies, in their order.
+void read_points(const Item& points, int dimension, const ValueReader& read, std::optional<Eigen::Vector3d>& a,
+                 std::optional<Eigen::Vector3d>& b);
+/// Joints of the types "rolling" and "knife-edge".
+void read_rolling(const Item& item, JointKind kind, Multibody& scene, const ValueReader& read);
 /// Joints, springs, forces, and [define], which joints may use and which may use the angles of joints, but for the keys
 /// `later`.
 void read_connections(const Item& root, const std::vector<std::string>& later, Multibody& scene,

@@ -125,6 +125,7 @@ struct SystemReader {
       if (section["potential"]) system.potential(expression("potential"));
     }
     read_constraints(section["constraints"], read, system);
+    read_velocity_constraints(section["velocity_constraints"], read, system);
     if (section["force"]) system.force(as_vector(nodes(coordinates), graph), by_coordinate("force", coordinates));
     if (section["dissipation"]) {
       const Vector q = as_vector(nodes(coordinates), graph);
@@ -164,6 +165,7 @@ struct SystemReader {
     system.mass(as_vector(matrix.entries, graph));
     system.force(by_coordinate("force", coordinates));
     read_constraints(section["constraints"], read, system);
+    read_velocity_constraints(section["velocity_constraints"], read, system);
     read_unilateral(section["unilateral"], read, system);
   }
 

@@ -116,7 +116,7 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
 
   out << "\nPreserved (largest violation over all steps)\n";
   if (!r.has_constraints) {
-    out << (dae ? "  no algebraic equations\n" : "  no constraints\n");
+    if (!r.velocity_constraint) out << (dae ? "  no algebraic equations\n" : "  no constraints\n");
   } else if (!dae) {
     print_size(out, "constraint          |g|", r.constraint);
     print_size(out, "hidden constraint   |g_t + G v|", r.hidden_constraint);
@@ -124,6 +124,7 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     print_size(out, "algebraic equations |F_i(t, x)|", r.constraint);
     print_size(out, "hidden constraints  |d/dt F_i ...|", r.hidden_constraint);
   }
+  if (r.velocity_constraint) print_size(out, "velocity constraint |w|", *r.velocity_constraint);
   if (r.energy_error)
     print_size(out, "energy              |H - H0|", *r.energy_error,
                fmt::format("   (energy at the end {:.10g})", *r.energy));

@@ -112,7 +112,8 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
     swings_ = keeps_energy_ && !resolved_ && energy_swings(h);
   }
-  if (!product_.empty() && first_) redundant_ = !constraint_rank(*system_, state.t, state.y.data()).full();
+  if (!product_.empty() && first_)
+    redundant_ = system_->nw() == 0 && !constraint_rank(*system_, state.t, state.y.data()).full();
   if (!product_.empty() && !(h > 0 && !first_)) look_at_rows();
   first_ = false;
   for (std::size_t i = 0; i < y_range_.size(); ++i) y_range_[i].take(state.y[i]);
@@ -349,7 +350,7 @@ void StepWatch::watch_mass(const double* values) {
 
 // The sign of det [p_z H^T; H 0]: where it stays, constraints determine what the masses do not.
 int StepWatch::saddle_sign(const State& s) const {
-  const int n = system_->nz(), m = system_->ng();
+  const int n = system_->nz(), m = system_->nrates();
   if (m == 0 || n + m > most_masses) return 0;
   const auto parts = system_->evaluation({Q::momentum_z, Q::constraint_rate_z});
   parts->at(s.t, s.y.data(), s.z.data(), s.psi.data());

@@ -62,7 +62,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance, bool keeps_e
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (system.structure().is_dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
   for (Values* values : {&looked_, &seen_, &shown_}) values->momenta.resize(momenta_.size());
-  constraint_ = hidden_ = energy_error_ = discrete_energy_error_ = 0;
+  constraint_ = hidden_ = velocity_constraint_ = energy_error_ = discrete_energy_error_ = 0;
   first_ = true;
 }
 
@@ -70,7 +70,8 @@ void Watch::begin(const System& system, const Tolerance& tolerance, bool keeps_e
 
 void Watch::begin_judging(Quantities& wanted) {
   const Structure& has = system_->structure();
-  const bool closed = has.has_energy && !has.depends_on_time && !has.has_applied_force;
+  const bool closed =
+      has.has_energy && !has.depends_on_time && !has.has_applied_force && !has.velocity_constraints_do_work;
   conserves_ = closed && !has.has_contacts;
   dissipates_ = closed && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
   if (conserves_ || dissipates_) {
@@ -165,12 +166,14 @@ void Watch::measure(const State& state) {
   if (levels_) levels_->at(state);
   residual_ = levels_ ? levels_->algebraic : biggest((*evaluation_)[Q::constraint], system_->ng());
   rate_ = levels_ ? levels_->hidden : biggest((*evaluation_)[Q::constraint_rate], system_->ng());
+  w_ = biggest((*evaluation_)[Q::constraint_rate] + system_->ng(), system_->nw());
 }
 
 // What was measured, into what is reported.
 void Watch::take(const Values& values) {
   constraint_ = std::max(constraint_, residual_);
   hidden_ = std::max(hidden_, rate_);
+  velocity_constraint_ = std::max(velocity_constraint_, w_);
   if (system_->structure().has_energy) {
     if (first_) energy0_ = values.energy;
     energy_error_ = std::max(energy_error_, std::abs(values.energy - energy0_));
@@ -181,8 +184,7 @@ void Watch::take(const Values& values) {
 const Watch::Values& Watch::show(const State& state) {
   evaluate(state, shown_);
   measure(state);
-  if (std::isfinite(residual_) && std::isfinite(rate_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta))
-    take(shown_);
+  if (std::isfinite(residual_ + rate_ + w_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta)) take(shown_);
   return shown_;
 }
 
@@ -190,7 +192,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (!all_finite(state.y) || !all_finite(state.z) || !all_finite(state.psi)) return "state";
   evaluate(state, looked_);
   measure(state);
-  if (!std::isfinite(residual_) || !std::isfinite(rate_)) return "residual of the constraints";
+  if (!std::isfinite(residual_) || !std::isfinite(rate_) || !std::isfinite(w_)) return "residual of the constraints";
   if (!std::isfinite(looked_.energy)) return "energy";
   if (const int gap = gaps_.undefined(state); gap >= 0) {
     undefined_gap_ = "gap " + gaps_.finder->name(static_cast<std::uint64_t>(gap));
@@ -215,6 +217,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
 void Watch::report(Report& r, const Stepper* stepper) const {
   r.constraint = constraint_;
   r.hidden_constraint = hidden_;
+  if (system_ && system_->nw() > 0) r.velocity_constraint = velocity_constraint_;
   r.has_constraints = levels_ ? !levels_->empty() : system_ && system_->ng() > 0;
   if (system_ && system_->structure().has_energy) {
     r.energy = seen_.energy;

@@ -72,8 +72,8 @@ class Watch {
   StepWatch step_;
   Tolerance tolerance_;
   bool first_ = true;
-  double residual_ = 0, rate_ = 0;  // of the constraints, at the state that was measured last
-  double constraint_ = 0, hidden_ = 0;
+  double residual_ = 0, rate_ = 0, w_ = 0;  // of the constraints, at the state that was measured last
+  double constraint_ = 0, hidden_ = 0, velocity_constraint_ = 0;
   double off_ = 0;             // largest |g_i| / sum_j |G_ij| |y_j|: how far off, as a part of the size of things
   double size_ = 0;            // |y|, the largest so far
   std::vector<double> sizes_;  // |y_j|, the largest so far

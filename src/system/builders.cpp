@@ -8,6 +8,7 @@
 
 #include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
+#include "system/velocity_constraints.hpp"
 
 namespace hinge {
 
@@ -40,7 +41,7 @@ void refuse_constraints_on(const Graph& graph, std::span<const Node> g, std::spa
     if (depends[static_cast<std::size_t>(g[k])])
       throw InputError(fmt::format(
           "constraint {} depends on a velocity or momentum; constraints are functions of t and the coordinates "
-          "(the velocity level is derived from them)",
+          "(the velocity level is derived from them; rolling and blades are velocity_constraints)",
           names[k]));
 }
 
@@ -94,6 +95,9 @@ SystemBuilder::Draft SystemBuilder::draft(SystemKind kind, const std::vector<Blo
   d.eq.z = nodes_of(z, *graph_);
   d.eq.g = nodes_of(constraints_, *graph_);
   refuse_constraints_on(*graph_, d.eq.g, d.eq.z, constraint_names_);
+  d.layout.velocity_constraints = velocity_constraint_names_;
+  d.eq.w = nodes_of(velocity_constraints_, *graph_);
+  refuse_as_velocity_constraints(*graph_, d.layout, d.eq);
   d.eq.invariants = nodes_of(invariants_, *graph_);
   refuse_as_invariants(*graph_, d.eq);
   if (!gaps_.empty() && kind != SystemKind::lagrangian && kind != SystemKind::mechanical)
@@ -244,10 +248,12 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
   }
   if (reaction_.empty()) {
     if (!psi_.empty()) throw InputError("multipliers are declared but no reaction is given that uses them");
-    eq.psi = declare_multipliers(graph, eq.g.size(), layout);
-    eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-    eq.ideal = true;
+    add_ideal_reactions(graph, layout, eq);
   } else {
+    if (!eq.w.empty())
+      throw InputError(
+          "velocity constraints come with the reaction -w_v^T psi; a 'reaction' of one's own, and its multipliers, "
+          "cannot stand beside them: write what else acts as a force");
     if (psi_.size() != eq.g.size())
       throw InputError(
           fmt::format("{} multipliers for {} constraints; the numbers must agree", psi_.size(), eq.g.size()));
@@ -333,9 +339,7 @@ std::shared_ptr<const System> Mechanical::assemble() const {
   for (const Node m : mass)
     if (moves[static_cast<std::size_t>(m)])
       throw InputError("the mass matrix depends on a velocity; it may depend on t and q");
-  eq.psi = declare_multipliers(graph, eq.g.size(), layout);
-  eq.r = ideal_reaction(graph, eq.g, eq.psi, eq.y);
-  eq.ideal = true;
+  add_ideal_reactions(graph, layout, eq);
   return freeze(graph_, std::move(layout), std::move(eq));
 }
 

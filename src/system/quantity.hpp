@@ -51,9 +51,9 @@ inline int rows_of(const Layout& layout, Quantity function) {
   switch (function) {
     case Quantity::velocity: return layout.ny;
     case Quantity::energy: return 1;
-    case Quantity::constraint:
+    case Quantity::constraint: return layout.ng();
     case Quantity::constraint_rate:
-    case Quantity::constraint_curvature: return layout.ng();
+    case Quantity::constraint_curvature: return layout.ng() + layout.nw();
     default: return layout.nz;
   }
 }

@@ -23,6 +23,7 @@ void refuse_uses(const Graph& graph, const Equations& eq, std::span<const AddedS
     if (std::any_of(eq.p.begin(), eq.p.end(), uses)) refuse("the kinetic energy, the mass or a momentum");
     if (uses(eq.energy)) refuse("an energy");
     if (std::any_of(eq.g.begin(), eq.g.end(), uses)) refuse("a constraint");
+    if (std::any_of(eq.w.begin(), eq.w.end(), uses)) refuse("a velocity constraint");
     for (const Equations::Gap& gap : eq.gaps)
       if (uses(gap.gap) || std::any_of(gap.slip.begin(), gap.slip.end(), uses)) refuse("a contact");
   }

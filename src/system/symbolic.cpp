@@ -8,6 +8,7 @@
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 #include "system/quantity.hpp"
+#include "system/velocity_constraints.hpp"
 
 namespace hinge {
 
@@ -36,7 +37,9 @@ std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t,
 }
 
 std::vector<Node> constraint_rate(Graph& graph, const Equations& eq) {
-  return time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+  std::vector<Node> rate = time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+  rate.insert(rate.end(), eq.w.begin(), eq.w.end());
+  return rate;
 }
 
 std::vector<Node> acceleration_force(Graph& graph, const Equations& eq) {
@@ -93,6 +96,7 @@ SymbolicSystem::SymbolicSystem(Layout layout, Equations equations, SystemHooks h
   expect_size("f", eq_.f.size(), nz());
   expect_size("r", eq_.r.size(), nz());
   expect_size("g", eq_.g.size(), ng());
+  expect_size("w", eq_.w.size(), nw());
   set_structure(find_structure());
 }
 
@@ -104,7 +108,7 @@ Structure SymbolicSystem::find_structure() const {
   s.is_dae = kind == SystemKind::dae;
   s.has_energy = eq_.energy != no_node;
   s.depends_on_time = any_of(eq_.residual, by_t) || any_of(eq_.v, by_t) || any_of(eq_.p, by_t) || any_of(eq_.f, by_t) ||
-                      any_of(eq_.r, by_t) || any_of(eq_.g, by_t);
+                      any_of(eq_.r, by_t) || any_of(eq_.g, by_t) || any_of(eq_.w, by_t);
   s.velocity_is_z = eq_.v == eq_.z;
   s.z_is_momentum = kind == SystemKind::hamiltonian;
   s.mass_is_constant = is_constant(Quantity::momentum_z);
@@ -124,6 +128,8 @@ Structure SymbolicSystem::find_structure() const {
     s.reaction_is_linear = s.reaction_is_affine &&
                            std::all_of(at_zero.begin(), at_zero.end(), [&](Node n) { return graph.is_constant(n, 0); });
   }
+  s.velocity_constraints = nw();
+  s.velocity_constraints_do_work = !rates_are_homogeneous(eq_);
   s.gaps = static_cast<int>(eq_.gaps.size());
   s.gaps_depend_on_time = false;
   for (const Equations::Gap& gap : eq_.gaps) {

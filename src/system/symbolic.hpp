@@ -25,10 +25,11 @@ struct Equations {
   Node t = no_node;
   std::vector<Node> y, z, psi;
   std::vector<Node> v, p, f, r, g;
+  std::vector<Node> w;                   // velocity constraints, functions of (t, y, z)
   std::vector<Node> acceleration_force;  // b with p_z z' = b + r, where it is known more simply than f - p_y v - p_t
   std::vector<Node> invariants;          // chosen for discrete derivatives
   Node energy = no_node;
-  bool ideal = false;          // r is -g_y^T psi
+  bool ideal = false;          // r is -g_y^T psi - w_z^T psi
   bool applied_force = false;  // f has parts that do not come from the energy
   // F(t, x, x') of a DAE, with x = y and x' = z, and what messages call each equation. Then v = z and f = 0.
   std::vector<Node> residual;
@@ -104,7 +105,7 @@ class SymbolicSystem final : public System {
   SystemHooks hooks_;
   mutable std::mutex mutex_;  // of all below
   mutable Graph derived_;     // the frozen graph, and after it what has been derived
-  mutable std::optional<std::pair<Graph, std::vector<Node>>> rate_;  // the frozen graph with g_t + g_y v
+  mutable std::optional<std::pair<Graph, std::vector<Node>>> rate_;  // the frozen graph with g_t + g_y v and w
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
 };
 
@@ -123,7 +124,7 @@ Node dot_product(Graph& graph, std::span<const Node> a, std::span<const Node> b)
 /// d/dt e(t, y) = e_t + e_y v, entry by entry.
 std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t, std::span<const Node> y,
                                   std::span<const Node> v);
-/// g_t + g_y v
+/// g_t + g_y v, then w
 std::vector<Node> constraint_rate(Graph& graph, const Equations& eq);
 /// b with p_z z' = b + r.
 std::vector<Node> acceleration_force(Graph& graph, const Equations& eq);

@@ -37,6 +37,10 @@ std::string name_in(const std::vector<Block>& blocks, int k) {
 
 std::string Layout::y_name(int k) const { return name_in(y, k); }
 std::string Layout::z_name(int k) const { return name_in(z, k); }
+std::string Layout::rate_name(int row) const {
+  return row < ng() ? "constraint " + constraints[static_cast<std::size_t>(row)]
+                    : "velocity constraint " + velocity_constraints[static_cast<std::size_t>(row - ng())];
+}
 
 System::System(Layout layout, Structure structure) : layout_(std::move(layout)), structure_(structure) {}
 
@@ -80,6 +84,8 @@ const Pattern& System::pattern(Quantity q) const {
 class FunctionEvaluation final : public Evaluation {
  public:
   FunctionEvaluation(const System& system, Quantities wanted) : system_(system) {
+    if (system.nw() > 0)
+      throw InputError("velocity constraints are given by expressions; a system made of functions has none");
     for (int k = 0; k < quantity_count; ++k) {
       const auto q = static_cast<Quantity>(k);
       if (!wanted.contains(q)) continue;

@@ -130,15 +130,6 @@ class ChartProblem final : public MechanicalProblem {
   }
 
  private:
-  static Pattern rows_of(const Pattern& p, int first, int count) {
-    Pattern part{count, p.columns, {0}, {}};
-    for (int i = first; i < first + count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      part.column.insert(part.column.end(), p.column.begin() + p.row_start[at], p.column.begin() + p.row_start[at + 1]);
-      part.row_start.push_back(static_cast<int>(part.column.size()));
-    }
-    return part;
-  }
   static void append(Pattern& p, const Pattern& more) {
     for (int i = 0; i < more.rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -152,14 +143,14 @@ class ChartProblem final : public MechanicalProblem {
   void rebuild() {
     const Pattern& inner = rows_->pattern();
     const int ny = system_->ny(), nz = system_->nz(), m = system_->ng();
-    y_product_ = SparseProduct(chart_->y_pattern(), rows_of(inner, 0, ny));
-    z_product_ = SparseProduct(chart_->z_pattern(), rows_of(inner, ny, nz));
+    y_product_ = SparseProduct(chart_->y_pattern(), row_range(inner, 0, ny));
+    z_product_ = SparseProduct(chart_->z_pattern(), row_range(inner, ny, nz));
     z_entries_ = inner.row_start[static_cast<std::size_t>(ny)];
     rest_entries_ = inner.row_start[static_cast<std::size_t>(ny + nz)];
     pattern_ = Pattern{0, inner.columns, {0}, {}};
     append(pattern_, y_product_.pattern());
     append(pattern_, z_product_.pattern());
-    append(pattern_, rows_of(inner, ny + nz, inner.rows - ny - nz));
+    append(pattern_, row_range(inner, ny + nz, inner.rows - ny - nz));
     row_scale_.assign(static_cast<std::size_t>(ny + nz - 2 * m), 1);
     row_scale_.insert(row_scale_.end(), static_cast<std::size_t>(nz + m), 1);
     row_scale_.insert(row_scale_.end(), static_cast<std::size_t>(2 * m), 0);
@@ -199,6 +190,11 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
                     formulation_name(options.formulation)));
   const bool by_chart =
       options.formulation == Formulation::coordinate_partitioning || options.formulation == Formulation::tangent_space;
+  if (by_chart && system->nw() > 0)
+    throw UnsuitableMethod(fmt::format(
+        "the formulation \"{}\" needs as many velocities as positions to be free, which velocity constraints deny; use "
+        "\"projected-invariants\", \"index-2\" or \"ggl\"",
+        formulation_name(options.formulation)));
   if (by_chart && system->ng() > 0) {
     return std::make_unique<ChartProblem>(system, mechanical_rows(system, options, correction),
                                           options.formulation == Formulation::tangent_space
@@ -210,8 +206,9 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
   if (chosen.formulation == Formulation::extended) require_regular_mass(*system);
   const bool projected =
       chosen.formulation == Formulation::automatic || chosen.formulation == Formulation::projected_invariants;
-  const ImplicitProblem::Shape shape =
-      projected ? ImplicitProblem::Shape{system->ny(), system->nz(), system->npsi()} : ImplicitProblem::Shape{};
+  const ImplicitProblem::Shape shape = projected && system->nw() == 0
+                                           ? ImplicitProblem::Shape{system->ny(), system->nz(), system->npsi()}
+                                           : ImplicitProblem::Shape{};
   return std::make_unique<MechanicalProblem>(system, mechanical_rows(system, chosen, correction),
                                              system->ny() + system->nz(), -1, shape);
 }

@@ -112,12 +112,18 @@ NumberForm::Values NumberForm::scaled(double factor, Values x) {
   return result;
 }
 
+NumberForm::Values NumberForm::with_zeros(Values x, std::size_t size) {
+  const std::span<double> result = fresh(size);
+  std::copy(x.begin(), x.end(), result.begin());
+  return result;
+}
+
 void NumberForm::finish() { evaluation_ = system_->evaluation(wanted_); }
 
 FunctionRows::FunctionRows(std::shared_ptr<const System> system, const FormulationOptions& options,
                            Correction correction)
     : options_(options), correction_(correction), form_(system) {
-  const auto most = static_cast<std::size_t>(system->ny() + 2 * system->nz() + system->npsi() + 2 * system->ng());
+  const auto most = static_cast<std::size_t>(system->ny() + 2 * system->nz() + system->npsi() + 2 * system->nrates());
   if (most > largest)
     throw UnsuitableMethod(
         fmt::format("this system is made of functions, and its formulation would be a dense matrix with up to {} rows; "

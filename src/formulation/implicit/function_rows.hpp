@@ -23,6 +23,7 @@ class NumberForm {
   std::vector<int> row_scale;
 
   std::size_t constraints() const { return static_cast<std::size_t>(system_->ng()); }
+  std::size_t velocity_constraints() const { return static_cast<std::size_t>(system_->nw()); }
   std::size_t velocities() const { return static_cast<std::size_t>(system_->nz()); }
   void y(ImplicitProblem::Unknown kind);
   void z(ImplicitProblem::Unknown kind);
@@ -38,6 +39,7 @@ class NumberForm {
   Values rate() { return value(Quantity::constraint_rate); }
   Values curvature() { return value(Quantity::constraint_curvature); }
   Values constraint() { return value(Quantity::constraint); }
+  Values velocity_constraint() { return value(Quantity::constraint_rate).subspan(constraints()); }
   Values mass_times(Values a) { return times(Quantity::momentum_z, a); }
   Values c_times(Values a) { return times(Quantity::constraint_rate_z, a); }
   Values reaction_psi_times(Values w) { return times(Quantity::reaction_psi, w); }
@@ -47,6 +49,7 @@ class NumberForm {
   Values sum(Values x, Values y);
   Values difference(Values x, Values y);
   Values scaled(double factor, Values x);
+  Values with_zeros(Values x, std::size_t size);
 
  private:
   std::span<double> fresh(std::size_t size);

@@ -29,6 +29,7 @@ class NodeForm {
   SymbolicRows rows;
 
   std::size_t constraints() const { return eq_.g.size(); }
+  std::size_t velocity_constraints() const { return eq_.w.size(); }
   std::size_t velocities() const { return eq_.z.size(); }
   void y(ImplicitProblem::Unknown kind) { rows.add_unknowns(eq_.y, dy_, kind); }
   void z(ImplicitProblem::Unknown kind) { rows.add_unknowns(eq_.z, dz_, kind); }
@@ -48,6 +49,7 @@ class NodeForm {
   const Values& rate() const { return rate_; }
   const Values& curvature() const { return curvature_; }
   const Values& constraint() const { return eq_.g; }
+  const Values& velocity_constraint() const { return eq_.w; }
   Values mass_times(const Values& a) { return times(p_z_, a); }
   Values c_times(const Values& a) { return times(c_, a); }
   Values reaction_psi_times(const Values& w) { return times(jacobian(graph_, eq_.r, eq_.psi), w); }
@@ -59,6 +61,10 @@ class NodeForm {
   Values difference(const Values& x, const Values& y) { return each(x, y, Op::subtract); }
   Values scaled(double factor, const Values& x) {
     return each(Values(x.size(), graph_.constant(factor)), x, Op::multiply);
+  }
+  Values with_zeros(Values x, std::size_t size) {
+    x.resize(size, graph_.constant(0));
+    return x;
   }
 
  private:

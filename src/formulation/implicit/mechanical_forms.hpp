@@ -2,8 +2,9 @@
 //
 //   (P) y' - v = 0                      (D) p_z z' - b - r = 0
 //   (A) C z' + c = 0,  C = G v_z        (V) g_t + G v = 0        (C) g = 0
+//   velocity constraints w(t, y, z) = 0 are more rows of (V), w_z of C and w_t + w_y v of c; they have no (C), no mu
 //
-//   index-3   P, D, C                   index-2   P, D, V                 index-1   P, D, A
+//   index-3   P, D, C and w = 0                   index-2   P, D, V                 index-1   P, D, A
 //   baumgarte P, D, (A) + 2 alpha (V) + beta^2 (C)
 //   ggl       y' - v + G^T mu = 0, D, V, C
 //   extended  y' - v + G^T mu + L^T tau = 0, p_z z' - b - r - r_psi tau = 0, C a + c = 0 with p_z a = b + r, V, C;
@@ -32,6 +33,7 @@ void write_form(Algebra& p, const FormulationOptions& options, Correction correc
   using Values = typename Algebra::Values;
   using Kind = ImplicitProblem::Unknown;
   const bool constrained = p.constraints() > 0;
+  const std::size_t rates = p.constraints() + p.velocity_constraints();
   constexpr Kind differential{1, true, 0}, multiplier{1, false, 1}, vanishing{2, false, 1, true};
   const auto position = [&] { return p.difference(p.y_rate(), p.velocity()); };  // (P)
   const auto motion = [&](const Values& a) {                                     // (D) with z' = a
@@ -43,10 +45,11 @@ void write_form(Algebra& p, const FormulationOptions& options, Correction correc
     case Formulation::index_3:
       p.y(differential);
       p.z(constrained ? Kind{2, false, 1} : differential);
-      p.psi({3, false, 2});
+      p.psi(constrained ? Kind{3, false, 2} : Kind{2, false, 1});
       p.row(position(), 1);
       p.row(motion(p.z_rate()), constrained ? 2 : 1);
       p.row(p.constraint(), 0);
+      p.row(p.velocity_constraint(), 0);
       return;
     case Formulation::index_2:
     case Formulation::index_1:
@@ -59,8 +62,8 @@ void write_form(Algebra& p, const FormulationOptions& options, Correction correc
       p.row(motion(p.z_rate()), 1);
       Values last = two ? p.rate() : acceleration(p.z_rate());
       if (options.formulation == Formulation::baumgarte)
-        last = p.sum(
-            last, p.sum(p.scaled(2 * options.alpha, p.rate()), p.scaled(options.beta * options.beta, p.constraint())));
+        last = p.sum(last, p.sum(p.scaled(2 * options.alpha, p.rate()),
+                                 p.with_zeros(p.scaled(options.beta * options.beta, p.constraint()), rates)));
       p.row(last, two ? 0 : 1);
       return;
     }
@@ -81,7 +84,7 @@ void write_form(Algebra& p, const FormulationOptions& options, Correction correc
       p.psi(multiplier);
       const Values a = p.further("a", p.velocities(), multiplier);
       const Values mu = p.further("mu", p.constraints(), vanishing);
-      const Values tau = p.further("tau", p.constraints(), vanishing);
+      const Values tau = p.further("tau", rates, vanishing);
       p.row(p.sum(stabilised(mu), p.l_transposed_times(tau)), 1);
       p.row(correction == Correction::as_published ? p.difference(motion(p.z_rate()), p.reaction_psi_times(tau))
                                                    : motion(p.sum(p.z_rate(), p.c_transposed_times(tau))),
@@ -98,7 +101,7 @@ void write_form(Algebra& p, const FormulationOptions& options, Correction correc
       p.z(differential);
       p.psi(multiplier);
       const Values mu = p.further("mu", p.constraints(), vanishing);
-      const Values tau = p.further("tau", p.constraints(), vanishing);
+      const Values tau = p.further("tau", rates, vanishing);
       const Values a = p.sum(p.z_rate(), p.c_transposed_times(tau));
       p.row(stabilised(mu), 1);
       p.row(motion(a), 1);

@@ -33,8 +33,10 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
       ideal_(system_->structure().reaction_is_ideal),
       ny_(system_->ny()),
       nz_(system_->nz()),
-      m_(system_->ng()) {
-  if (m_ == 0) position_ = velocity_ = false;
+      ng_(system_->ng()),
+      m_(system_->nrates()) {
+  if (ng_ == 0) position_ = false;
+  if (m_ == 0) velocity_ = false;
   if (!active()) return;
   const auto n = static_cast<std::size_t>(std::max(ny_, nz_));
   g_ = system_->evaluation({Q::constraint});
@@ -50,11 +52,15 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
     if (!velocity_is_z_) wanted.insert(Q::velocity_z);
     if (!ideal_) wanted.insert(Q::reaction_psi);
     all_ = system_->evaluation(wanted);
-    position_matrix_ = std::make_unique<SaddleKernel>(acceleration_kernel(*system_, choice));
+    position_matrix_ = std::make_unique<SaddleKernel>(
+        ng_ == m_
+            ? acceleration_kernel(*system_, choice)
+            : SaddleKernel(system_->pattern(Q::momentum_z), row_range(system_->pattern(Q::constraint_rate_z), 0, ng_),
+                           system_->is_constant(Q::momentum_z), choice));
     velocity_matrix_ = std::make_unique<SaddleKernel>(acceleration_kernel(*system_, choice));
   }
   for (auto* v : {&y0_, &w_}) v->resize(n);
-  mu_.resize(static_cast<std::size_t>(m_));
+  mu_.resize(static_cast<std::size_t>(ng_));
   right_.resize(n + static_cast<std::size_t>(m_));
 }
 
@@ -62,8 +68,9 @@ bool ConstraintProjection::project(double t, double* y, double* z, const double*
   if (nearby && (euclidean_ || !nearby->factored())) nearby = nullptr;
   if (position_) {
     position_matrix_->forget();
-    if (!project_position(t, y, z, psi, velocity_is_z_ ? nearby : nullptr)) return false;
-    if (position_matrix_->factored() && !euclidean_) nearby = position_matrix_.get();  // that of the result
+    const bool all_rows = ng_ == m_;  // else the matrix of the one level is not that of the other
+    if (!project_position(t, y, z, psi, velocity_is_z_ && all_rows ? nearby : nullptr)) return false;
+    if (position_matrix_->factored() && !euclidean_ && all_rows) nearby = position_matrix_.get();  // that of the result
   }
   return !velocity_ || project_velocity(t, y, z, psi, nearby);
 }
@@ -81,10 +88,10 @@ bool ConstraintProjection::factor(SaddleKernel& matrix, bool euclidean_position)
 }
 
 // right_ = the least change with C right_ = -residual; its size
-double ConstraintProjection::solve_for(SaddleKernel& matrix, const double* residual) {
+double ConstraintProjection::solve_for(SaddleKernel& matrix, const double* residual, int rows) {
   const int n = &matrix == position_matrix_.get() && euclidean_ ? ny_ : nz_;
   std::fill_n(right_.data(), n, 0.0);
-  for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(n + i)] = -residual[i];
+  for (int i = 0; i < rows; ++i) right_[static_cast<std::size_t>(n + i)] = -residual[i];
   matrix.solve(right_.data());
   return biggest(right_.data(), n);
 }
@@ -98,7 +105,7 @@ bool ConstraintProjection::descend(double t, double* y, const double* z, const d
       if (rule.slower_than(slow) && change > small_correction * biggest(y, ny_)) return no_increment;
       ++evaluations_;
       g_->at(t, y, z, psi);
-      change = solve_for(matrix, (*g_)[Q::constraint]);
+      change = solve_for(matrix, (*g_)[Q::constraint], ng_);
     }
     for (int i = 0; i < ny_; ++i) y[i] += right_[static_cast<std::size_t>(i)];
     return {change, biggest(y, ny_)};
@@ -112,7 +119,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
   if (nearby) {
     ++evaluations_;
     g_->at(t, y, z, psi);
-    const double change = solve_for(*nearby, (*g_)[Q::constraint]);
+    const double change = solve_for(*nearby, (*g_)[Q::constraint], ng_);
     if (change <= nearby_correction * biggest(y, ny_)) {
       if (descend(t, y, z, psi, *nearby, change)) return true;
       std::copy_n(y0_.data(), n, y);
@@ -135,16 +142,16 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       multiply_add(system_->pattern(Q::momentum_z), e[Q::momentum_z], w_.data(), -1.0, right_.data());
     if (euclidean_ || ideal_) {
       const double* value = e[euclidean_ ? Q::constraint_y : Q::constraint_rate_z];
-      for (std::size_t i = 0; i < static_cast<std::size_t>(m_); ++i)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(ng_); ++i)
         for (auto k = static_cast<std::size_t>(c.row_start[i]); k < static_cast<std::size_t>(c.row_start[i + 1]); ++k)
           right_[static_cast<std::size_t>(c.column[k])] -= value[k] * mu_[i];
     } else {
       multiply_add(system_->pattern(Q::reaction_psi), e[Q::reaction_psi], mu_.data(), 1.0, right_.data());
     }
-    for (int i = 0; i < m_; ++i) right_[static_cast<std::size_t>(size + i)] = -e[Q::constraint][i];
+    for (int i = 0; i < ng_; ++i) right_[static_cast<std::size_t>(size + i)] = -e[Q::constraint][i];
     position_matrix_->solve(right_.data());
     for (int i = 0; i < size; ++i) w_[static_cast<std::size_t>(i)] += right_[static_cast<std::size_t>(i)];
-    for (int i = 0; i < m_; ++i) mu_[static_cast<std::size_t>(i)] += right_[static_cast<std::size_t>(size + i)];
+    for (int i = 0; i < ng_; ++i) mu_[static_cast<std::size_t>(i)] += right_[static_cast<std::size_t>(size + i)];
     double change = 0;
     // y = y0 + v_z w
     std::copy(y, y + ny_, right_.data());
@@ -170,7 +177,7 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
   double change = 0;
   SaddleKernel* matrix = nearby;
   if (nearby) {
-    change = solve_for(*nearby, (*rate_)[Q::constraint_rate]);
+    change = solve_for(*nearby, (*rate_)[Q::constraint_rate], m_);
     if (!(change <= nearby_correction * biggest(z, nz_))) matrix = nullptr;
   }
   Settling rule(newton_policy::projection);
@@ -182,11 +189,11 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
       evaluate(t, y, z, psi);
       matrix = velocity_matrix_.get();
       if (!factor(*matrix, false)) return no_increment;
-      change = solve_for(*matrix, (*all_)[Q::constraint_rate]);
+      change = solve_for(*matrix, (*all_)[Q::constraint_rate], m_);
     } else if (!first) {
       ++evaluations_;
       rate_->at(t, y, z, psi);
-      change = solve_for(*matrix, (*rate_)[Q::constraint_rate]);
+      change = solve_for(*matrix, (*rate_)[Q::constraint_rate], m_);
     }
     for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
     scale = std::max(scale, biggest(z, nz_));

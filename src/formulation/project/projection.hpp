@@ -8,6 +8,8 @@
 // correction that is small already, as after a step of an accurate method, takes the matrix of a point nearby: then
 // the direction is off by the square of a small number, and only g is evaluated.
 //
+// Velocity constraints w(t, y, z) = 0 are rows of (28b) alone; positions are put back without them.
+//
 // Orders are kept, since corrections are of the size of the local error. Not kept: symmetry, symplecticity, the energy.
 #pragma once
 
@@ -38,12 +40,12 @@ class ConstraintProjection {
   bool descend(double t, double* y, const double* z, const double* psi, SaddleKernel& matrix, double change);
   bool project_velocity(double t, const double* y, double* z, const double* psi, SaddleKernel* nearby);
   bool factor(SaddleKernel& matrix, bool euclidean_position);
-  double solve_for(SaddleKernel& matrix, const double* residual);
+  double solve_for(SaddleKernel& matrix, const double* residual, int rows);
   void evaluate(double t, const double* y, const double* z, const double* psi);
 
   std::shared_ptr<const System> system_;
   bool position_, velocity_, euclidean_, velocity_is_z_, ideal_;
-  int ny_, nz_, m_;
+  int ny_, nz_, ng_, m_;  // m: rows of the velocity level
   std::unique_ptr<Evaluation> g_, rate_, all_;
   std::unique_ptr<SaddleKernel> position_matrix_, velocity_matrix_;
   std::vector<double> y0_, w_, mu_, right_, ones_;

@@ -187,7 +187,7 @@ Closing assemble(const System& system, double t, const Values& y, const Values& 
 }
 
 bool close_velocities(const System& system, double t, const Values& y, Values& z, const std::vector<char>& fixed) {
-  ScaledRows rows(system);
+  ScaledRows rows(system, system.nw() > 0 ? ConstraintLevel::velocity : ConstraintLevel::position);
   if (!rows.at(t, y.data(), z.data()) || rows.columns() != system.nz()) return false;
   std::vector<int> all(at(rows.rows()));
   std::iota(all.begin(), all.end(), 0);

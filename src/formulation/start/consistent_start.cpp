@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "formulation/integrability.hpp"
 #include "formulation/start/closing.hpp"
 #include "formulation/start/contact_start.hpp"
 #include "formulation/start/dae_start.hpp"
@@ -107,9 +108,9 @@ StartCheck check_independent(const System& system, double t, const Values& y, co
   State& s = check.nearest;
   if (s.psi.empty()) s.psi.assign(at(system.npsi()), 1.0);
   refuse_singular_mass(system, t, closed.empty() ? y : closed, z, s.psi);
-  if (system.ng() > 0) {
+  if (system.nrates() > 0) {
     check.violations = violations(system, t, y, z);
-    check.position_found = find_position(system, t, z, s.psi, closed, s.y);
+    check.position_found = system.ng() == 0 || find_position(system, t, z, s.psi, closed, s.y);
     check.velocity_found = check.position_found && project_velocity(system, t, s.y, s.z, s.psi);
   }
   if (!check.position_found || !check.velocity_found) return check;
@@ -199,11 +200,13 @@ State consistent_start(const System& system, double t, const Start& start, std::
   const Values given_z = z;
   const bool some_fixed = std::find(start.fixed.begin(), start.fixed.end(), 1) != start.fixed.end();
   const bool some_open = std::find(start.given.begin(), start.given.end(), 0) != start.given.end();
-  if (system.ng() > 0 && start.consistent == Consistency::project && (some_fixed || some_open)) {
+  if (system.nrates() > 0 && start.consistent == Consistency::project && (some_fixed || some_open)) {
     const std::vector<char> fixed = some_fixed ? columns_of(system, start.fixed) : std::vector<char>{};
-    Closing closing = assemble(system, t, y, z, start.given, fixed);
-    if (!closing.closed) refuse_assembly(system, closing, some_fixed);
-    y = std::move(closing.y);
+    if (system.ng() > 0) {
+      Closing closing = assemble(system, t, y, z, start.given, fixed);
+      if (!closing.closed) refuse_assembly(system, closing, some_fixed);
+      y = std::move(closing.y);
+    }
     if (some_fixed && !close_velocities(system, t, y, z, fixed))
       throw InconsistentStart(
           "no velocities were found that all constraints allow, with those of the fixed coordinates as given; give "
@@ -228,6 +231,9 @@ State consistent_start(const System& system, double t, const Start& start, std::
     if (const std::string moved = moved_values(system.layout(), {t, start.position, given_z, {}}, state);
         remarks && !moved.empty())
       remarks->push_back("initial values changed: " + moved);
+    if (remarks && system.nw() > 0)
+      if (std::string said = integrable_rates(system, t, state.y).text(system.layout()); !said.empty())
+        remarks->push_back("velocity constraints are " + said);
     return state;
   }
 

@@ -3,6 +3,7 @@
 // Position: the nearest point of {g = 0} in the mass metric,  min (y - y0)^T M (y - y0) / 2,  where
 //   y - y0 = v_z p_z^-1 r_psi lambda  and  g(y) = 0   (r_psi = -G^T for ideal constraints).
 // Velocity: z <- z + p_z^-1 r_psi mu  with  g_t + G v(z) = 0: the impulse that the constraints themselves can give.
+// Velocity constraints w(t, y, z) = 0 stand below g_t + G v in all that follows.
 // Multipliers: from the acceleration level,
 //   0 = d/dt (g_t + G v) = rate_t + rate_y v + rate_z z',   p_z z' = f + r(psi) - p_y v - p_t.
 // In an ODAE there is no mass metric; there positions and velocities are projected in the Euclidean one.
@@ -19,7 +20,7 @@ namespace hinge {
 /// What is wrong with given values, and the nearest right ones.
 struct StartCheck {
   struct Violation {
-    int constraint;
+    int constraint;  ///< row of the level
     bool velocity_level;
     double amount;
   };

@@ -22,11 +22,11 @@ constexpr double pivot_tolerance = 1e-11;
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-Sparse scaled_transpose(const System& system, double t, const double* y) {
-  ScaledRows rows(system);
-  const std::vector<double> z(static_cast<std::size_t>(std::max(system.nz(), 1)), 0.0);
+Sparse scaled_transpose(const System& system, double t, const double* y, const double* z) {
+  ScaledRows rows(system, system.nw() > 0 ? ConstraintLevel::velocity : ConstraintLevel::position);
+  const std::vector<double> rest(static_cast<std::size_t>(std::max(system.nz(), 1)), 0.0);
   Sparse transpose(rows.columns(), rows.rows());
-  if (!rows.at(t, y, z.data())) return transpose;
+  if (!rows.at(t, y, z ? z : rest.data())) return transpose;
   const Pattern& p = rows.pattern();
   std::vector<Eigen::Triplet<double>> entries;
   for (int i = 0; i < p.rows; ++i)
@@ -99,12 +99,12 @@ void sparse_rank(const Sparse& transpose, ConstraintRank& result) {
 
 }  // namespace
 
-ConstraintRank constraint_rank(const System& system, double t, const double* y) {
+ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z) {
   ConstraintRank result;
-  result.constraints = result.rank = system.ng();
-  if (system.ng() == 0) return result;
-  const Sparse transpose = scaled_transpose(system, t, y);
-  if (system.ng() <= dense_limit) {
+  result.constraints = result.rank = system.nrates();
+  if (result.constraints == 0) return result;
+  const Sparse transpose = scaled_transpose(system, t, y, z);
+  if (result.constraints <= dense_limit) {
     const PivotedQr qr{Eigen::MatrixXd(transpose)};
     const Eigen::VectorXd pivots = qr.pivots();
     result.rank = static_cast<int>(count_pivots(pivots));
@@ -123,14 +123,14 @@ std::string ConstraintRank::describe(const Layout& layout) const {
   const std::size_t shown = std::min<std::size_t>(dependent.size(), 4);
   for (std::size_t k = 0; k < shown; ++k) {
     const Dependence& d = dependent[k];
-    text += fmt::format("{}constraint {}", k ? "; " : "", layout.constraints[static_cast<std::size_t>(d.constraint)]);
+    text += (k ? "; " : "") + layout.rate_name(d.constraint);
     if (d.on.empty()) {
       text += " has no direction of its own here";
       continue;
     }
     text += " is a combination of ";
     for (std::size_t j = 0; j < std::min<std::size_t>(d.on.size(), 4); ++j)
-      text += fmt::format("{}constraint {}", j ? " and " : "", layout.constraints[static_cast<std::size_t>(d.on[j])]);
+      text += (j ? " and " : "") + layout.rate_name(d.on[j]);
     if (d.on.size() > 4) text += fmt::format(" and {} more", d.on.size() - 4);
   }
   if (dependent.size() > shown) text += fmt::format("; and {} more", dependent.size() - shown);

@@ -1,4 +1,5 @@
-// Are the constraints independent here? Rank of G by QR with column pivoting, and the names of those that are not.
+// Are the constraints independent here? Rank of G, and with velocity constraints of all rows of the velocity level, C,
+// by QR with column pivoting, and the names of those that are not.
 //
 // Rows are compared in scaled units (scaled_rows.hpp). Pivots are at most 1; what counts as zero is decided by the gap
 // between them: below 1e-10 always, below 1e-7 where the largest gap among these is a factor of 1000 or more.
@@ -28,6 +29,7 @@ struct ConstraintRank {
   std::string describe(const Layout& layout) const;
 };
 
-ConstraintRank constraint_rank(const System& system, double t, const double* y);
+/// z matters for velocity constraints alone; none: at rest.
+ConstraintRank constraint_rank(const System& system, double t, const double* y, const double* z = nullptr);
 
 }  // namespace hinge

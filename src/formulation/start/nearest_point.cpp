@@ -31,7 +31,9 @@ class Projector {
         n_(at(c.columns)),
         ones_(euclidean ? n_ : 0, 1.0),
         kernel_(euclidean ? SaddleKernel(identity_pattern(c.columns), c, true, LinearAlgebra::automatic)
-                          : acceleration_kernel(system, LinearAlgebra::automatic)) {}
+                : c.rows < system.nrates()  // without velocity constraints, whose reactions are ideal
+                    ? SaddleKernel(system.pattern(Q::momentum_z), c, false, LinearAlgebra::automatic)
+                    : acceleration_kernel(system, LinearAlgebra::automatic)) {}
 
   bool factor(const double* a, const double* b, const double* c) {
     return kernel_.factor(ones_.empty() ? a : ones_.data(), ideal_ ? nullptr : b, c);
@@ -64,7 +66,10 @@ class NearestPoint {
         e_(system.evaluation(
             {Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z})),
         residual_(system.evaluation({Q::constraint})),
-        projector_(system, system.pattern(euclidean_ ? Q::constraint_y : Q::constraint_rate_z), euclidean_),
+        projector_(system,
+                   euclidean_ ? system.pattern(Q::constraint_y)
+                              : row_range(system.pattern(Q::constraint_rate_z), 0, system.ng()),
+                   euclidean_),
         b_(at(system.ng())) {}
 
   // from y
@@ -175,7 +180,7 @@ bool project_velocity(const System& system, double t, const Values& y, Values& z
   const bool euclidean = !system.structure().has_mass_metric;
   const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   Projector projector(system, system.pattern(Q::constraint_rate_z), euclidean);
-  Values b(at(system.ng())), dz(z.size(), 0.0);
+  Values b(at(system.nrates())), dz(z.size(), 0.0);
   const double given = biggest(z);
   double least = INFINITY, length = 1;
   Settling rule(newton_policy::start_velocity);

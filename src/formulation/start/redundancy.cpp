@@ -178,6 +178,10 @@ RowChoice independent_rows(const System& system, double t, const Values& y, cons
   for (int i = 0; i < system.ng(); ++i) all.rows.push_back(i);
   for (int i = 0; i < system.npsi(); ++i) all.multipliers.push_back(i);
   if (closed) closed->clear();
+  if (system.nw() > 0) {  // dependent ones are refused
+    refuse_redundant(system, t, y, z);
+    return all;
+  }
   if (system.ng() == 0 || system.structure().is_dae) return all;
   const ConstraintRank here = constraint_rank(system, t, y.data());
   const bool holds = position_holds(system, t, y);
@@ -185,7 +189,7 @@ RowChoice independent_rows(const System& system, double t, const Values& y, cons
   const Closing closing = close_constraints(system, t, y, z);
   const ConstraintRank rank = constraint_rank(system, t, closing.y.data());
   if (rank.full()) {
-    if (!here.full() && holds) refuse_redundant(system, t, y);
+    if (!here.full() && holds) refuse_redundant(system, t, y, z);
     if (closed && closing.closed) *closed = closing.y;
     return all;
   }
@@ -195,11 +199,11 @@ RowChoice independent_rows(const System& system, double t, const Values& y, cons
   }
   RowChoice choice = choice_of(rank.kept, system.ng());
   MultiplierSpread spread(system, choice);
-  if (!spread.at(t, closing.y.data(), z.data())) refuse_redundant(system, t, closing.y);
+  if (!spread.at(t, closing.y.data(), z.data())) refuse_redundant(system, t, closing.y, z);
   refuse_rates(system, t, closing.y, z, choice, spread);
-  if (!persists(system, t, closing.y, z, rank)) refuse_redundant(system, t, closing.y);
+  if (!persists(system, t, closing.y, z, rank)) refuse_redundant(system, t, closing.y, z);
   choice = with_multipliers(system, t, closing.y, z, std::move(choice));
-  if (choice.rows.empty()) refuse_redundant(system, t, closing.y);
+  if (choice.rows.empty()) refuse_redundant(system, t, closing.y, z);
   if (closed) *closed = closing.y;
   return choice;
 }

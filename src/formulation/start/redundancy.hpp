@@ -14,7 +14,8 @@ namespace hinge {
 
 /// The constraints that a motion from y is to be computed with; all where they are independent. `closed` is set to a
 /// position where all of them hold, from which the others follow from those kept; empty where nothing is left out.
-/// Throws RedundantConstraints where they are dependent at this position only, or contradict each other.
+/// Throws RedundantConstraints where they are dependent at this position only, or contradict each other, and where
+/// dependent ones stand beside velocity constraints or are such.
 RowChoice independent_rows(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
                            std::vector<double>* closed = nullptr);
 

@@ -36,21 +36,23 @@ Pattern some_rows(const Pattern& p, const std::vector<int>& rows, std::vector<in
 
 }  // namespace
 
-ScaledRows::ScaledRows(const System& system)
+ScaledRows::ScaledRows(const System& system, ConstraintLevel level)
     : system_(system),
-      matrix_(system.structure().has_bodies ? Q::constraint_rate_z : Q::constraint_y),
-      pattern_(&system.pattern(matrix_)),
+      matrix_(system.structure().has_bodies || level == ConstraintLevel::velocity ? Q::constraint_rate_z
+                                                                                  : Q::constraint_y),
+      pattern_(
+          row_range(system.pattern(matrix_), 0, level == ConstraintLevel::velocity ? system.nrates() : system.ng())),
       e_(system.evaluation({Q::constraint, matrix_, Q::velocity_z, Q::momentum_z})),
-      values_(pattern_->entries()),
-      length_(hinge::at(pattern_->rows)),
-      scale_(hinge::at(pattern_->columns)),
+      values_(pattern_.entries()),
+      length_(hinge::at(pattern_.rows)),
+      scale_(hinge::at(pattern_.columns)),
       psi_(hinge::at(std::max(system.npsi(), 1)), 0.0) {}
 
 bool ScaledRows::at(double t, const double* y, const double* z) {
   using hinge::at;
   e_->at(t, y, z, psi_.data());
   const double* g = (*e_)[matrix_];
-  if (!all_finite(g, static_cast<int>(pattern_->entries())) || !all_finite(this->g(), rows())) return false;
+  if (!all_finite(g, static_cast<int>(pattern_.entries())) || !all_finite(this->g(), system_.ng())) return false;
   // inertias; what has none counts as the heaviest, which is moved least
   std::vector<double>& mass = scale_;
   std::fill(mass.begin(), mass.end(), 0.0);
@@ -65,12 +67,12 @@ bool ScaledRows::at(double t, const double* y, const double* z) {
     if (std::isfinite(m)) heaviest = std::max(heaviest, m);
   for (double& m : mass) m = heaviest > 0 ? 1 / std::sqrt(m > 0 && std::isfinite(m) ? m : heaviest) : 1.0;
   for (int i = 0; i < rows(); ++i) {
-    const int first = pattern_->row_start[at(i)], last = pattern_->row_start[at(i) + 1];
+    const int first = pattern_.row_start[at(i)], last = pattern_.row_start[at(i) + 1];
     double length = 0;
-    for (int k = first; k < last; ++k) length = std::hypot(length, g[k] * scale_[at(pattern_->column[at(k)])]);
+    for (int k = first; k < last; ++k) length = std::hypot(length, g[k] * scale_[at(pattern_.column[at(k)])]);
     length_[at(i)] = length;
     for (int k = first; k < last; ++k)
-      values_[at(k)] = length > 0 ? g[k] * scale_[at(pattern_->column[at(k)])] / length : 0.0;
+      values_[at(k)] = length > 0 ? g[k] * scale_[at(pattern_.column[at(k)])] / length : 0.0;
   }
   return true;
 }

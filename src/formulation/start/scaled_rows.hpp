@@ -4,7 +4,7 @@
 //   A_ij = G_ij c_j / |G_i c|,   c_j = (v_z / p_z)_jj^(1/2)
 //
 // Neither a factor in front of a constraint nor the units of a coordinate change A. For bodies in space G v_z stands in
-// the place of G, so that columns are twists.
+// the place of G, so that columns are twists. On the velocity level, the rows of velocity constraints stand below.
 #pragma once
 
 #include <memory>
@@ -17,27 +17,29 @@
 
 namespace hinge {
 
+enum class ConstraintLevel { position, velocity };
+
 class ScaledRows {
  public:
-  explicit ScaledRows(const System& system);
+  explicit ScaledRows(const System& system, ConstraintLevel level = ConstraintLevel::position);
   /// False where something is no number.
   bool at(double t, const double* y, const double* z);
-  const Pattern& pattern() const { return *pattern_; }
+  const Pattern& pattern() const { return pattern_; }
   const std::vector<double>& values() const { return values_; }
   /// |G_i c|; zero where the row is.
   const std::vector<double>& length() const { return length_; }
   const std::vector<double>& column_scale() const { return scale_; }
   /// g, as it is.
   const double* g() const { return (*e_)[Quantity::constraint]; }
-  int rows() const { return pattern_->rows; }
-  int columns() const { return pattern_->columns; }
+  int rows() const { return pattern_.rows; }
+  int columns() const { return pattern_.columns; }
   /// y moved by  c_j u_j  along the columns.
   void move(const double* y, const std::vector<double>& u, std::vector<double>& out) const;
 
  private:
   const System& system_;
   Quantity matrix_;
-  const Pattern* pattern_;
+  Pattern pattern_;
   std::unique_ptr<Evaluation> e_;
   std::vector<double> values_, length_, scale_, psi_;
   mutable std::vector<double> step_;

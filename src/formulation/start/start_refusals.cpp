@@ -120,7 +120,7 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
     const double g = std::abs((*e)[Q::constraint][i]);
     if (!(g <= row_size(Q::constraint_y, i, typed_precision * y_size + rounding))) found.push_back({i, false, g});
   }
-  for (int i = 0; i < system.ng(); ++i) {
+  for (int i = 0; i < system.nrates(); ++i) {
     const double g = std::abs((*e)[Q::constraint_rate][i]);
     const double tolerated = row_size(Q::constraint_rate_z, i, typed_precision * z_size + rounding) +
                              row_size(Q::constraint_rate_y, i, typed_precision * y_size);
@@ -149,10 +149,10 @@ void refuse_assembly(const System& system, const Closing& closing, bool fixed) {
 // Equations that are no numbers at the start: a root of a negative number, a division by zero.
 void refuse_undefined(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
   const bool energy = system.structure().has_energy;
-  const auto e =
-      energy ? system.evaluation(
-                   {Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force, Q::energy})
-             : system.evaluation({Q::constraint, Q::constraint_y, Q::velocity, Q::momentum, Q::momentum_z, Q::force});
+  const auto e = energy ? system.evaluation({Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z,
+                                             Q::velocity, Q::momentum, Q::momentum_z, Q::force, Q::energy})
+                        : system.evaluation({Q::constraint, Q::constraint_y, Q::constraint_rate, Q::constraint_rate_z,
+                                             Q::velocity, Q::momentum, Q::momentum_z, Q::force});
   e->at(t, y.data(), z.data(), psi.data());
   const Layout& layout = system.layout();
   const auto fail = [](const std::string& what, double x) {
@@ -171,6 +171,9 @@ void refuse_undefined(const System& system, double t, const Values& y, const Val
   for (int i = 0; i < system.ng(); ++i)
     if (const double g = (*e)[Q::constraint][i]; !std::isfinite(g)) fail(constraint(i), g);
   look(Q::constraint_y, [&](int i) { return "the gradient of " + constraint(i); });
+  for (int i = system.ng(); i < system.nrates(); ++i)
+    if (const double w = (*e)[Q::constraint_rate][i]; !std::isfinite(w)) fail(layout.rate_name(i), w);
+  look(Q::constraint_rate_z, [&](int i) { return "the gradient of " + layout.rate_name(i); });
   look(Q::velocity, [&](int i) { return "the velocity of " + layout.y_name(i); });
   look(Q::momentum, [&](int i) { return "the momentum that belongs to " + layout.z_name(i); });
   look(Q::momentum_z, [&](int i) { return "the mass that belongs to " + layout.z_name(i); });
@@ -213,15 +216,15 @@ void refuse_singular_mass(const System& system, double t, const Values& y, const
       culprit.empty() ? "" : fmt::format(": nothing resists a change of {}", culprit)));
 }
 
-void refuse_redundant(const System& system, double t, const Values& y) {
-  const ConstraintRank rank = constraint_rank(system, t, y.data());
+void refuse_redundant(const System& system, double t, const Values& y, const Values& z) {
+  const ConstraintRank rank = constraint_rank(system, t, y.data(), z.data());
   if (rank.full()) return;
   const auto e = system.evaluation({Q::constraint});
   const Values zero(at(std::max({system.nz(), system.npsi(), 1})), 0.0);
   e->at(t, y.data(), zero.data(), zero.data());
   bool contradiction = false;
   for (const auto& d : rank.dependent)
-    contradiction = contradiction || std::abs((*e)[Q::constraint][d.constraint]) > 1e-8;
+    contradiction = contradiction || (d.constraint < system.ng() && std::abs((*e)[Q::constraint][d.constraint]) > 1e-8);
   throw RedundantConstraints(fmt::format(
       "the constraints are dependent at the initial position (rank {} of {}): {}. {}", rank.rank, rank.constraints,
       rank.describe(system.layout()),
@@ -242,8 +245,10 @@ void refuse_inconsistent(const System& system, const Start& start, const StartCh
   std::string text = "the initial values are inconsistent:";
   for (std::size_t k = 0; k < std::min<std::size_t>(check.violations.size(), 6); ++k) {
     const auto& v = check.violations[k];
-    text += fmt::format("\n  constraint {} is violated on the {} level by {:.6g}", layout.constraints[at(v.constraint)],
-                        v.velocity_level ? "velocity" : "position", v.amount);
+    text += v.constraint < system.ng()
+                ? fmt::format("\n  {} is violated on the {} level by {:.6g}", layout.rate_name(v.constraint),
+                              v.velocity_level ? "velocity" : "position", v.amount)
+                : fmt::format("\n  {} is violated by {:.6g}", layout.rate_name(v.constraint), v.amount);
   }
   if (check.violations.size() > 6) text += fmt::format("\n  and {} more", check.violations.size() - 6);
   if (!found) {

@@ -23,7 +23,7 @@ bool velocity_holds(const System& system, double t, const std::vector<double>& y
 void refuse_undefined(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
                       const std::vector<double>& psi);
 /// Throws RedundantConstraints when the constraints are dependent (or contradictory) at y.
-void refuse_redundant(const System& system, double t, const std::vector<double>& y);
+void refuse_redundant(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z);
 /// Throws SingularMass where nothing resists a motion that the constraints leave free.
 void refuse_singular_mass(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z,
                           const std::vector<double>& psi);

@@ -120,7 +120,7 @@ MethodInfo explicit_info() {
       .preserves = {.position_level = true, .velocity_level = true},
       .options = formulation_options("index-1", {"index-1", "baumgarte"}),
       .reference = "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, Springer 1993",
-      .can = {.chosen_steps = true}};
+      .can = {.chosen_steps = true, .velocity_constraints = true}};
   info.options.push_back(projection_option("", "\"both\", with baumgarte \"none\""));
   info.options.insert(info.options.begin(), {.name = "order",
                                              .meaning = "of the method",

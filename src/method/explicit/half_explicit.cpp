@@ -209,7 +209,7 @@ MethodInfo half_explicit_info() {
           .reference =
               "V. Brasey, E. Hairer, SIAM J. Numer. Anal. 30 (1993) 538-552; C. Lubich, Impact Comput. Sci. "
               "Eng. 3 (1991) 213-234",
-          .can = {.chosen_steps = true}};
+          .can = {.chosen_steps = true, .velocity_constraints = true}};
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ HalfExplicitStep::HalfExplicitStep(std::shared_ptr<const System> system, const H
       nz_(system_->nz()),
       m_(system_->npsi()),
       linear_(system_->structure().reaction_is_linear),
-      one_solve_(linear_ && system_->structure().velocity_is_z),
+      one_solve_(linear_ && system_->structure().velocity_is_z && system_->nw() == 0),
       kernel_(system_->pattern(Q::momentum_z), system_->pattern(Q::reaction_psi),
               system_->pattern(Q::constraint_rate_z), system_->is_constant(Q::momentum_z), choice) {
   Quantities here{Q::velocity, Q::momentum_z, Q::acceleration_force, Q::reaction_psi};

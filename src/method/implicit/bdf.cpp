@@ -15,8 +15,8 @@ StepResult bdf_failure(const System& system, const State& state, double h, Newto
   std::string reason =
       h == 0 ? fmt::format("at t = {:g} the accelerations cannot be computed", state.t)
              : fmt::format("in the step from t = {:g} (h = {:g}) the equations could not be solved", state.t, h);
-  if (!system.structure().is_dae && system.ng() > 0)
-    if (const ConstraintRank rank = constraint_rank(system, state.t, state.y.data()); !rank.full())
+  if (!system.structure().is_dae && system.nrates() > 0)
+    if (const ConstraintRank rank = constraint_rank(system, state.t, state.y.data(), state.z.data()); !rank.full())
       return {false, reason + ": the constraints are dependent here: " + rank.describe(system.layout())};
   switch (trouble) {
     case NewtonTrouble::singular:
@@ -47,7 +47,7 @@ MethodInfo bdf_info() {
                       "L. R. Petzold and F. A. Potra, ODAE methods for the numerical solution of "
                       "Euler-Lagrange equations; K. E. Brenan, S. L. Campbell and L. R. Petzold, Numerical "
                       "solution of initial-value problems in DAEs",
-                  .can = {.chosen_steps = true, .full_interpolation = true, .dae = true}};
+                  .can = {.chosen_steps = true, .full_interpolation = true, .dae = true, .velocity_constraints = true}};
   info.options.insert(info.options.begin(),  // from 7 on such formulas diverge
                       integer_row("order", "5", {1, 5}, "the order k, with a tolerance the largest"));
   info.options.push_back(word_row("iteration", {"newton", "ssf"},

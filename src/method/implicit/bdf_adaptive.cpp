@@ -66,13 +66,14 @@ class AdaptiveBdf final : public Stepper {
     for (std::size_t i = 0; i < n_; ++i)
       if (problem_->unknowns()[i].tested) tested_.push_back(i);
     const Formulation form = options.form.formulation;
-    if (system_->ng() > 0 && (form == Formulation::index_3 || form == Formulation::index_2 || form == Formulation::ggl))
+    if (system_->nrates() > 0 &&
+        (form == Formulation::index_3 || form == Formulation::index_2 || form == Formulation::ggl))
       end_.emplace(system_, options.projection ? Projection::none : levels_at_ends(form), options.form,
                    solver.linear_algebra);
     const Projection kept = levels_of(form);
     const Projection which = options.projection.value_or(kept == Projection::both ? kept : Projection::none);
-    if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
-    if (system_->ng() > 0)
+    if (system_->nrates() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
+    if (system_->nrates() > 0)
       row_.emplace(system_, options.projection.value_or(levels_between(form)), options.form, solver.linear_algebra);
   }
 

@@ -67,7 +67,7 @@ class FixedBdf final : public Stepper {
     own.linear_algebra = solver.linear_algebra;
     starter_ = make_radau_stepper(system_, {.stages = 3}, own);
     multipliers_.resize(static_cast<std::size_t>(system_->npsi()));
-    if (system_->ng() > 0 && options.projection.value_or(Projection::none) != Projection::none)
+    if (system_->nrates() > 0 && options.projection.value_or(Projection::none) != Projection::none)
       projection_.emplace(system_, *options.projection, solver.linear_algebra);
   }
 

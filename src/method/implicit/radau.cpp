@@ -21,7 +21,7 @@ MethodInfo radau_info() {
                   .reference =
                       "E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, Springer 1996, "
                       "sections IV.8 and VII",
-                  .can = {.chosen_steps = true, .dae = true}};
+                  .can = {.chosen_steps = true, .dae = true, .velocity_constraints = true}};
   OptionInfo stages = integer_row("stages", "", {1, 9}, "number of stages s; with a tolerance 3, 5, 7 or \"variable\"");
   stages.words = {"variable"};
   stages.unit = "stages";

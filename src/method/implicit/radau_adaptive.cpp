@@ -46,7 +46,7 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
       report_(system_, *problem_, radau,
               radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
       reported_(system_->structure().is_dae),
-      determines_(reported_ || (system_->ng() > 0 && levels_of(radau.formulation.formulation) != Projection::none)),
+      determines_(reported_ || (system_->nrates() > 0 && levels_of(radau.formulation.formulation) != Projection::none)),
       shown_(shown_unknowns(*system_, *problem_)) {
   const auto n = static_cast<std::size_t>(problem_->size());
   for (auto* v : {&x0_, &rate0_, &weight_, &error_, &trial_, &slope_, &now_.from, &last_.from}) v->assign(n, 0.0);
@@ -54,11 +54,11 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
   const Formulation form = radau.formulation.formulation;
   const Projection kept = levels_of(form);
   const Projection which = radau.projection.value_or(kept == Projection::both ? kept : Projection::none);
-  if (system_->ng() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
-  if (system_->ng() > 0)
+  if (system_->nrates() > 0 && which != Projection::none) projection_.emplace(system_, which, solver.linear_algebra);
+  if (system_->nrates() > 0)
     row_.emplace(system_, radau.projection.value_or(levels_between(form)), radau.formulation, solver.linear_algebra,
                  radau.multipliers != RadauOptions::Multipliers::formulation);
-  leaves_constraints_ = reported_ || (system_->ng() > 0 && has_position_level(form) && !projection_);
+  leaves_constraints_ = reported_ || (system_->nrates() > 0 && has_position_level(form) && !projection_);
   if (options_.tolerance.relative == 0) options_.tolerance.relative = 1e-13;
   dense_.emplace(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, options_.tolerance, shown_);
   use(variable_ ? 0 : static_cast<std::size_t>((radau.stages - 3) / 2));

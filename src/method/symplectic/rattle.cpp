@@ -7,7 +7,7 @@
 //   y1      = y0 + h v(Z),                      0 = g(y1)                  for L0
 //   p(z1)   = p(Z) + (h/2) (f(y1) + r(y1, L1)), 0 = g_t + g_y v(y1, z1)    for L1
 // One evaluation of the force per step: f(y1) is the next step's f(y0). Other systems go through the general SPARK
-// step with the same coefficients.
+// step with the same coefficients, those with velocity constraints through nonholonomic_rattle.cpp.
 //
 // Not preserved: the energy (bounded error of second order, no drift). Reference: H. C. Andersen, J. Comput. Phys. 52
 // (1983); L. O. Jay, SIAM J. Numer. Anal. 33 (1996).
@@ -20,6 +20,7 @@
 #include "method/method_entry.hpp"
 #include "method/step_failure.hpp"
 #include "method/symplectic/kick_drift.hpp"
+#include "method/symplectic/nonholonomic_rattle.hpp"
 #include "method/symplectic/spark.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
@@ -151,9 +152,14 @@ bool SeparableRattle::solve_velocity(double t1, double h) {
   });
 }
 
-std::unique_ptr<Stepper> bind_rattle(std::shared_ptr<const System> system, const SolverOptions& solver,
-                                     const StepOptions&) {
+std::unique_ptr<Stepper> bind_rattle(std::shared_ptr<const System> system, const RattleOptions& which,
+                                     const SolverOptions& solver) {
   require_regular_mass(*system, "rattle");
+  if (system->nw() > 0) return make_nonholonomic_rattle(std::move(system), which, solver);
+  if (which.leapfrog)
+    throw UnsuitableMethod(
+        "velocity_constraints = \"leapfrog\" says how velocity constraints are kept, and this system has none; leave "
+        "it out");
   if (has_small_constant_mass(*system) && is_separable(*system))
     return std::make_unique<SeparableRattle>(std::move(system), solver);
   SparkTableau tableau = lobatto_iiia_iiib_tableau(2);
@@ -163,21 +169,43 @@ std::unique_ptr<Stepper> bind_rattle(std::shared_ptr<const System> system, const
 
 MethodInfo rattle_info() {
   return {.name = "rattle",
-          .summary = "Lobatto IIIA-IIIB with two stages; for separable systems explicit but for the constraints",
+          .summary =
+              "Lobatto IIIA-IIIB with two stages; for separable systems explicit but for the constraints; also for "
+              "velocity constraints",
           .order = "2",
           .multiplier_order = "1",
           .preserves = everything,
-          .options = {},
+          .options = {word_row("velocity_constraints", {"midpoint", "leapfrog"},
+                               "how they hold within a step: at its middle, or by the multipliers of the step before")},
           .reference =
-              "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387"};
+              "H. C. Andersen, J. Comput. Phys. 52 (1983) 24-34; L. O. Jay, SIAM J. Numer. Anal. 33 (1996) 368-387; "
+              "R. McLachlan, M. Perlmutter, J. Nonlinear Sci. 16 (2006) 283-328",
+          .condition = "with velocity constraints nothing is symplectic, and momentum maps are not kept",
+          .can = {.velocity_constraints = true}};
 }
 
 }  // namespace
 
-MethodChoice rattle() { return {rattle_info(), 2, "rattle, order 2", bind_rattle, 1}; }
+MethodChoice rattle(const RattleOptions& options) {
+  MethodChoice choice{rattle_info(), 2, "rattle, order 2", {}, 1};
+  choice.make = [options](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
+    return bind_rattle(std::move(system), options, solver);
+  };
+  choice.specialise = [options](MethodChoice& c, const System& system, const StepOptions&) {
+    if (system.nw() == 0) return;
+    c.description = options.leapfrog ? "rattle for velocity constraints (leapfrog), order 2"
+                                     : "rattle for velocity constraints, order 2";
+    c.multiplier_order = 2;
+    c.info.preserves.symplectic = c.info.preserves.momentum_maps = false;
+  };
+  // what it remembers is part of its state: substeps of other lengths are no steps of it
+  if (options.leapfrog) choice.info.preserves.symmetric = false;
+  return choice;
+}
 
 MethodEntry rattle_entry() {
-  return {rattle_info(), [](const GivenOptions&) { return rattle(); }};
+  return {rattle_info(),
+          [](const GivenOptions& o) { return rattle({.leapfrog = o.word("velocity_constraints") == "leapfrog"}); }};
 }
 
 }  // namespace hinge

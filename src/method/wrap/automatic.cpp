@@ -145,7 +145,7 @@ MethodInfo automatic_info() {
       .preserves = {.position_level = true, .velocity_level = true},
       .options = {projection_option("", "\"both\", and that of radau")},
       .reference = "E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I and II, Springer",
-      .can = {.given_steps = false, .chosen_steps = true, .dae = true}};
+      .can = {.given_steps = false, .chosen_steps = true, .dae = true, .velocity_constraints = true}};
 }
 
 MethodChoice automatic_with(std::optional<Projection> projection) {

@@ -202,6 +202,7 @@ MethodChoice compose(const MethodChoice& base, const std::optional<MethodChoice>
   const Preserves& kept = base.info.preserves;
   choice.info.preserves = kept;
   choice.info.preserves.symmetric = symmetric;
+  choice.info.can.velocity_constraints = base.info.can.velocity_constraints;
   const std::size_t substeps = (partner ? 2 : 1) * lengths.size();
   choice.description =
       fmt::format("composition of {}: {}{} substep{}, order {}", base.description,

@@ -21,7 +21,7 @@ class DividedSteps final : public StepperAround {
     const Structure& has = system_->structure();
     // Of equations as written the step is a choice of its own: their motion is that of the method.
     conserves_ = has.has_bodies && has.has_energy && !has.depends_on_time && !has.has_applied_force && !has.is_dae &&
-                 (system_->ng() == 0 || has.reaction_is_ideal);
+                 !has.velocity_constraints_do_work && (system_->nrates() == 0 || has.reaction_is_ideal);
     if (conserves_) values_ = system_->evaluation({Quantity::energy, Quantity::momentum, Quantity::velocity});
   }
 

@@ -300,7 +300,7 @@ class PiecewiseStepper final : public StepperAround {
     try {
       choose_piece();
       settled = is_dae_ && settle(state, limit);
-      if (is_dae_ || system_->ng() > 0) state = consistent(state);
+      if (is_dae_ || system_->nrates() > 0) state = consistent(state);
     } catch (const InputError& e) {
       if (!settled)
         return {false,

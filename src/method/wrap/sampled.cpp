@@ -116,7 +116,7 @@ class SampledSteps final : public StepperAround {
 
   // Reactions that belong to the new forces. Where they cannot be found, the method says what is wrong.
   void make_consistent(State& state) const {
-    if (system_->ng() == 0) return;
+    if (system_->nrates() == 0) return;
     Start start;
     start.consistent = Consistency::project;
     start.position = state.y;

@@ -11,7 +11,7 @@ namespace {
 
 template <class E>
 auto lists(E& eq) {
-  return std::array{&eq.v, &eq.p, &eq.f, &eq.r, &eq.g, &eq.acceleration_force, &eq.residual};
+  return std::array{&eq.v, &eq.p, &eq.f, &eq.r, &eq.g, &eq.w, &eq.acceleration_force, &eq.residual};
 }
 
 // The equations in a graph of what they need and nothing else: of a table with thousands of entries a piece keeps one.

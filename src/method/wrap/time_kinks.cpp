@@ -249,7 +249,7 @@ std::optional<double> TimeFunctions::unseen(std::size_t k, double from, double t
 // ---- Prescribed motion that jumps ----------------------------------------------------------------------------------
 
 PrescribedJumps::PrescribedJumps(std::shared_ptr<const System> system) : system_(std::move(system)) {
-  if (system_->ng() == 0 || system_->structure().is_dae) return;
+  if (system_->nrates() == 0 || system_->structure().is_dae) return;
   before_ = system_->evaluation({Quantity::constraint, Quantity::constraint_rate});
   after_ = system_->evaluation({Quantity::constraint, Quantity::constraint_rate});
 }
@@ -263,8 +263,9 @@ PrescribedJumps::Jump PrescribedJumps::at(double T, const State& s) {
   double size = 1, speed = 1e-3;
   for (const double x : s.y) size = std::max(size, std::abs(x));
   for (const double x : s.z) speed = std::max(speed, std::abs(x));
-  for (int k = 0; k < system_->ng(); ++k) {
-    const double by = (*after_)[Quantity::constraint][k] - (*before_)[Quantity::constraint][k];
+  for (int k = 0; k < system_->nrates(); ++k) {
+    const bool position = k < system_->ng();
+    const double by = position ? (*after_)[Quantity::constraint][k] - (*before_)[Quantity::constraint][k] : 0;
     if (std::abs(by) > jump_tolerance * size) {
       jump.possible = {false, fmt::format("at t = {:.12g} the constraint {} jumps by {:.6g}: no motion follows a "
                                           "position that is prescribed so. Make it continuous, for instance with a "

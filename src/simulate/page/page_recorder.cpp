@@ -31,6 +31,11 @@ std::pair<std::string, std::string> joint_and_part(const std::string& text) {
   return {text.substr(10, end - 10), text.substr(part + 2, text.size() - part - 3)};
 }
 
+const std::string& row_name(const Layout& layout, std::size_t row) {
+  const std::size_t positions = layout.constraints.size();
+  return row < positions ? layout.constraints[row] : layout.velocity_constraints[row - positions];
+}
+
 std::string now() {
   const std::time_t time = std::time(nullptr);
   std::tm utc{};
@@ -83,9 +88,9 @@ void PageRecorder::choose_columns(const Row& row) {
   add(1 + l.ny, l.nz, z_kind(l.kind), first_particle.v);
   const std::size_t multipliers = columns_.size();
   add(1 + l.ny + l.nz, l.npsi, "multiplier", l.npsi);
-  if (l.kind == SystemKind::multibody && l.npsi == l.ng())
+  if (l.kind == SystemKind::multibody && l.npsi == l.ng() + l.nw())
     for (std::size_t k = multipliers; k < columns_.size(); ++k)
-      if (const auto [joint, part] = joint_and_part(l.constraints[k - multipliers]); !joint.empty()) {
+      if (const auto [joint, part] = joint_and_part(row_name(l, k - multipliers)); !joint.empty()) {
         columns_[k].kind = "reaction";
         columns_[k].group = joint;
         columns_[k].name = fmt::format("{}: {}", joint, part);
@@ -103,7 +108,10 @@ void PageRecorder::choose_columns(const Row& row) {
   add(at, quantities, "quantity", quantities);
   if (dae_levels_ || levels_) {
     columns_.push_back({dae_levels_ ? "|F_i|" : "|g|", "constraint"});
-    columns_.push_back({dae_levels_ ? "|d/dt F_i ...|" : "|g_t + G v|", "hidden-constraint"});
+    columns_.push_back({dae_levels_       ? "|d/dt F_i ...|"
+                        : system.nw() > 0 ? "|g_t + G v|, |w|"
+                                          : "|g_t + G v|",
+                        "hidden-constraint"});
   }
   for (std::size_t k = 0; k < gaps_.size(); ++k) columns_.push_back({gap_names_[k], "gap"});
   columns_.push_back({"step", "step"});
@@ -122,7 +130,7 @@ void PageRecorder::begin(const Row& row) {
   if (system.structure().is_dae && symbolic) {
     dae_levels_ = std::make_unique<DaeLevels>(*symbolic);
     if (dae_levels_->empty()) dae_levels_.reset();
-  } else if (system.ng() > 0) {
+  } else if (system.nrates() > 0) {
     levels_ = system.evaluation({Quantity::constraint, Quantity::constraint_rate});
   }
   if (symbolic) {
@@ -166,7 +174,7 @@ void PageRecorder::compute(const Row& row) {
   } else if (levels_) {
     levels_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     put(biggest((*levels_)[Quantity::constraint], options_.system->ng()));
-    put(biggest((*levels_)[Quantity::constraint_rate], options_.system->ng()));
+    put(biggest((*levels_)[Quantity::constraint_rate], options_.system->nrates()));
   }
   for (const double gap : gaps_.at(s)) put(gap);
   const auto since = [](long now, long& before) { return static_cast<double>(now - std::exchange(before, now)); };

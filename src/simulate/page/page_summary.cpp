@@ -40,6 +40,7 @@ Json preserved(const Report& r) {
     list.push_back(dae ? error("hidden constraints", "|d/dt F_i ...|", r.hidden_constraint)
                        : error("hidden constraint", "|g_t + G v|", r.hidden_constraint));
   }
+  if (r.velocity_constraint) list.push_back(error("velocity constraint", "|w|", *r.velocity_constraint));
   if (r.energy_error && !spends_energy(r))
     list.push_back(error("energy", "|H - H0|", *r.energy_error, fmt::format("energy at the end {:.10g}", *r.energy)));
   if (r.discrete_energy_error)

@@ -95,6 +95,16 @@ Pattern PatternBuilder::build(std::vector<int>& place) const {
   return p;
 }
 
+Pattern row_range(const Pattern& p, int first, int count) {
+  Pattern part{count, p.columns, {0}, {}};
+  for (int i = first; i < first + count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    part.column.insert(part.column.end(), p.column.begin() + p.row_start[at], p.column.begin() + p.row_start[at + 1]);
+    part.row_start.push_back(static_cast<int>(part.column.size()));
+  }
+  return part;
+}
+
 Pattern transposed(const Pattern& p, std::vector<int>& from) {
   PatternBuilder builder(p.columns, p.rows);
   for (int i = 0; i < p.rows; ++i)

@@ -41,6 +41,9 @@ class PatternBuilder {
   std::vector<int> row_, column_;
 };
 
+/// Some rows of a pattern, one after the other; their values begin at p.row_start[first].
+Pattern row_range(const Pattern& p, int first, int count);
+
 /// Pattern of the transpose; `from`: for each of its entries the entry of the original.
 Pattern transposed(const Pattern& p, std::vector<int>& from);
 

@@ -294,7 +294,7 @@ TEST(ConstraintRank, NamesThoseThatDependOnOthers) {
   const ConstraintRank there = constraint_rank(*system, 0, flat);
   EXPECT_EQ(there.rank, 2);
   EXPECT_NE(there.describe(system->layout()).find("constraint other has no direction of its own"), std::string::npos);
-  EXPECT_THROW(refuse_redundant(*system, 0, {1, 0, 0, 0}), RedundantConstraints);
+  EXPECT_THROW(refuse_redundant(*system, 0, {1, 0, 0, 0}, {0, 0, 0, 0}), RedundantConstraints);
 }
 
 TEST(ConstraintRank, UnitsDoNotDecide) {
