@@ -18,6 +18,8 @@ constexpr double useless = 1e-2;     // a relative residual above this is no sol
 constexpr int most_for_auto = 1000;  // contacts between bodies
 constexpr int most_turns = 5;        // of contacts and joints
 constexpr int least_norm_bodies = 50;
+constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
+constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
 constexpr std::string_view plain = "block-gauss-seidel";
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -39,9 +41,13 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
-  // of this step and what others left; what sweeps cannot treat is not compared with them
+  // Of this step and what others left; what sweeps cannot treat is not compared with them. Few contacts are cheap
+  // whatever they take, and left unsolved they are harder in the next step.
   const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
-  o.sweeps = pyramids ? 0 : std::clamp(sweeps_left_, least_sweeps, most_at_once);
+  const double least = std::max(least_sweeps, (few_ ? to_ten_digits : always_allowed) / std::max(p.contacts(), 8));
+  o.sweeps = pyramids ? 0
+                      : std::clamp(sweeps_left_, least,
+                                   std::max(least, p.contacts() > most_for_auto ? most_at_once : most_of_auto));
   solver_.choose(free && large ? std::string_view("block-gauss-seidel") : options_.solver);
   if (separating_ && refusal(p, plain).empty()) {
     o.sweeps = sweeps_to_separate;
@@ -49,7 +55,7 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
     return solver_.solve(p, reaction_);
   }
   ContactReport report = solver_.solve(p, reaction_);
-  sweeps_left_ -= report.work / std::max(p.contacts(), 8);
+  sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / std::max(p.contacts(), 8));
   statistics.solver_iterations += report.iterations;
   if (report.converged() || report.residual.ours <= useful() || refusal(p, plain).size() > 0) return report;
   // what ended too early goes on by sweeps alone, for as many as a step has

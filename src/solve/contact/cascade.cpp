@@ -29,6 +29,7 @@ namespace {
 
 constexpr int few_rows = 200;                // of W
 constexpr int most_pivots = 50;              // contacts in 2D that lemke is asked for
+constexpr int most_springs = 20;             // contacts that springs are asked for before all else
 constexpr int cheap_factors = 500;           // contacts
 constexpr int rounding_sweeps = 10;          // against rounding
 constexpr double nearby = 1e-3;              // where Newton's iteration is worth a try
@@ -92,7 +93,7 @@ class Cascade {
         if (settled(false) || judge_.out_of_time()) return;
       }
     }
-    if (chose()) return;
+    if (p_.contacts() <= most_springs && chose()) return;
     for (const Stage& stage : linear_ ? std::span<const Stage>(complementarity) : std::span<const Stage>(few_cones)) {
       if (passed_over(stage)) continue;
       Eigen::VectorXd best = judge_.best_residual() < HUGE_VAL ? judge_.best_reaction() : start();
@@ -114,7 +115,7 @@ class Cascade {
       sweeps(promised_sweeps, over_bodies);
       if (judge_.converged() || judge_.out_of_time() || chose()) return;
       if (over_bodies) {  // once more from the best, which the last need not be: that is often enough
-        if (work_.options.stepping) judge_.allow(stepping_iterations);
+        if (work_.options.stepping && !judge_.has_budget()) judge_.allow(stepping_iterations);
         work_.r = judge_.best_found();
         sweeps(promised_sweeps, false);
         if (judge_.converged() || judge_.out_of_time()) return;
@@ -147,7 +148,7 @@ class Cascade {
                     : "tried " + tried + "; the problem may have no solution, or asks for more digits than it has");
   }
 
-  // Springs that grow stiff: between few bodies the cheapest way to many digits.
+  // Springs that grow stiff: between few bodies the cheapest way to many digits. In piles they seldom get there.
   bool chose() {
     if (!work_.options.least_norm || work_.has_chosen || !work_.can_choose()) return false;
     judge_.begin_stage();
