@@ -250,9 +250,9 @@ class RedundantRows final : public StepperAround {
     state.t = t;
     made_ = part_;
     expand(small_, state, *part_->spread);
+    watch(state);
     if (holds(state)) polish(state);  // what is shown; the method goes on from what it has
     StepResult result;
-    watch(state);
     out_ = state;
     const double shown = small_.t;
     if (part_->spread->largest() > worth_an_exchange) {
@@ -288,9 +288,10 @@ class RedundantRows final : public StepperAround {
 
   // What the kept rows have magnified is taken back.
   void polish(State& state) {
-    if (!(residual(part_->choice.left_out, Quantity::constraint, state.y) > few_roundings) &&
-        !(residual(part_->choice.left_out, Quantity::constraint_rate, state.z) > few_roundings))
-      return;
+    const double g = residual(part_->choice.left_out, Quantity::constraint, state.y);
+    const double rate = residual(part_->choice.left_out, Quantity::constraint_rate, state.z);
+    if (!(g > few_roundings) && !(rate > few_roundings)) return;
+    if (g > off || rate > off) return;  // no rounding: rows that contradict each other are not averaged
     if (!polish_) polish_ = std::make_unique<RowPolish>(*system_);
     polish_->polish(state.t, state.y, state.z);
   }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/printable.hpp"
 #include "hinge/error.hpp"
 #include "simulate/record/recorder_formats.hpp"
 
@@ -31,6 +32,21 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& words) {
 }
 
 }  // namespace
+
+void require_checkpoint_path(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code unknown;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unknown))
+    throw InputError(fmt::format("the checkpoint '{}' cannot be written: there is no folder '{}'", printable(path),
+                                 printable(folder.string())));
+  if (!std::filesystem::exists(path, unknown)) return;
+  std::ifstream file(path, std::ios::binary);
+  std::string begins(first_line.size(), ' ');
+  file.read(begins.data(), static_cast<std::streamsize>(begins.size()));
+  if (!file || begins != first_line)
+    throw InputError(fmt::format(
+        "'{}' is there and is no checkpoint of hinge, which would replace it; give another name", printable(path)));
+}
 
 void write_checkpoint(const std::string& path, const CheckpointIdentity& identity, const Memory& memory) {
   Memory all;

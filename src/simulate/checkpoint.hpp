@@ -12,6 +12,8 @@ struct CheckpointIdentity {
   std::string version, model, method;
 };
 
+/// Refuses, with InputError, a file that is there and is no checkpoint, and a folder that is not there.
+void require_checkpoint_path(const std::string& path);
 /// Written beside and renamed: whoever looks sees the old file or the new one. Throws OutputError.
 void write_checkpoint(const std::string& path, const CheckpointIdentity& identity, const Memory& memory);
 /// Throws InputError where the file cannot be read, is damaged, or is of something else.

@@ -87,6 +87,7 @@ std::optional<ContactStatistics> Run::contacts() const {
 void Run::report_doubts(Report& r) const {
   watch.doubts(steps_, r.doubts);
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
+  if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   for (Doubt& doubt : stepper_->doubts()) r.doubts.push_back(std::move(doubt));
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "simulate/checkpoint.hpp"
 #include "simulate/record/recorder_vtk.hpp"
 #include "simulate/reference.hpp"
 #include "simulate/run.hpp"
@@ -54,6 +55,7 @@ void Simulation::keep_checkpoints(Checkpoints checkpoints) {
   if (run_->started()) throw InputError("keep_checkpoints() comes before start()");
   if (checkpoints.steps < 1 || !(checkpoints.seconds >= 0))
     throw InputError("checkpoints are written after 1, 2, ... steps, and not more often than every 0 seconds");
+  require_checkpoint_path(checkpoints.path);
   run_->checkpoints = std::move(checkpoints);
 }
 

@@ -154,6 +154,16 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
                       chosen ? "take a smaller tolerance, or project both levels" : "take a shorter step, or project"});
 }
 
+void Watch::doubt_losses(double taken, std::vector<Doubt>& doubts) const {
+  const double lost = energy0_ - seen_.energy - taken;
+  // a tenth of what was taken: accounts are as accurate as the steps
+  if (!dissipates_ || !(taken > 0) || !(lost > 0.03 * kinetic_) || !(lost > 0.1 * taken)) return;
+  doubts.push_back({fmt::format("energy was lost that neither impacts nor friction took, as a part of the largest "
+                                "kinetic energy ({:.3g})",
+                                kinetic_),
+                    lost / kinetic_, "take a shorter step, or gap = \"velocity\", which keeps it in elastic impacts"});
+}
+
 void Watch::evaluate(const State& s, Values& values) {
   evaluation_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   if (system_->structure().has_energy) values.energy = *(*evaluation_)[Q::energy];

@@ -41,6 +41,8 @@ class Watch {
   double gap_size(double penetration) const { return gaps_.widest > penetration ? gaps_.widest : size_; }
   /// What makes the motion so far doubtful, after so many steps.
   void doubts(long steps, std::vector<Doubt>& doubts) const;
+  /// Of the energy that is gone, impacts and friction took this much: what of the rest?
+  void doubt_losses(double taken, std::vector<Doubt>& doubts) const;
 
  private:
   // Gaps that are expressions; a method that does not list a contact would not notice that its gap is undefined.

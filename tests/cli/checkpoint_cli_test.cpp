@@ -77,5 +77,16 @@ TEST(CheckpointProgram, ARunStartsFromARecordedRow) {
   EXPECT_NE(late.err.find("after the end of the run, 1; give --end"), std::string::npos) << late.err;
 }
 
+TEST(CheckpointFile, ReplacesNothingButACheckpoint) {
+  const Folder folder;
+  const std::string model = folder.write("m.toml", pendulum);
+  for (const std::string& path : {model, folder.file("nowhere/a.checkpoint")}) {
+    const Answer answer = hinge(folder, {"run", model, "--checkpoint", path});
+    EXPECT_EQ(answer.status, 2) << answer.err;
+    EXPECT_NE(answer.err.find(path), std::string::npos) << answer.err;
+  }
+  EXPECT_EQ(folder.read("m.toml"), pendulum);
+}
+
 }  // namespace
 }  // namespace hinge::test

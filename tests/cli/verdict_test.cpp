@@ -55,6 +55,52 @@ TEST(Verdict, JsonHasCauseValueAndRemedy) {
   }
 }
 
+TEST(Verdict, ElasticImpactsThatLoseEnergyAreDoubted) {
+  const Folder folder;
+  const std::string ball = folder.write("ball.toml", R"toml([multibody]
+gravity = [0, -9.81]
+[[body]]
+name = "floor"
+fixed = true
+shape = { plane = [0, 1] }
+[[body]]
+name = "ball"
+mass = 1
+shape = { disk = 0.1 }
+position = [0, 1.1]
+[contact]
+friction = 0
+restitution = 1
+[integrate]
+step = 0.01
+end = 10
+)toml");
+  EXPECT_EQ(hinge(folder, {"run", ball}).out.rfind("doubtful: energy was lost that neither", 0), 0U);
+  EXPECT_EQ(hinge(folder, {"run", ball, "--set", "integrate.gap=velocity"}).out.rfind("sound\n", 0), 0U);
+}
+
+TEST(Verdict, RowsThatContradictEachOtherOnTheWayAreNotAveraged) {
+  const Folder folder;
+  for (const double part : {1e-3, 1e-5}) {
+    const std::string twice = folder.write("twice.toml", R"toml([lagrangian]
+coordinates = ["q[2]"]
+kinetic = "dot(q',q')/2"
+potential = "9.81*q[1]"
+constraints = ["dot(q,q) - 1", "dot(q,q) - 1 - part*t^4"]
+[initial]
+position = { q = [1, 0] }
+[integrate]
+step = 0.01
+end = 1
+[parameters]
+part = )toml" + std::to_string(part) + "\n");
+    for (const char* method : {"gauss-lobatto", "rattle", "half-explicit"}) {
+      const std::string out = hinge(folder, {"run", twice, "--method", method}).out;
+      EXPECT_EQ(out.rfind("doubtful: constraint", 0), 0U) << method << '\n' << out;
+    }
+  }
+}
+
 TEST(Verdict, StrictMakesDoubtsStatusOne) {
   const Folder folder;
   EXPECT_EQ(hinge(folder, {"run", folder.write("m.toml", pendulum), "--strict"}).status, 0);
