@@ -43,7 +43,7 @@ test('a run in progress is followed, and another one is started from the page', 
   await page.getByRole('button', { name: 'Run again' }).click();
   await expect(page.locator('.form-message')).toContainText('long');
   await page.getByLabel('length').fill('2');
-  await page.getByLabel('end').fill('3');
+  await page.getByLabel('end', { exact: true }).fill('3');
   await page.getByLabel('method').selectOption('rattle');
   await page.getByRole('button', { name: 'Run again' }).click();
   await expect(page.locator('.verdict h2')).toHaveText('Sound', { timeout: 30_000 });
