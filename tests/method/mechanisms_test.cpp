@@ -49,8 +49,8 @@ TEST_P(ClosedChain, KeepsAllRowsToRounding) {
   const auto look = [&](MethodChoice method, const SimulationOptions& options, double allowed) {
     const std::string label = method.description;
     const Report r = run(m, std::move(method), options, 0.4, &other);
-    EXPECT_LT(r.constraint, 3e-14) << label;                           // measured 4e-15
-    EXPECT_LT(r.hidden_constraint, 1e-13 * mechanism.speed) << label;  // measured 1.5e-14 of the velocities
+    EXPECT_LT(r.constraint, 3e-14) << label;
+    EXPECT_LT(r.hidden_constraint, 1e-13 * mechanism.speed) << label;
     EXPECT_TRUE(r.doubts.empty()) << label << ": " << (r.doubts.empty() ? "" : r.doubts[0].cause);
     for (std::size_t i = 0; i < exact.y.size(); ++i) EXPECT_NEAR(other.y[i], exact.y[i], allowed) << label;
   };
@@ -119,7 +119,7 @@ TEST(ClosedChain, InSpaceMovesAsInThePlane) {
     run(space, explicit_runge_kutta(), options, 0.3, &a);
     run(plane, explicit_runge_kutta(), options, 0.3, &b);
     for (std::size_t body = 0; body < 3; ++body)
-      for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(a.y[7 * body + k], b.y[3 * body + k], 1e-10);  // measured 3e-12
+      for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(a.y[7 * body + k], b.y[3 * body + k], 1e-10);
     for (std::size_t joint = 0; joint < 4; ++joint)
       for (std::size_t k = 0; k < 2; ++k)
         EXPECT_NEAR(a.psi[5 * joint + k], b.psi[2 * joint + k], 1e-8 * (1 + std::abs(b.psi[2 * joint + k])));
