@@ -37,7 +37,7 @@ inline std::vector<double> evaluate_all(const Graph& graph, const std::vector<do
     const auto& e = graph[n];
     value[at(n)] = e.op == Op::constant   ? e.value
                    : e.op == Op::variable ? x[at(e.a)]
-                                          : apply_op(e.op, get(e.a), get(e.b), get(e.c));
+                                          : graph.apply(e, get(e.a), get(e.b), get(e.c));
   }
   return value;
 }

@@ -233,8 +233,11 @@ bool ScaledSolver<Number>::factor_balanced(const Number* values, double ratio) {
         low[rows ? i : j] = std::min(low[rows ? i : j], x);
         high[rows ? i : j] = std::max(high[rows ? i : j], x);
       }
-    for (std::size_t i = 0; i < own.size(); ++i)
-      own[i] = std::ldexp(1.0, -std::ilogb(std::sqrt(low[i]) * std::sqrt(high[i])));
+    for (std::size_t i = 0; i < own.size();
+         ++i) {  // an empty row stays as it is, and so does one with an entry that is none
+      const double mean = std::sqrt(low[i]) * std::sqrt(high[i]);
+      own[i] = mean > 0 && std::isfinite(mean) ? std::ldexp(1.0, -std::ilogb(mean)) : 1;
+    }
   };
   for (int n = 0; n < rounds; ++n) {
     balance(row_scale_, column_scale_, true);
