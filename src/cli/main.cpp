@@ -13,6 +13,7 @@
 #include "cli/command_info.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "expression/native.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
@@ -166,6 +167,12 @@ const char* const json_text = "print one JSON object instead of the table";
 const char* const quiet_text = "print nothing but errors";
 const char* const force_text = "overwrite a file that is no record of hinge";
 
+void add_native_switch(CLI::App* command) {
+  command->add_flag_callback(
+      "--no-native", [] { hinge::set_native_use(hinge::NativeUse::off); },
+      "interpret expressions instead of making machine code of them; the numbers are the same");
+}
+
 // Keys of the model that options set: --set KEY=VALUE, and --end in the place of --set integrate.end.
 struct Settings {
   std::vector<std::string> sets;
@@ -174,6 +181,7 @@ struct Settings {
   void add_to(CLI::App* command) {
     command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
         ->allow_extra_args(false);
+    add_native_switch(command);
   }
   void add_short(CLI::App* command, const char* option, const char* meaning) {
     command->add_option_function<std::string>(
@@ -349,6 +357,7 @@ int dispatch(int argc, char** argv) {
   reproduce->add_flag("--all", papers.all, "also those that take minutes");
   reproduce->add_flag("--json", papers.json, "print a JSON list instead of the lines");
   reproduce->add_flag("--quiet", papers.quiet, quiet_text);
+  add_native_switch(reproduce);
 
   hinge::cli::NewArguments beginning;
   auto* begin = app.add_subcommand("new", "Write a model to begin with");
