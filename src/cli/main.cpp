@@ -94,6 +94,16 @@ const char* const movie_help =
     "  hinge movie examples/four-bar.toml --out four-bar.mp4\n"
     "  hinge movie run.h5 --out frames/ --rate 10 --size 640x480 --theme dark\n";
 
+const char* const export_help =
+    "Mass matrix, forces, reactions, constraints and their derivatives at (t, y, z, psi), or the residual of a DAE and "
+    "its\n"
+    "derivatives; parameters are put in as numbers.\n"
+    "\n"
+    "Example:\n"
+    "  hinge export-c examples/double-spherical-pendulum.toml --out pendulum\n"
+    "\n"
+    "Exit status: 0 done, 2 the input is wrong, or there is something in the model that is no expression.\n";
+
 const char* const contact_help =
     "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
     "profiles.\n"
@@ -372,6 +382,14 @@ int dispatch(int argc, char** argv) {
   auto* movie = add_movie(app, film);
   settings.add_to(movie);
 
+  hinge::cli::ExportArguments exported;
+  auto* export_c = app.add_subcommand("export-c", "Write the functions of a model as C, with an example that runs");
+  export_c->footer(export_help);
+  export_c->add_option("MODEL", exported.model, model_text)->required();
+  export_c->add_option("--out", exported.out, "the folder for NAME.h, NAME.c and example.c")->required();
+  export_c->add_flag("--force", exported.force, "overwrite files that hinge export-c did not write");
+  settings.add_to(export_c);
+
   std::string shell;
   auto* completion =
       app.add_subcommand("completion", "Print a script with which a shell completes commands and options");
@@ -401,6 +419,8 @@ int dispatch(int argc, char** argv) {
   if (*compare) return hinge::cli::compare(study);
   if (*check) return hinge::cli::check(check_model, settings.overrides());
   figure.overrides = viewing.overrides = film.overrides = settings.overrides();
+  exported.overrides = settings.overrides();
+  if (*export_c) return hinge::cli::export_c(exported);
   if (*plot) return hinge::cli::plot(figure);
   if (*reproduce) return hinge::cli::reproduce(papers);
   if (*view) return hinge::cli::view(viewing);
