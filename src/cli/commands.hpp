@@ -65,6 +65,12 @@ struct MovieArguments {
   bool force = false;
 };
 
+struct ExportArguments {
+  std::string model, out;
+  std::vector<Override> overrides;
+  bool force = false;
+};
+
 struct NewArguments {
   std::string name, kind = "pendulum";
   bool list = false;
@@ -100,6 +106,8 @@ int reproduce(const ReproduceArguments& arguments);
 int view(const ViewArguments& arguments);
 int movie(const MovieArguments& arguments);
 int new_model(const NewArguments& arguments);
+/// Its functions as C, with a header and an example.
+int export_c(const ExportArguments& arguments);
 /// What `hinge new --template` knows.
 std::vector<std::string> template_names();
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "expression/native.hpp"
+
 namespace hinge::cli {
 
 namespace {
@@ -220,6 +222,7 @@ std::string json_text(const Report& r, const std::string& method_name) {
   d["factorisations"] = r.counters.factorisations;
   j["diagnostics"] = d;
   if (!r.output.empty()) j["output"] = {{"file", r.output}, {"rows", r.recorded}};
+  j["native_functions"] = native_functions();  // none: the tape was used
   j["wall_seconds"] = r.wall_seconds;
   return json_text(j);
 }

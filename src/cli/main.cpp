@@ -13,6 +13,7 @@
 #include "cli/command_info.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "expression/native.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
@@ -93,6 +94,16 @@ const char* const movie_help =
     "  hinge movie examples/four-bar.toml --out four-bar.mp4\n"
     "  hinge movie run.h5 --out frames/ --rate 10 --size 640x480 --theme dark\n";
 
+const char* const export_help =
+    "Mass matrix, forces, reactions, constraints and their derivatives at (t, y, z, psi), or the residual of a DAE and "
+    "its\n"
+    "derivatives; parameters are put in as numbers.\n"
+    "\n"
+    "Example:\n"
+    "  hinge export-c examples/double-spherical-pendulum.toml --out pendulum\n"
+    "\n"
+    "Exit status: 0 done, 2 the input is wrong, or there is something in the model that is no expression.\n";
+
 const char* const contact_help =
     "Files are FCLIB's HDF5 (groups fclib_local, fclib_global) or have a group lcp. A folder gives performance "
     "profiles.\n"
@@ -166,6 +177,12 @@ const char* const json_text = "print one JSON object instead of the table";
 const char* const quiet_text = "print nothing but errors";
 const char* const force_text = "overwrite a file that is no record of hinge";
 
+void add_native_switch(CLI::App* command) {
+  command->add_flag_callback(
+      "--no-native", [] { hinge::set_native_use(hinge::NativeUse::off); },
+      "interpret expressions instead of making machine code of them; the numbers are the same");
+}
+
 // Keys of the model that options set: --set KEY=VALUE, and --end in the place of --set integrate.end.
 struct Settings {
   std::vector<std::string> sets;
@@ -174,6 +191,7 @@ struct Settings {
   void add_to(CLI::App* command) {
     command->add_option("--set", sets, "override a key of the model: KEY=VALUE, as often as needed")
         ->allow_extra_args(false);
+    add_native_switch(command);
   }
   void add_short(CLI::App* command, const char* option, const char* meaning) {
     command->add_option_function<std::string>(
@@ -349,6 +367,7 @@ int dispatch(int argc, char** argv) {
   reproduce->add_flag("--all", papers.all, "also those that take minutes");
   reproduce->add_flag("--json", papers.json, "print a JSON list instead of the lines");
   reproduce->add_flag("--quiet", papers.quiet, quiet_text);
+  add_native_switch(reproduce);
 
   hinge::cli::NewArguments beginning;
   auto* begin = app.add_subcommand("new", "Write a model to begin with");
@@ -362,6 +381,14 @@ int dispatch(int argc, char** argv) {
   hinge::cli::MovieArguments film;
   auto* movie = add_movie(app, film);
   settings.add_to(movie);
+
+  hinge::cli::ExportArguments exported;
+  auto* export_c = app.add_subcommand("export-c", "Write the functions of a model as C, with an example that runs");
+  export_c->footer(export_help);
+  export_c->add_option("MODEL", exported.model, model_text)->required();
+  export_c->add_option("--out", exported.out, "the folder for NAME.h, NAME.c and example.c")->required();
+  export_c->add_flag("--force", exported.force, "overwrite files that hinge export-c did not write");
+  settings.add_to(export_c);
 
   std::string shell;
   auto* completion =
@@ -392,6 +419,8 @@ int dispatch(int argc, char** argv) {
   if (*compare) return hinge::cli::compare(study);
   if (*check) return hinge::cli::check(check_model, settings.overrides());
   figure.overrides = viewing.overrides = film.overrides = settings.overrides();
+  exported.overrides = settings.overrides();
+  if (*export_c) return hinge::cli::export_c(exported);
   if (*plot) return hinge::cli::plot(figure);
   if (*reproduce) return hinge::cli::reproduce(papers);
   if (*view) return hinge::cli::view(viewing);

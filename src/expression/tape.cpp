@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "expression/evaluator.hpp"
+#include "expression/native.hpp"
 #include "expression/table.hpp"
 #include "expression/tape_plan.hpp"
 #include "hinge/error.hpp"
@@ -80,14 +81,16 @@ constexpr int kind_of(Op op) { return static_cast<int>(op); }
 
 class Tape final : public Evaluator {
  public:
-  Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs) {
+  // With `native`, code too, if there can be some.
+  Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs,
+       NativeFunction* native) {
     slot_.assign(static_cast<std::size_t>(graph.size()), -1);
     for (const auto& block : blocks) {
       blocks_.push_back({slots_, static_cast<std::int32_t>(block.size()), false});
       for (const Node node : block) slot_[static_cast<std::size_t>(node)] = slots_++;
     }
     inputs_ = slots_;
-    TapePlan plan(graph, outputs);
+    TapePlan plan(graph, outputs, native != nullptr);
     place_constants(graph, plan, outputs);
     note_used_blocks(plan.uses);
     // An output that is computed is computed into its place; inputs and repeated outputs are copied there.
@@ -97,6 +100,14 @@ class Tape final : public Evaluator {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       std::int32_t& slot = slot_[static_cast<std::size_t>(outputs[k])];
       if (slot < 0) slot = first_output_ + static_cast<std::int32_t>(k);
+    }
+    if (native) {
+      for (const Block& block : blocks_) native->blocks.push_back({block.first, block.size, block.used});
+      native->slots = slot_;
+      native->inputs = inputs_;
+      native->first_output = first_output_;
+      native->scratch = slots_;
+      native->compile(graph, plan, outputs);
     }
     assign_slots(graph, plan);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
@@ -371,7 +382,12 @@ class Tape final : public Evaluator {
 
 std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::vector<Node>> input_blocks,
                                      std::span<const Node> outputs) {
-  return std::make_unique<Tape>(graph, input_blocks, outputs);
+  const NativeUse use = native_use();
+  if (use == NativeUse::off) return std::make_unique<Tape>(graph, input_blocks, outputs, nullptr);
+  NativeFunction native;
+  auto tape = std::make_unique<Tape>(graph, input_blocks, outputs, &native);
+  if (!native.code) return tape;
+  return with_native_code(std::move(tape), std::move(native), use == NativeUse::check);
 }
 
 }  // namespace hinge

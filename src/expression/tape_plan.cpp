@@ -43,9 +43,10 @@ std::vector<std::int32_t> slots_needed(const Graph& graph) {
 
 }  // namespace
 
-TapePlan::TapePlan(const Graph& graph, std::span<const Node> outputs) {
+TapePlan::TapePlan(const Graph& graph, std::span<const Node> outputs, bool keep_order) {
   const std::vector<Node> order = depth_first(graph, outputs);
   join(graph, order);
+  if (keep_order) as_found = steps;
   group_equal_kinds(at(graph.size()));
 }
 

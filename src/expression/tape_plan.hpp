@@ -33,12 +33,13 @@ struct TapePlan {
     std::int32_t first, count;  // operands
   };
   std::vector<Step> steps;
+  std::vector<Step> as_found;  ///< before equal operations were brought together, where that is wanted
   /// Of each step. Sums: two for each term, the factors of a product, or a value and `nothing`; complemented (~a) where
   /// the term is subtracted, never the first. sine_and_cosine: the argument, and the node of the cosine, a result too.
   std::vector<Node> operands;
   std::vector<std::int32_t> uses;  ///< of each node: by steps and as an output
 
-  TapePlan(const Graph& graph, std::span<const Node> outputs);
+  TapePlan(const Graph& graph, std::span<const Node> outputs, bool keep_order = false);
 
   /// Calls visit(node) for all operands that are read.
   template <class Visit>

@@ -166,6 +166,13 @@ std::vector<Node> SymbolicSystem::nodes_of(std::span<const Expression> expressio
   return nodes;
 }
 
+std::vector<Node> SymbolicSystem::nodes_of(Quantity q, Graph& graph) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Node> nodes = entry(q).nodes;
+  graph = derived_;
+  return nodes;
+}
+
 // Derived in a copy of the frozen graph; what is new there is then made in derived_.
 SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
   const auto [function, by] = parts_of(q);

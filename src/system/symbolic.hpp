@@ -91,6 +91,9 @@ class SymbolicSystem final : public System {
   /// Nodes of expressions that belong to the builder, in `graph`: a copy of the builder's graph as it is now, which
   /// contains the equations too.
   std::vector<Node> nodes_of(std::span<const Expression> expressions, Graph& graph) const;
+  /// Nodes of the values of a quantity, in the order of its pattern, in `graph`: a copy of the equations' graph and of
+  /// what has been derived until now. What it is asked for later has all of that with the same numbers.
+  std::vector<Node> nodes_of(Quantity q, Graph& graph) const;
 
  private:
   struct Entry {

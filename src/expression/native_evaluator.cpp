@@ -1,0 +1,97 @@
+// A tape with code: the code computes, the tape is there for blocks that are left out and for comparison.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "expression/native.hpp"
+#include "hinge/error.hpp"
+
+namespace hinge {
+
+namespace {
+
+class NativeEvaluator final : public Evaluator {
+ public:
+  NativeEvaluator(std::unique_ptr<Evaluator> tape, NativeFunction native)
+      : tape_(std::move(tape)), native_(std::move(native)), outputs_(tape_->output_count()) {
+    for (std::size_t k = 0; k < native_.blocks.size(); ++k)
+      if (native_.blocks[k].used) used_.push_back(k);
+  }
+
+  std::vector<double> make_scratch() const override {
+    std::vector<double> scratch = tape_->make_scratch();
+    scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(native_.scratch)));
+    return scratch;
+  }
+  void evaluate(const double* const* inputs, double* scratch) const override {
+    for (const std::size_t k : used_)
+      if (!inputs[k]) return tape_->evaluate(inputs, scratch);  // which has zeros in its place
+    (*native_.code)(inputs, scratch);
+  }
+  std::size_t first_output() const override { return static_cast<std::size_t>(native_.first_output); }
+  std::size_t output_count() const override { return outputs_; }
+
+  // One after the other: code has no instructions to decode for which points could share the cost.
+  std::vector<double> make_scratch(int) const override { return make_scratch(); }
+  void evaluate(int lanes, const double* const* const* inputs, double* scratch, double* const* outputs) const override {
+    for (int l = 0; l < lanes; ++l) Evaluator::evaluate(inputs[l], scratch, outputs[l]);
+  }
+
+  // Both at points of which some have zeros of both signs, infinite numbers, huge ones and none.
+  void compare() const {
+    std::mt19937_64 random(1);
+    std::vector<std::vector<double>> blocks;
+    std::vector<const double*> inputs;
+    for (const NativeFunction::Block& block : native_.blocks) {
+      blocks.emplace_back(static_cast<std::size_t>(block.size));
+      inputs.push_back(blocks.back().data());
+    }
+    std::vector<double> by_tape = tape_->make_scratch(), by_code = make_scratch();
+    for (int point = 0; point < 12; ++point) {
+      for (auto& block : blocks)
+        for (double& x : block) x = draw(random, point);
+      tape_->evaluate(inputs.data(), by_tape.data());
+      evaluate(inputs.data(), by_code.data());
+      for (std::size_t k = 0; k < outputs_; ++k) {
+        const double a = by_tape[first_output() + k], b = by_code[first_output() + k];
+        const bool same =
+            std::isnan(a) ? std::isnan(b) : std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+        if (!same)
+          throw Error(fmt::format(
+              "machine code and tape differ: {:.17g} and {:.17g}, number {} of {}; this is a bug. HINGE_NATIVE=0 does "
+              "without machine code",
+              b, a, k + 1, outputs_));
+      }
+    }
+  }
+
+ private:
+  static double draw(std::mt19937_64& random, int point) {
+    const double x = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-62;  // -2 to 2
+    if (point < 6) return x;
+    if (point < 8) return std::ldexp(x, static_cast<int>(random() % 41) - 20);
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double special[] = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan, 1e300, -1e300, 1e-310, 0.5, 2.0};
+    return random() % 3 == 0 ? special[random() % (point < 10 ? 4 : std::size(special))] : x;
+  }
+
+  std::unique_ptr<Evaluator> tape_;
+  NativeFunction native_;
+  std::size_t outputs_;
+  std::vector<std::size_t> used_;  // blocks
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> with_native_code(std::unique_ptr<Evaluator> tape, NativeFunction native, bool check) {
+  auto both = std::make_unique<NativeEvaluator>(std::move(tape), std::move(native));
+  if (check) both->compare();
+  return both;
+}
+
+}  // namespace hinge
