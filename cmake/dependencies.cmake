@@ -18,18 +18,6 @@ if(NOT TARGET hinge::klu)
   mark_as_advanced(HINGE_KLU_INCLUDE)
 endif()
 
-# HDF5, optional: the serial C library, also where a parallel one is installed beside it.
-if(NOT TARGET hinge::hdf5)
-  find_path(HINGE_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
-  find_library(HINGE_HDF5_LIBRARY NAMES hdf5_serial hdf5)
-  mark_as_advanced(HINGE_HDF5_INCLUDE HINGE_HDF5_LIBRARY)
-  if(HINGE_HDF5_INCLUDE AND HINGE_HDF5_LIBRARY)
-    add_library(hinge::hdf5 INTERFACE IMPORTED)
-    target_include_directories(hinge::hdf5 INTERFACE "${HINGE_HDF5_INCLUDE}")
-    target_link_libraries(hinge::hdf5 INTERFACE "${HINGE_HDF5_LIBRARY}")
-  endif()
-endif()
-
 # zlib, optional: report pages are smaller with it.
 if(NOT TARGET hinge::zlib)
   find_path(HINGE_ZLIB_INCLUDE zlib.h)

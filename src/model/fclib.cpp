@@ -100,7 +100,7 @@ class Reader {
     require_system_opens(path);
     std::error_code none;
     if (std::filesystem::is_directory(path, none)) throw cannot_read(path, "it is a folder, not a file");
-    if (H5Fis_hdf5(path.c_str()) <= 0)
+    if (h5().H5Fis_hdf5(path.c_str()) <= 0)
       throw cannot_read(path, "it is no HDF5 file; contact problems come as FCLIB's HDF5 files");
     return File::open(path);
   }
@@ -235,6 +235,7 @@ ContactFile read_tried(const std::string& path) {
 }  // namespace
 
 ContactFile read_contact_file(const std::string& path) {
+  h5();  // loaded here, not in the child
   try_in_child(path, [&] { read_tried(path); });
   return read_tried(path);
 }

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <hdf5.h>
-
+#include "simulate/record/hdf5_library.hpp"
 #include "simulate/record/recorder_formats.hpp"
 
 namespace hinge::hdf5 {

@@ -260,14 +260,14 @@ class Hdf5Recorder final : public Recorder {
 /// The root's attributes in the order of their creation, which is the order the file keeps them in.
 void read_about(const File& file, Trajectory& out) {
   H5O_info_t info;
-  file.check(H5Oget_info(file.id(), &info), "list its attributes");
+  file.check(h5().H5Oget_info(file.id(), &info), "list its attributes");
   for (hsize_t i = 0; i < info.num_attrs; ++i) {
     const Handle attribute =
-        file.check(H5Aopen_by_idx(file.id(), ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                   "open an attribute");
-    const ssize_t length = file.check(H5Aget_name(attribute, 0, nullptr), "read the name of an attribute");
+        file.check(h5().H5Aopen_by_idx(file.id(), ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, H5P_DEFAULT, H5P_DEFAULT),
+                   h5().H5Aclose, "open an attribute");
+    const ssize_t length = file.check(h5().H5Aget_name(attribute, 0, nullptr), "read the name of an attribute");
     std::string name(static_cast<std::size_t>(length), '\0');
-    file.check(H5Aget_name(attribute, name.size() + 1, name.data()), "read the name of an attribute");
+    file.check(h5().H5Aget_name(attribute, name.size() + 1, name.data()), "read the name of an attribute");
     const std::vector<std::string> texts = file.attribute(attribute);
     const std::string value = texts.empty() ? "" : texts.front();
     if (name == "status")
@@ -281,9 +281,9 @@ void read_values(const File& file, Trajectory& out) {
   const Handle data = file.open_data("trajectory");
   const std::vector<hsize_t> extent = file.shape(data);
   if (extent.size() != 2 || extent[1] == 0) throw file.fault("/trajectory is not a table with columns");
-  if (file.check(H5Aexists(data, "columns"), "look for the columns' names") > 0)
-    out.header.columns =
-        file.attribute(file.check(H5Aopen(data, "columns", H5P_DEFAULT), H5Aclose, "read the columns' names"));
+  if (file.check(h5().H5Aexists(data, "columns"), "look for the columns' names") > 0)
+    out.header.columns = file.attribute(
+        file.check(h5().H5Aopen(data, "columns", H5P_DEFAULT), h5().H5Aclose, "read the columns' names"));
   else
     out.header.columns = file.texts("columns");
   if (out.header.columns.size() != extent[1]) throw file.fault("/trajectory does not have one name per column");
@@ -325,13 +325,14 @@ Trajectory read_tried(const std::string& path) {
 }  // namespace
 
 bool hdf5_available() { return true; }
-void spare_hdf5_cleanup() { H5dont_atexit(); }
+void spare_hdf5_cleanup() { spare_cleanup(); }
 
 std::unique_ptr<Recorder> open_hdf5_recorder(const std::string& path, const RecordHeader& header) {
   return std::make_unique<Hdf5Recorder>(path, header);
 }
 
 Trajectory read_hdf5_record(const std::string& path) {
+  h5();  // loaded here, not in the child
   try_in_child(path, [&] { read_tried(path); });
   return read_tried(path);
 }

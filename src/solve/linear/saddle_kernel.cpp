@@ -3,55 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/linear/small_inverse.hpp"
+
 namespace hinge {
 
 namespace {
 
-constexpr int largest_mass = 64, largest_block = 12;
-// A pivot this much smaller than its row was: the plain formulas would lose digits, SaddlePoint loses fewer.
-constexpr double weak_mass = 1e-6;
+constexpr int largest_mass = 64;
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// Gauss-Jordan with row exchanges: matrix -> inverse, `work` holds size * size numbers. False where a pivot is weak.
-bool invert(double* matrix, int size, double* work) {
-  const auto n = at(size);
-  if (size == 1) {
-    matrix[0] = 1 / matrix[0];
-    return std::isfinite(matrix[0]);
-  }
-  if (size == 2) {
-    const double a = matrix[0], b = matrix[1], c = matrix[2], d = matrix[3], product = a * d, det = product - b * c;
-    if (!(std::abs(det) > weak_mass * std::abs(product))) return false;
-    matrix[0] = d / det, matrix[1] = -b / det, matrix[2] = -c / det, matrix[3] = a / det;
-    return std::isfinite(matrix[0] + matrix[1] + matrix[2] + matrix[3]);
-  }
-  std::fill_n(work, n * n, 0.0);
-  double biggest = 0;
-  for (std::size_t i = 0; i < n; ++i) work[i * n + i] = 1;
-  for (std::size_t k = 0; k < n * n; ++k) biggest = std::max(biggest, std::abs(matrix[k]));
-  for (std::size_t k = 0; k < n; ++k) {
-    std::size_t best = k;
-    for (std::size_t i = k + 1; i < n; ++i)
-      if (std::abs(matrix[i * n + k]) > std::abs(matrix[best * n + k])) best = i;
-    const double pivot = matrix[best * n + k];
-    if (!(std::abs(pivot) > weak_mass * biggest)) return false;
-    if (best != k)
-      for (std::size_t j = 0; j < n; ++j) {
-        std::swap(matrix[k * n + j], matrix[best * n + j]);
-        std::swap(work[k * n + j], work[best * n + j]);
-      }
-    for (std::size_t j = 0; j < n; ++j) matrix[k * n + j] /= pivot, work[k * n + j] /= pivot;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double f = matrix[i * n + k];
-      if (i == k || f == 0) continue;
-      for (std::size_t j = 0; j < n; ++j)
-        matrix[i * n + j] -= f * matrix[k * n + j], work[i * n + j] -= f * work[k * n + j];
-    }
-  }
-  std::copy_n(work, n * n, matrix);
-  return true;
-}
 
 }  // namespace
 
@@ -97,7 +57,8 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
         place_[at(e)] = static_cast<int>(block.inverse) + local[at(i)] * block.size + local[at(a.column[at(e)])];
     }
   diagonal_ = largest <= 1;
-  small_ = choice != LinearAlgebra::sparse && nz_ <= largest_mass && largest <= largest_block && m_ <= most_constraints;
+  small_ =
+      choice != LinearAlgebra::sparse && nz_ <= largest_mass && largest <= largest_inverse && m_ <= most_constraints;
   for (auto [pattern, entries] : {std::pair{&b, &b_entries_}, std::pair{&c, &c_entries_}})
     for (int i = 0; i < pattern->rows; ++i)
       for (int k = pattern->row_start[at(i)]; k < pattern->row_start[at(i) + 1]; ++k)
@@ -114,8 +75,12 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
 }
 
 bool SaddleKernel::factor(const double* a, const double* b, const double* c) {
-  use_full_ = false;
+  use_full_ = use_sparse_ = false;
   if (small_ && factor_for_size(a, b, c)) return factored_ = true;
+  if (!small_ && !b && choice_ == LinearAlgebra::automatic) {
+    if (!sparse_) sparse_ = std::make_unique<SparseSchur>(a_pattern_, c_pattern_, constant_mass_);
+    if (sparse_->usable() && sparse_->factor(a, c)) return factored_ = use_sparse_ = true;
+  }
   if (!full_) full_ = std::make_unique<SaddlePoint>(a_pattern_, b_pattern_, c_pattern_, choice_);
   if (!b) {
     for (std::size_t k = 0; k < b_from_c_.size(); ++k) b_values_[k] = -c[b_from_c_[k]];
@@ -130,7 +95,7 @@ bool SaddleKernel::invert_mass(const double* a) {
   if (a_pattern_.entries() != inverse_.size()) std::fill(inverse_.begin(), inverse_.end(), 0.0);
   for (std::size_t k = 0; k < place_.size(); ++k) inverse_[at(place_[k])] = a[k];
   for (const Block& block : blocks_)
-    if (!invert(inverse_.data() + block.inverse, block.size, work_.data())) return have_mass_ = false;
+    if (!invert_small(inverse_.data() + block.inverse, block.size, work_.data())) return have_mass_ = false;
   return have_mass_ = true;
 }
 
@@ -181,7 +146,7 @@ bool SaddleKernel::factor_small(const double* a, const double* b, const double* 
           second[j] = inverse[2] * x + inverse[3] * y;
         }
       } else {
-        double column[largest_block];
+        double column[largest_inverse];
         for (int j = 0; j < m; ++j) {
           for (int i = 0; i < n; ++i) column[i] = w[row[i] * m + j];
           for (int i = 0; i < n; ++i) {
@@ -285,6 +250,7 @@ bool SaddleKernel::factor_for_size(const double* a, const double* b, const doubl
 }
 
 void SaddleKernel::solve(double* x, double* mu) {
+  if (use_sparse_) return sparse_->solve(x, mu);
   if (use_full_) {
     std::copy_n(x, nz_, whole_.data());
     std::copy_n(mu, m_, whole_.data() + nz_);

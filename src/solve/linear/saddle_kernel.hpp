@@ -1,24 +1,25 @@
-// The saddle-point matrix of small mechanisms, factorised anew at every stage of an explicit method:
+// The saddle-point matrix of mechanisms, factorised anew at every stage of an explicit method:
 //
 //   [ A   -B ] [x  ]   [a]
 //   [ C    0 ] [mu ] = [b]
 //
 // Where A falls apart into small, well-conditioned blocks (point masses, bodies, arms) its inverse is written down
 // block by block, and only  S = C A^-1 B  is factorised:  mu = S^-1 (b - C A^-1 a),  x = A^-1 (a + B mu). Plain loops
-// over flat arrays, no calls. Everything else, singular A included, goes through SaddlePoint, which also decides what
-// is singular.
+// over flat arrays, no calls. Large mechanisms under ideal constraints go through SparseSchur, the same with a sparse
+// S. Everything else, singular A included, goes through SaddlePoint, which also decides what is singular.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "solve/linear/saddle_point.hpp"
+#include "solve/linear/sparse_schur.hpp"
 
 namespace hinge {
 
 class SaddleKernel {
  public:
-  /// Beyond this many constraints, SaddlePoint.
+  /// Beyond this many constraints, SparseSchur or SaddlePoint.
   static constexpr int most_constraints = 16;
   /// A pivot of S this much smaller than its row: S is not used, SaddlePoint loses fewer digits.
   static constexpr double weak_schur = 1e-9;
@@ -66,7 +67,8 @@ class SaddleKernel {
   void apply_inverse_mass(const double* x, double* out) const;
 
   int nz_, m_;
-  bool small_ = false, diagonal_ = false, constant_mass_, have_mass_ = false, factored_ = false, use_full_ = false;
+  bool small_ = false, diagonal_ = false, constant_mass_, have_mass_ = false, factored_ = false;
+  bool use_full_ = false, use_sparse_ = false;
   Pattern a_pattern_, b_pattern_, c_pattern_;
   LinearAlgebra choice_;
   struct Product {
@@ -84,6 +86,7 @@ class SaddleKernel {
   std::vector<int> order_, place_;  // rows block after block; of each entry of A: where it stands in the blocks
   std::vector<double> inverse_, work_, w_, c_, schur_, u_, b_values_, whole_;
   std::vector<int> pivot_;
+  std::unique_ptr<SparseSchur> sparse_;
   std::unique_ptr<SaddlePoint> full_;
 };
 
