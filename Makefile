@@ -69,11 +69,11 @@ package: ## build/packages: a .deb for apt, and a wheel for pip
 	@cmake -B build -DHINGE_PYTHON=OFF -DHINGE_PYTHON_DIRECTORY=
 	@ls -l build/packages/*.deb build/packages/*.whl
 
-docs-tables: ## write the tables of keys in docs/ anew, from src/model/keys.cpp
+docs-tables: ## write the tables of docs/ anew: keys, from src/model/keys.cpp, and methods by systems
 	$(call deps,build test)
 	@cmake --preset release -DHINGE_TESTS=ON
 	@cmake --build --preset release --target hinge_tests
-	HINGE_WRITE_TABLES=1 build/hinge_tests --gtest_filter='Keys.Reference*'
+	HINGE_WRITE_TABLES=1 build/hinge_tests --gtest_filter='Keys.Reference*:SystemMatrix.*'
 
 bench: ## build and run every benchmark
 	$(call deps,build bench)

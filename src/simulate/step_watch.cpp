@@ -19,7 +19,6 @@ constexpr int most_constraints = 32, most_masses = 64;  // whose determinants ar
 constexpr double large_part = 0.3;  // of all that was passed before: a change in one step that is looked at
 constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
-constexpr double some_way = 0.05;   // of the range of a coordinate: constraints are looked at again
 constexpr int many_steps = 6;       // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
@@ -263,67 +262,6 @@ void StepWatch::watch_growth(double h) {
     if (!unstable_) unstable_ = now_.state.t;
     grown_ = std::max(grown_, size / g.at_first);
   }
-}
-
-// ---- Branches of the constraints ----------------------------------------------------------------------------------
-
-// det(A B^T); 0 where a pivot vanishes.
-double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
-  std::fill(product_.begin(), product_.end(), 0.0);
-  for (const auto& [at, k, l] : products_)
-    product_[static_cast<std::size_t>(at)] += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(l)];
-  int m = static_cast<int>(exchange_.size());
-  if (!kept.empty()) {
-    std::size_t to = 0;
-    for (const int i : kept)
-      for (const int j : kept) product_[to++] = product_[static_cast<std::size_t>(i * m + j)];
-    m = static_cast<int>(kept.size());
-  }
-  if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
-  double determinant = 1;
-  for (int k = 0; k < m; ++k)
-    determinant *=
-        (exchange_[static_cast<std::size_t>(k)] == k ? 1 : -1) * product_[static_cast<std::size_t>(k * (m + 1))];
-  return determinant;
-}
-
-void StepWatch::look_at_rows() {
-  const State& s = now_.state;
-  rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
-  assign(checked_.G, (*rows_)[Q::constraint_y], entries_);
-  if (redundant_) checked_.kept = constraint_rank(*system_, s.t, s.y.data()).kept;
-  checked_.y = s.y;
-  checked_.v = now_.v;
-  checked_.step = steps_;
-}
-
-// Rows of G are compared with those of where they were last looked at, after some way or a change of the velocity.
-bool StepWatch::branch_due() const {
-  double change = 0, size = 0;
-  for (std::size_t i = 0; i < y_range_.size(); ++i) {
-    if (std::abs(now_.state.y[i] - checked_.y[i]) > some_way * y_range_[i].width()) return true;
-    change += std::abs(now_.v[i] - checked_.v[i]);
-    size += std::abs(now_.v[i]);
-  }
-  return change > 0.25 * size;
-}
-
-// The cosine of the angle between the rows of G then and now: a product of cosines where there are several.
-void StepWatch::watch_branch() {
-  std::swap(last_, checked_);
-  look_at_rows();
-  const auto cosine = [&](const std::vector<int>& kept) {
-    const double now = volume(checked_.G, checked_.G, kept), then = volume(last_.G, last_.G, kept);
-    const double both = volume(checked_.G, last_.G, kept), size = std::sqrt(now * then);
-    return now > 0 && then > 0 && std::isfinite(size) && std::abs(both) > 1e-10 * size ? both / size : 1.0;
-  };
-  // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
-  double angle = cosine(last_.kept);
-  if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.kept));
-  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
-  if (angle > 0) return;
-  ++branches_;
-  if (!branch_) branch_ = now_.state.t;
 }
 
 // ---- Masses -------------------------------------------------------------------------------------------------------

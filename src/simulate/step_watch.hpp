@@ -86,6 +86,9 @@ class StepWatch {
   bool energy_swings(double h);
   bool branch_due() const;
   void look_at_rows();
+  double cosine(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept);
+  bool rows_follow_the_bodies();
+  void assign_rows(std::vector<double>& to) const;
   void watch_branch();
   void watch_mass(const double* masses);
   int saddle_sign(const State& state) const;
@@ -99,6 +102,8 @@ class StepWatch {
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
   std::vector<double> product_;  // G1 G0^T
+  std::array<std::vector<double>, 2> between_;
+  std::vector<double> moved_;
   std::vector<std::array<int, 3>> products_;
   std::vector<int> exchange_;
   bool redundant_ = false;  // rows of G depend on each other everywhere

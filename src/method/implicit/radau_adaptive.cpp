@@ -18,9 +18,12 @@ constexpr double safety = 0.9;
 constexpr double least_quotient = 1.0 / 8, largest_quotient = 5;  // of h / h_new
 constexpr double good_contraction = 1e-3;                         // the derivatives serve the next step, too
 constexpr double keep_step_up_to = 1.2;                           // times h: not worth new factorisations
-constexpr double projected = 0.25;  // rows of mechanical systems are projected: less will do in the choice of steps
-constexpr double unsure = 5;        // a guess may be off by that factor
-constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
+constexpr double projected = 0.25;   // rows of mechanical systems are projected: less will do in the choice of steps
+constexpr double unsure = 5;         // a guess may be off by that factor
+constexpr int most_stagewise = 300;  // unknowns: full matrices
+constexpr int stagewise_for = 20;    // steps, when the simplified iteration has failed
+constexpr double renew_above = 0.1;  // contraction
+constexpr double good_start = 0.5;   // the step is lengthened only as far as this contraction can be expected
 
 // Which unknowns does a state show as they are? Multipliers of mechanical systems and what is of higher index in a DAE
 // are computed from the others.
@@ -47,7 +50,9 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
               radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
       reported_(system_->structure().is_dae),
       determines_(reported_ || (system_->nrates() > 0 && levels_of(radau.formulation.formulation) != Projection::none)),
-      shown_(shown_unknowns(*system_, *problem_)) {
+      shown_(shown_unknowns(*system_, *problem_)),
+      may_turn_(system_->structure().has_bodies && problem_->projected_invariants().psi > 0 &&
+                problem_->size() <= most_stagewise) {
   const auto n = static_cast<std::size_t>(problem_->size());
   for (auto* v : {&x0_, &rate0_, &weight_, &error_, &trial_, &slope_, &now_.from, &last_.from}) v->assign(n, 0.0);
   for (auto* v : {&now_.z, &last_.z, &dz_, &predicted_}) v->assign(n * most_stages, 0.0);
@@ -139,19 +144,42 @@ void RadauAdaptive::linearise(double h) {
   factored_h_ = 0;
 }
 
-bool RadauAdaptive::solve(double h) {
+double RadauAdaptive::increment_size() const {
   const std::size_t n = x0_.size(), s = stages();
+  double sum = 0;
+  for (std::size_t i = 0; i < s; ++i) {
+    const double one = norm(dz_.data() + i * n);
+    sum += one * one;
+  }
+  return std::sqrt(sum / static_cast<double>(s));
+}
+
+// With the derivatives of every stage, where those of the middle are not enough.
+bool RadauAdaptive::solve_stagewise(double h) {
+  if (!may_turn_) return false;
+  std::optional<RadauStagewise>& stagewise = stagewise_[level_];
+  if (!stagewise) stagewise.emplace(*problem_, tableau(), counters_);
+  if (stagewise_steps_ == 0) predict(h);
+  newton_.forget();
+  const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+    if ((newton_.count() == 0 || newton_.slowest() > renew_above) &&
+        !stagewise->linearise(t_, x0_.data(), h, now_.z.data()))
+      return no_increment;
+    if (!stagewise->iterate(t_, x0_.data(), h, now_.z.data(), dz_.data())) return no_increment;
+    return increment_size();
+  });
+  stagewise_steps_ = !solved ? 0 : stagewise_steps_ > 0 ? stagewise_steps_ - 1 : stagewise_for;
+  return solved;
+}
+
+bool RadauAdaptive::solve(double h) {
+  if (stagewise_steps_ > 0) return solve_stagewise(h);
   // What is left of algebraic equations at the end is a defect at the next t0, however short the next step: the first
   // increment is not the last one because earlier steps converged fast. A projection does as well.
   if (leaves_constraints_) newton_.forget();
   return solved_by_newton(newton_, [&]() -> Increment {
     if (!stages_.iterate(t_, x0_.data(), h, now_.z.data(), dz_.data())) return no_increment;
-    double sum = 0;
-    for (std::size_t i = 0; i < s; ++i) {
-      const double one = norm(dz_.data() + i * n);
-      sum += one * one;
-    }
-    return std::sqrt(sum / static_cast<double>(s));
+    return increment_size();
   });
 }
 
@@ -186,7 +214,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
       factored_h_ = h;
     }
     set_weights(h);
-    if (!solve(h)) {
+    if (!solve(h) && (derivatives_ == Derivatives::old || !solve_stagewise(h))) {
       trouble = "the iteration for the stages does not converge";
       ++counters_.failed;
       rejected_ = derivatives_ != Derivatives::old;
@@ -252,7 +280,7 @@ void RadauAdaptive::accept(double h, double error, bool last, double limit, doub
   ++counters_.steps;
   const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());
   if (change == ImplicitProblem::Change::pattern) stages_.match_pattern();
-  linearise_ = newton_.theta() > good_contraction || change != ImplicitProblem::Change::none;
+  linearise_ = newton_.theta() > good_contraction || stagewise_steps_ > 0 || change != ImplicitProblem::Change::none;
   derivatives_ = Derivatives::old;
   if (variable_) choose_order(next / h);
   if (!linearise_ && next >= h && next <= keep_step_up_to * h) next = h;

@@ -19,7 +19,8 @@
 //
 // F_x and F_x' are taken in the middle of the step, from the continued polynomial of the last one: on the double
 // spherical pendulum that saves a third of the iterations against the start of the step. They are kept while
-// theta <= 1e-3, the factorisations while moreover 1 <= h_new/h <= 1.2.
+// theta <= 1e-3, the factorisations while moreover 1 <= h_new/h <= 1.2. Where the iteration fails for a system of
+// bodies, it is repeated with the derivatives of each stage (radau_stagewise.hpp), and so for the next twenty steps.
 #pragma once
 
 #include <array>
@@ -32,6 +33,7 @@
 #include "method/consistent_row.hpp"
 #include "method/implicit/radau.hpp"
 #include "method/implicit/radau_dense.hpp"
+#include "method/implicit/radau_stagewise.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -60,6 +62,8 @@ class RadauAdaptive final : public Stepper {
   void predict(double h);
   void linearise(double h);
   bool solve(double h);
+  bool solve_stagewise(double h);
+  double increment_size() const;
   double estimate(double h);
   struct Between {
     double error;
@@ -101,6 +105,9 @@ class RadauAdaptive final : public Stepper {
   enum class Derivatives { old, middle, start };  // of an earlier step; of this one, in its middle or at its start
   Derivatives derivatives_ = Derivatives::old;
   bool linearise_ = true;
+  bool may_turn_;                                           // bodies do: see radau_stagewise.hpp
+  int stagewise_steps_ = 0;                                 // to come, before the simplified iteration is tried again
+  std::array<std::optional<RadauStagewise>, 3> stagewise_;  // of each number of stages
   double factored_h_ = 0;
   double error_before_ = 0, accepted_h_ = 0;
   int since_order_change_ = 0;

@@ -401,4 +401,8 @@ void RadauReduced::solve_real(double* x) {
   std::copy_n(f_.data(), n_, x);
 }
 
+template void RadauReduced::product<1>(const Dense&, const double*, double, double*);
+template void RadauReduced::particular<1>();
+template void RadauReduced::complete<1>();
+
 }  // namespace hinge

@@ -40,6 +40,7 @@ class RadauReduced {
   void solve_real(double* x);
 
  private:
+  friend class RadauStagewise;  // one of these at every stage
   using Complex = std::complex<double>;
   /// Row by row.
   struct Dense {

@@ -2,8 +2,8 @@
 //
 // Stiff means that the length of the steps is set by stability instead of accuracy: |h lambda| of the fastest motion
 // stays at the border of the stability domain (DOP853's test), or the explicit method fails or rejects most of its
-// steps. F(t, x, x') = 0 goes to radau at once. A system that radau refuses stays with the explicit method, and the run
-// says so.
+// steps. Bodies are watched in another way (stiffness_watch.hpp). F(t, x, x') = 0 goes to
+// radau at once. A system that radau refuses stays with the explicit method, and the run says so.
 #include <optional>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "method/explicit/explicit.hpp"
 #include "method/method_entry.hpp"
 #include "method/stepper_around.hpp"
+#include "method/wrap/stiffness_watch.hpp"
 
 namespace hinge {
 
@@ -29,11 +30,13 @@ class Automatic final : public StepperAround {
       explicit_ = std::make_unique<ExplicitStepper>(
           system_, ExplicitOptions{.projection = projection_.value_or(Projection::both)}, solver_, steps_);
     last_ = implicit_ ? implicit_.get() : explicit_.get();
+    if (system_->structure().has_bodies) watch_.emplace(system_, steps_.tolerance);
   }
 
   StepResult start(const State& state) override {
     recent_steps_ = 0;
     recent_rejected_ = 0;
+    if (watch_) watch_->restart();
     if (next_) last_ = std::exchange(next_, nullptr);
     return StepperAround::start(state);
   }
@@ -58,7 +61,8 @@ class Automatic final : public StepperAround {
       recent_steps_ = 0;
       recent_rejected_ = 0;
     }
-    if (explicit_->stiff() && may_switch_) wants_switch_ = "the system is stiff";
+    if (may_switch_ && (explicit_->stiff() || (watch_ && watch_->stiff(state, explicit_->next_step()))))
+      wants_switch_ = "the system is stiff";
     if (wants_switch_ && state.t < limit) {
       const char* why = std::exchange(wants_switch_, nullptr);
       if (prepare(state, why)) next_ = implicit_.get();
@@ -133,6 +137,7 @@ class Automatic final : public StepperAround {
   bool may_switch_ = true;
   long recent_rejected_ = 0;
   int recent_steps_ = 0;
+  std::optional<StiffnessWatch> watch_;  // of bodies
   std::vector<std::string> remarks_;
 };
 

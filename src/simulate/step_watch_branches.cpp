@@ -1,0 +1,110 @@
+// Which branch of the constraints a step went along: the directions of the rows of G before and after it.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "formulation/start/constraint_rank.hpp"
+#include "simulate/step_watch.hpp"
+#include "solve/linear/dense_lu.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+constexpr double some_way = 0.05;  // of the range of a coordinate: constraints are looked at again
+
+}  // namespace
+
+void StepWatch::assign_rows(std::vector<double>& to) const {
+  const double* from = (*rows_)[Q::constraint_y];
+  to.assign(from, from + entries_);
+}
+
+// det(A B^T); 0 where a pivot vanishes.
+double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
+  std::fill(product_.begin(), product_.end(), 0.0);
+  for (const auto& [at, k, l] : products_)
+    product_[static_cast<std::size_t>(at)] += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(l)];
+  int m = static_cast<int>(exchange_.size());
+  if (!kept.empty()) {
+    std::size_t to = 0;
+    for (const int i : kept)
+      for (const int j : kept) product_[to++] = product_[static_cast<std::size_t>(i * m + j)];
+    m = static_cast<int>(kept.size());
+  }
+  if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
+  double determinant = 1;
+  for (int k = 0; k < m; ++k)
+    determinant *=
+        (exchange_[static_cast<std::size_t>(k)] == k ? 1 : -1) * product_[static_cast<std::size_t>(k * (m + 1))];
+  return determinant;
+}
+
+void StepWatch::look_at_rows() {
+  const State& s = now_.state;
+  rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  assign_rows(checked_.G);
+  if (redundant_) checked_.kept = constraint_rank(*system_, s.t, s.y.data()).kept;
+  checked_.y = s.y;
+  checked_.v = now_.v;
+  checked_.step = steps_;
+}
+
+// Rows of G are compared with those of where they were last looked at, after some way or a change of the velocity.
+bool StepWatch::branch_due() const {
+  double change = 0, size = 0;
+  for (std::size_t i = 0; i < y_range_.size(); ++i) {
+    if (std::abs(now_.state.y[i] - checked_.y[i]) > some_way * y_range_[i].width()) return true;
+    change += std::abs(now_.v[i] - checked_.v[i]);
+    size += std::abs(now_.v[i]);
+  }
+  return change > 0.25 * size;
+}
+
+// The cosine of the angle between the rows of G at two places: a product of cosines where there are several.
+double StepWatch::cosine(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
+  const double now = volume(a, a, kept), then = volume(b, b, kept);
+  const double both = volume(a, b, kept), size = std::sqrt(now * then);
+  return now > 0 && then > 0 && std::isfinite(size) && std::abs(both) > 1e-10 * size ? both / size : 1.0;
+}
+
+// The rows of bodies that turn far in a step turn with them, and a product of many cosines then says nothing. It does
+// for places that are close: on the cubic polynomials through both ends, with their velocities.
+bool StepWatch::rows_follow_the_bodies() {
+  constexpr int parts = 16;  // of a step
+  const double h = now_.state.t - before_.state.t;
+  const std::vector<double>&y0 = before_.state.y, &y1 = now_.state.y;
+  moved_.resize(y0.size());
+  std::vector<int> kept = last_.kept;
+  between_[0] = last_.G;
+  for (int part = 1; part <= parts; ++part) {
+    const double s = static_cast<double>(part) / parts, r = 1 - s;
+    for (std::size_t i = 0; i < moved_.size(); ++i)
+      moved_[i] =
+          r * r * ((1 + 2 * s) * y0[i] + s * h * before_.v[i]) + s * s * ((1 + 2 * r) * y1[i] - r * h * now_.v[i]);
+    const double t = before_.state.t + s * h;
+    rows_->at(t, moved_.data(), now_.state.z.data(), now_.state.psi.data());
+    assign_rows(between_[1]);
+    if (!(cosine(between_[1], between_[0], kept) > 0)) return false;
+    if (redundant_) kept = constraint_rank(*system_, t, moved_.data()).kept;
+    std::swap(between_[0], between_[1]);
+  }
+  return true;
+}
+
+void StepWatch::watch_branch() {
+  std::swap(last_, checked_);
+  look_at_rows();
+  // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
+  double angle = cosine(checked_.G, last_.G, last_.kept);
+  if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.G, last_.G, checked_.kept));
+  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
+  if (angle > 0) return;
+  if (system_->structure().has_bodies && checked_.step == last_.step + 1 && rows_follow_the_bodies()) return;
+  ++branches_;
+  if (!branch_) branch_ = now_.state.t;
+}
+
+}  // namespace hinge
