@@ -58,6 +58,7 @@ void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Qu
     exchange_.resize(static_cast<std::size_t>(m));
     entries_ = static_cast<int>(system.pattern(Q::constraint_y).entries());
     products_ = products_of_rows(system.pattern(Q::constraint_y));
+    drift_.begin(system);
   }
   if (!has.mass_is_constant && !system.is_constant(Q::momentum_z)) {
     wanted.insert(Q::momentum_z);
@@ -105,6 +106,7 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
   if (!first_ && h > 0) {
     ++steps_;
     if (!product_.empty() && branch_due()) watch_branch();
+    if (!product_.empty()) drift_.see(state, at[Q::constraint], size_, checked_.kept);
     if (!resolved_) watch_growth(h);
     turn_ = turned_ ? HUGE_VAL : 0;
     turned_ = velocity_turns() || turned_;
@@ -399,6 +401,7 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
                      "several branches, first at t",
                      branches_, branches_ == 1 ? "" : "s"),
          *branch_, "take a much shorter step, or keep away from the singular position"});
+  if (!branch_) drift_.doubts(doubts);
   if (unstable_)
     doubts.push_back({fmt::format("the step is beyond the stability of the method: the motion grows while it turns in "
                                   "every step, from t = {:g} on; velocities by a factor of",
