@@ -13,6 +13,7 @@ namespace {
 using Q = Quantity;
 
 constexpr double rounding = 1e-13;  // of |G_i| |y|: constraints that are met to this are met
+constexpr double least = 1e-15;     // g is not known better than this, of |G_i| |y|
 constexpr double known = 0.9;       // at least, of the ratio of determinants: the branch is
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -53,10 +54,10 @@ double BranchDrift::product(const double* a, const double* b, int i, int j) cons
   return sum;
 }
 
-void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some) {
+void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some, bool closely) {
   const std::vector<int>& kept = some.empty() ? all_ : some;
   const bool begun = *std::max_element(largest_.begin(), largest_.end()) > 0;
-  if (begun && is_rounding(g, size, kept)) return;
+  if (!closely && begun && is_rounding(g, size, kept)) return;
   here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   const double* G = (*here_)[Q::constraint_y];
   const Pattern& p = system_->pattern(Q::constraint_y);
@@ -64,7 +65,7 @@ void BranchDrift::see(const State& state, const double* g, double size, const st
   for (const int i : kept)
     for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
       largest_[at(i)] = std::max(largest_[at(i)], std::abs(G[k]));
-  if (is_rounding(g, size, kept)) return;
+  if (!closely && is_rounding(g, size, kept)) return;
 
   // [G G^T  g; 0 0], the last column becomes L^-1 g; by columns
   const int n = m + 1;
@@ -72,7 +73,8 @@ void BranchDrift::see(const State& state, const double* g, double size, const st
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < m; ++j) entry(i, j) = product(G, G, kept[at(i)], kept[at(j)]);
-    entry(i, m) = g[kept[at(i)]];
+    const double unknown = least * largest_[at(kept[at(i)])] * size, off = g[kept[at(i)]];
+    entry(i, m) = closely && std::abs(off) < unknown ? unknown : off;
   }
   if (!eliminate(n, m, matrix_.data(), n, exchange_.data())) return;
   for (int i = m - 1; i >= 0; --i) {

@@ -21,8 +21,8 @@ class BranchDrift {
  public:
   void begin(const System& system);
   /// After a step; `g` there, `size`: the largest coordinate so far, `kept`: independent rows, all of them where it is
-  /// empty. Allocates nothing.
-  void see(const State& state, const double* g, double size, const std::vector<int>& kept);
+  /// empty. `closely`: rounding counts as well. Allocates nothing.
+  void see(const State& state, const double* g, double size, const std::vector<int>& kept, bool closely);
   void doubts(std::vector<Doubt>& doubts) const;
 
  private:

@@ -22,6 +22,7 @@ constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower mot
 constexpr double some_way = 0.05;   // of the range of a coordinate: constraints are looked at again
 constexpr int many_steps = 6;       // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
+constexpr double shrunk = 1e-4;     // of the longest step: constraints are looked at closely
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
 
 void assign(std::vector<double>& to, const double* from, int n) { to.assign(from, from + n); }
@@ -105,8 +106,12 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
   if (watches_mass_) watch_mass(at[Q::momentum_z]);
   if (!first_ && h > 0) {
     ++steps_;
-    if (!product_.empty() && branch_due()) watch_branch();
-    if (!product_.empty()) drift_.see(state, at[Q::constraint], size_, checked_.kept);
+    if (!product_.empty()) {
+      const bool due = branch_due(), short_step = resolved_ && h < shrunk * longest_;
+      if (due) watch_branch();
+      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step);
+      longest_ = std::max(longest_, h);
+    }
     if (!resolved_) watch_growth(h);
     turn_ = turned_ ? HUGE_VAL : 0;
     turned_ = velocity_turns() || turned_;

@@ -100,6 +100,7 @@ class StepWatch {
   Point before_, now_, from_, to_;
   Rows checked_, last_;
   BranchDrift drift_;
+  double longest_ = 0;  // step
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
   std::vector<double> product_;  // G1 G0^T
