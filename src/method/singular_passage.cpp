@@ -1,11 +1,13 @@
 #include "method/singular_passage.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "formulation/start/constraint_rank.hpp"
+#include "formulation/start/scaled_rows.hpp"
 #include "method/stepper_around.hpp"
 
 namespace hinge {
@@ -17,6 +19,8 @@ constexpr double left_behind = 0.05;    // and here no more
 constexpr double shrunk = 0.03;         // of the longest of late: steps that are looked at
 constexpr double long_enough = 0.2;     // those from whose beginning the motion is computed again
 constexpr double fading = 0.9;          // of the memory of the longest
+constexpr std::size_t every = 4;        // of them: rows are measured
+constexpr double lost = 1e-3;           // of the longest: an explicit method that needs such steps is lost as well
 
 class SingularPassage final : public StepperAround {
  public:
@@ -25,12 +29,17 @@ class SingularPassage final : public StepperAround {
       : StepperAround(true),
         method_(std::move(method)),
         system_(std::move(system)),
-        make_other_([solver, steps, this] { return explicit_runge_kutta().make(system_, solver, steps); }) {}
+        rows_(*system_),
+        longest_row_(rows_.length().size(), 0.0),
+        make_other_([solver, steps, this](bool multistep) {
+          return (multistep ? make_method("bdf", {}) : explicit_runge_kutta()).make(system_, solver, steps);
+        }) {}
 
   StepResult start(const State& state) override {
-    passing_ = false;
-    anchor_.y.clear();
+    passing_ = nullptr;
+    anchors_ = 0;
     longest_ = 0;
+    measure_rows(state);
     return counted(method_->start(state));
   }
 
@@ -38,25 +47,29 @@ class SingularPassage final : public StepperAround {
     before_ = state;
     if (passing_ && smallest_pivot(state) > left_behind) {
       if (StepResult result = method_->start(state); !result) return counted(std::move(result));
-      passing_ = false;
-      anchor_.y.clear();
+      passing_ = nullptr;
+      anchors_ = 0;
       longest_ = 0;
     }
-    if (passing_) return counted(other_->advance(state, limit));
+    if (passing_) return counted(pass_on(state, limit));
     StepResult result = method_->advance(state, limit);
     const double length = state.t - before_.t;
     const bool chosen = result && state.t < limit;
     const bool suspect = !result || (chosen && length < shrunk * longest_);
     if (suspect && smallest_pivot(result ? state : before_) < near_singular) {
       end_ = state;
-      if (pass(result ? state.t : before_.t, limit, state)) {
+      const double t = result ? state.t : before_.t;
+      if (pass(*other(false), t, limit, state) || pass(*other(true), t, limit, state)) {
         if (passages_++ == 0) first_ = state.t;
         return counted({});
       }
       state = result ? end_ : before_;
     }
     if (chosen) longest_ = std::max(fading * longest_, length);
-    if (result && length >= long_enough * longest_) anchor_ = before_;
+    if (result && length >= long_enough * longest_) {
+      anchor_[anchors_ % anchor_.size()] = before_;
+      if (++anchors_ % every == 0) measure_rows(before_);
+    }
     return counted(std::move(result));
   }
 
@@ -64,42 +77,93 @@ class SingularPassage final : public StepperAround {
     std::vector<std::string> list = method_->remarks();
     if (passages_ > 0)
       list.push_back(
-          fmt::format("the constraints become dependent for an instant {} time{}, first near t = {:.6g}; an explicit "
-                      "method of order 8 made the steps there",
-                      passages_, passages_ == 1 ? "" : "s", first_));
+          fmt::format("the constraints become dependent for an instant {} time{}, first near t = {:.6g}; {} "
+                      "made the steps there",
+                      passages_, passages_ == 1 ? "" : "s", first_,
+                      !other_[1]   ? "an explicit method of order 8"
+                      : !other_[0] ? "bdf"
+                                   : "an explicit method of order 8, or bdf,"));
     return list;
   }
 
  private:
-  Stepper& inner() const override { return passing_ ? *other_ : *method_; }
+  Stepper& inner() const override { return passing_ ? *passing_ : *method_; }
   Counters work() const override {
     Counters sum = method_->counters();
-    if (other_) sum += other_->counters();
+    for (const auto& other : other_)
+      if (other) sum += other->counters();
     return sum;
   }
 
-  double smallest_pivot(const State& s) const {
-    const ConstraintRank rank = constraint_rank(*system_, s.t, s.y.data());
-    return rank.full() ? rank.smallest : 0.0;
+  Stepper* other(bool multistep) {
+    std::unique_ptr<Stepper>& one = other_[multistep];
+    if (!one) one = make_other_(multistep);
+    return one.get();
   }
 
-  // The motion by the other method, with steps of its own, to beyond a time.
-  bool pass(double t, double limit, State& state) {
-    if (anchor_.y.empty() || !(t < limit)) return false;
-    if (!other_) other_ = make_other_();
-    state = anchor_;
-    passing_ = static_cast<bool>(other_->start(state));
-    while (passing_ && state.t <= t) passing_ = static_cast<bool>(other_->advance(state, limit));
-    return passing_;
+  // Of rows as long as they ever were: a row that vanishes for an instant depends on nothing, and is singular.
+  double smallest_pivot(const State& s) {
+    const ConstraintRank rank = constraint_rank(*system_, s.t, s.y.data());
+    if (!rank.full() || !rows_.at(s.t, s.y.data(), s.z.data())) return 0;
+    double part = 1;
+    for (std::size_t i = 0; i < longest_row_.size(); ++i)
+      if (longest_row_[i] > 0) part = std::min(part, rows_.length()[i] / longest_row_[i]);
+    return part * rank.smallest;
+  }
+
+  void measure_rows(const State& s) {
+    if (!rows_.at(s.t, s.y.data(), s.z.data())) return;
+    for (std::size_t i = 0; i < longest_row_.size(); ++i)
+      longest_row_[i] = std::max(longest_row_[i], rows_.length()[i]);
+  }
+
+  // The motion by another method, with steps of its own, from the anchor to beyond a time.
+  bool pass(Stepper& by, double t, double limit, State& state) {
+    if (anchors_ == 0 || !(t < limit)) return false;
+    const std::size_t latest = anchors_ - 1, oldest = anchors_ - std::min(anchors_, anchor_.size());
+    state = anchor_[(&by == other_[0].get() ? latest : oldest) % anchor_.size()];
+    passing_ = by.start(state) ? &by : nullptr;
+    while (passing_ && state.t <= t)
+      if (!advance_far(by, state, limit)) passing_ = nullptr;
+    return passing_ != nullptr;
+  }
+
+  // Steps of an explicit method that shrink to nothing lead into the singular position, where rounding chooses the
+  // branch. A multistep method goes on along its polynomial.
+  StepResult advance_far(Stepper& by, State& state, double limit) {
+    const double t = state.t;
+    StepResult result = by.advance(state, limit);
+    if (result && &by == other_[0].get() && state.t < limit && state.t - t < lost * longest_)
+      return {false,
+              fmt::format("at t = {:g}, where constraints become dependent, the steps of an explicit method shrink "
+                          "to {:g}, and bdf does not pass either; loosen the tolerance, or take steps of given "
+                          "length, which pass",
+                          t, state.t - t)};
+    return result;
+  }
+
+  // Some more of it, until the position is left behind.
+  StepResult pass_on(State& state, double limit) {
+    StepResult result = advance_far(*passing_, state, limit);
+    if (result || passing_ != other_[0].get()) return result;
+    const double t = before_.t;
+    if (pass(*other(true), t, limit, state)) return {};
+    passing_ = other_[0].get();
+    state = before_;
+    return result;
   }
 
   std::unique_ptr<Stepper> method_;
   std::shared_ptr<const System> system_;
-  std::function<std::unique_ptr<Stepper>()> make_other_;
-  std::unique_ptr<Stepper> other_;
-  State before_, anchor_, end_;
+  ScaledRows rows_;
+  std::vector<double> longest_row_;
+  std::function<std::unique_ptr<Stepper>(bool)> make_other_;
+  std::array<std::unique_ptr<Stepper>, 2> other_;  // explicit, multistep
+  Stepper* passing_ = nullptr;                     // by which one, near a singular position
+  State before_, end_;
+  std::array<State, 16> anchor_;  // a multistep method needs some way before it is at its best
+  std::size_t anchors_ = 0;
   double longest_ = 0, first_ = 0;
-  bool passing_ = false;
   long passages_ = 0;
 };
 

@@ -3,7 +3,8 @@
 // Matrices of implicit methods are singular there, and a step that is chosen shrinks to nothing. The motion goes on
 // smoothly, and stages of an explicit method do not meet the very point. So where a step fails near such a position,
 // the motion is computed once more from where steps were still long, by an explicit method of order 8 with the same
-// tolerance, until the position is left behind; then the method starts anew.
+// tolerance, until the position is left behind; then the method starts anew. Where its steps shrink as well, which
+// leads into the position and leaves the branch to rounding, a multistep method passes along its polynomial.
 #pragma once
 
 #include <memory>

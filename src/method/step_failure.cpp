@@ -1,11 +1,13 @@
 #include "method/step_failure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "formulation/start/constraint_rank.hpp"
+#include "formulation/start/scaled_rows.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -31,6 +33,20 @@ std::string too_short(const System& system, const State& state, double h) {
       "the "
       "last step, fitted to the end, choose another end)",
       share, std::pow(10, std::ceil(std::log10(enough))));
+}
+
+std::string nearly_dependent(const System& system, const State& state) {
+  constexpr double near = 0.02;  // of pivots of scaled rows, and of the shortest row in the longest
+  if (system.ng() == 0) return "";
+  ScaledRows rows(system);
+  const ConstraintRank rank = constraint_rank(system, state.t, state.y.data(), state.z.data());
+  if (!rows.at(state.t, state.y.data(), state.z.data())) return "";
+  const auto [shortest, longest] = std::minmax_element(rows.length().begin(), rows.length().end());
+  if (rank.full() && rank.smallest > near && *shortest > near * *longest) return "";
+  return "; the constraints are nearly dependent here (a dead point, or a change point, where a linkage lies in one "
+         "line), and their forces grow without limit. Where there are no contacts take another method (gauss-lobatto, "
+         "or bdf with a tolerance, which pass such positions); else keep away from the position, or drive the "
+         "mechanism by a torque";
 }
 
 StepResult explain_failure(const System& system, const State& state, double h, const char* what, const Convergence& c) {

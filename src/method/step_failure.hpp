@@ -13,6 +13,9 @@ namespace hinge {
 /// empty where the step is long enough.
 std::string too_short(const System& system, const State& state, double h);
 
+/// "; the constraints are nearly dependent here: ..." with what helps, near a dead point or a change point; else empty.
+std::string nearly_dependent(const System& system, const State& state);
+
 /// Looks for the likely cause: dependent constraints, too short a step, a number that is not finite, or slow
 /// convergence.
 StepResult explain_failure(const System& system, const State& state, double h, const char* what,

@@ -21,6 +21,7 @@ constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
 constexpr int many_steps = 6;       // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
+constexpr double shrunk = 1e-4;     // of the longest step: constraints are looked at closely
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
 
 void assign(std::vector<double>& to, const double* from, int n) { to.assign(from, from + n); }
@@ -57,6 +58,7 @@ void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Qu
     exchange_.resize(static_cast<std::size_t>(m));
     entries_ = static_cast<int>(system.pattern(Q::constraint_y).entries());
     products_ = products_of_rows(system.pattern(Q::constraint_y));
+    drift_.begin(system);
   }
   if (!has.mass_is_constant && !system.is_constant(Q::momentum_z)) {
     wanted.insert(Q::momentum_z);
@@ -103,7 +105,12 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
   if (watches_mass_) watch_mass(at[Q::momentum_z]);
   if (!first_ && h > 0) {
     ++steps_;
-    if (!product_.empty() && branch_due()) watch_branch();
+    if (!product_.empty()) {
+      const bool due = branch_due(), short_step = resolved_ && h < shrunk * longest_;
+      if (due) watch_branch();
+      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step);
+      longest_ = std::max(longest_, h);
+    }
     if (!resolved_) watch_growth(h);
     turn_ = turned_ ? HUGE_VAL : 0;
     turned_ = velocity_turns() || turned_;
@@ -337,6 +344,7 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
                      "several branches, first at t",
                      branches_, branches_ == 1 ? "" : "s"),
          *branch_, "take a much shorter step, or keep away from the singular position"});
+  if (!branch_) drift_.doubts(doubts);
   if (unstable_)
     doubts.push_back({fmt::format("the step is beyond the stability of the method: the motion grows while it turns in "
                                   "every step, from t = {:g} on; velocities by a factor of",

@@ -5,6 +5,8 @@
 // - Another branch: det(G1 G0^T) < 0, of rows that are independent at the first. Between the two positions the
 // constraints were dependent; a curve that crosses
 //   itself there goes on in more than one way.
+// - No branch at all: constraints are met with an error that is as large as what separates two of them
+//   (branch_drift.hpp).
 // - Beyond stability: y' turns in step after step, or y1 - y0 is far from h (y0' + y1')/2, while |y'| grows.
 //
 // Steps that are suspect are made once more in halves, and are doubtful where these lead elsewhere:
@@ -29,6 +31,7 @@
 #include <vector>
 
 #include "hinge/simulate.hpp"
+#include "simulate/branch_drift.hpp"
 #include "solve/linear/linear.hpp"
 
 namespace hinge {
@@ -99,6 +102,8 @@ class StepWatch {
   std::unique_ptr<Evaluation> ends_, rate_, rows_;
   Point before_, now_, from_, to_;
   Rows checked_, last_;
+  BranchDrift drift_;
+  double longest_ = 0;  // step
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
   std::vector<double> product_;  // G1 G0^T

@@ -217,7 +217,8 @@ ContactProblem ContactStep::dense_problem(const Eigen::VectorXd& q) const {
 
 StepResult ContactStep::explain(const State& state, double h, const char* what, const Convergence& convergence) const {
   if (failure.empty()) return explain_failure(*system_, state, h, what, convergence);
-  return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}", state.t, h, failure)};
+  return {false, fmt::format("in the step from t = {:g} (h = {:g}) {}{}", state.t, h, failure,
+                             nearly_dependent(*system_, state))};
 }
 
 void ContactStep::subtract_drift(double* u) const {

@@ -59,6 +59,7 @@ Spark::Spark(std::shared_ptr<const System> system, SparkTableau tableau, const S
   node_r_.resize(size((st_ + 1) * nz_));
   multiplier_.resize(size((st_ + 1) * m_));
   multipliers_.resize(size((st_ + 1) * m_));
+  branch_from_.resize(size((st_ + 1) * m_));
   for (auto* v : {&increment_l_, &node_g_}) v->resize(size((st_ + 1) * m_));
   node_gy_.resize(size(st_ + 1) * system_->pattern(Q::constraint_y).entries());
   node_rpsi_.resize(size(st_ + 1) * system_->pattern(Q::reaction_psi).entries());
@@ -142,10 +143,24 @@ bool Spark::guess_is_on_branch(const State& state) {
 // Both blocks with exact derivatives from what the unknowns are now: true if solved, and no other solution is near.
 bool Spark::solve_safely(const State& state, double h) {
   set_units(state, h);
+  std::copy_n(multiplier_.data(), st_ * m_, branch_from_.data());
+  std::copy_n(psi1_.data(), m_, branch_from_.data() + st_ * m_);
   if (!full_stages(state, h) || full_newton_.first_contraction() > BranchGuard::safe_contraction) return false;
   sum_end_position(state, h);
   sum_end_momentum(h);
-  return full_end(state.t + h, h) && full_newton_.first_contraction() <= BranchGuard::safe_contraction;
+  return full_end(state.t + h, h) && full_newton_.first_contraction() <= BranchGuard::safe_contraction &&
+         stayed_on_branch(state, h);
+}
+
+// Near the end of a branch, where S is almost singular, Newton's method may leap to another one and converge there at
+// once. No multiplier may be further from its first guess than its branch reaches.
+bool Spark::stayed_on_branch(const State& state, double h) {
+  for (int k = 0; k < st_; ++k)
+    if (guard_.change(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), branch_from_.data() + k * m_, l_(k)) >
+        BranchGuard::allowed)
+      return false;
+  return guard_.change(state.t + h, y1_.data(), z1_.data(), branch_from_.data() + st_ * m_, psi1_.data()) <=
+         BranchGuard::allowed;
 }
 
 // The solution on the branch of the consistent multiplier: from the guess if that is certain, else grown from h = 0,

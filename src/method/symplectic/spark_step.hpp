@@ -46,6 +46,7 @@ class Spark final : public Stepper {
   StepResult follow_branch(const State& state, double h);
   bool guess_is_on_branch(const State& state);
   bool solve_safely(const State& state, double h);
+  bool stayed_on_branch(const State& state, double h);
   bool same_side(const State& state, double h);
   void sum_end_momentum(double h);
   void sum_end_position(const State& state, double h);
@@ -111,7 +112,7 @@ class Spark final : public Stepper {
              {&psi1_, &kept_psi1_}}};
   }
   std::vector<double> kept_v_, kept_z_, kept_multiplier_, kept_z1_, kept_psi1_;
-  std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_;
+  std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_, branch_from_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
   RoundOff unit_;
   Convergence stages_newton_{options_.max_iterations, newton_policy::stages},

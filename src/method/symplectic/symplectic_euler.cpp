@@ -78,6 +78,7 @@ SymplecticEuler::SymplecticEuler(std::shared_ptr<const System> system, const Eul
   kept_x_.resize(n(all));
   d_.resize(n(all));
   trial_psi_.resize(n(2 * m_));
+  branch_from_.resize(n(2 * m_));
   velocity_z_.resize(system_->pattern(Q::velocity_z).entries());
   velocity_change_.resize(n(ny_));
   ones_.assign(n(ny_), 1.0);
@@ -233,10 +234,21 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, bool short
   return true;
 }
 
-// All parts, from what the unknowns are now: true if solved, and no other solution is near.
+// All parts, from what the unknowns are now: true if solved, and no other solution is near. Near the end of a branch,
+// where S is almost singular, Newton's method may leap to another one and converge there at once: no multiplier may be
+// further from its first guess than its branch reaches.
 bool SymplecticEuler::solve_safely(const State& state, double h) {
+  for (int k = 0; k < 2; ++k) std::copy_n(psi(k), m_, branch_from_.data() + k * m_);
   for (Part& part : parts_)
     if (!solve(part, state, h, false) || part.newton.first_contraction() > BranchGuard::safe_contraction) return false;
+  for (int k = 0; k < 2; ++k) {
+    const double* from = branch_from_.data() + k * m_;
+    if (w_.first[static_cast<std::size_t>(k)] != 0 &&
+        guard_.change(state.t, state.y.data(), state.z.data(), from, psi(k)) > BranchGuard::allowed)
+      return false;
+    if (k == 1 && guard_.change(end_time(state, h), x(at_y), x(at_z), from, psi(k)) > BranchGuard::allowed)
+      return false;
+  }
   return true;
 }
 

@@ -84,7 +84,7 @@ class SymplecticEuler final : public Stepper {
   std::unique_ptr<Evaluation> start_, mid_, mid_derivatives_, position_, position_derivatives_;
   std::unique_ptr<Evaluation> end_;
   std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
-  std::vector<double> x_, kept_x_, d_, trial_psi_, velocity_z_, velocity_change_, ones_;
+  std::vector<double> x_, kept_x_, d_, trial_psi_, branch_from_, velocity_z_, velocity_change_, ones_;
   RoundOff unit_;
   double last_h_ = 0;
   bool velocity_is_z_;

@@ -1,0 +1,114 @@
+#include "simulate/branch_drift.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "solve/linear/dense_lu.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+constexpr double rounding = 1e-13;  // of |G_i| |y|: constraints that are met to this are met
+constexpr double least = 1e-15;     // g is not known better than this, of |G_i| |y|
+constexpr double known = 0.9;       // at least, of the ratio of determinants: the branch is
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void BranchDrift::begin(const System& system) {
+  *this = BranchDrift();
+  system_ = &system;
+  here_ = system.evaluation({Q::constraint_y});
+  there_ = system.evaluation({Q::constraint_y});
+  const int m = system.ng();
+  matrix_.resize(at((m + 1) * (m + 1)));
+  row_.resize(at(m));
+  y_.resize(at(system.ny()));
+  exchange_.resize(at(m));
+  largest_.assign(at(m), 0.0);
+  all_.resize(at(m));
+  std::iota(all_.begin(), all_.end(), 0);
+}
+
+bool BranchDrift::is_rounding(const double* g, double size, const std::vector<int>& kept) const {
+  return std::all_of(kept.begin(), kept.end(),
+                     [&](int i) { return std::abs(g[i]) <= rounding * largest_[at(i)] * size; });
+}
+
+// Row i of one matrix times row j of another; columns of a row are in order.
+double BranchDrift::product(const double* a, const double* b, int i, int j) const {
+  const Pattern& p = system_->pattern(Q::constraint_y);
+  double sum = 0;
+  int k = p.row_start[at(i)], l = p.row_start[at(j)];
+  while (k < p.row_start[at(i) + 1] && l < p.row_start[at(j) + 1]) {
+    const int difference = p.column[at(k)] - p.column[at(l)];
+    if (difference == 0) sum += a[k] * b[l];
+    if (difference <= 0) ++k;
+    if (difference >= 0) ++l;
+  }
+  return sum;
+}
+
+void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some, bool closely) {
+  const std::vector<int>& kept = some.empty() ? all_ : some;
+  const bool begun = *std::max_element(largest_.begin(), largest_.end()) > 0;
+  if (!closely && begun && is_rounding(g, size, kept)) return;
+  here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  const double* G = (*here_)[Q::constraint_y];
+  const Pattern& p = system_->pattern(Q::constraint_y);
+  const int m = static_cast<int>(kept.size());
+  for (const int i : kept)
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+      largest_[at(i)] = std::max(largest_[at(i)], std::abs(G[k]));
+  if (!closely && is_rounding(g, size, kept)) return;
+
+  // [G G^T  g; 0 0], the last column becomes L^-1 g; by columns
+  const int n = m + 1;
+  const auto entry = [&](int i, int j) -> double& { return matrix_[at(i + j * n)]; };
+  std::fill(matrix_.begin(), matrix_.end(), 0.0);
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < m; ++j) entry(i, j) = product(G, G, kept[at(i)], kept[at(j)]);
+    const double unknown = least * largest_[at(kept[at(i)])] * size, off = g[kept[at(i)]];
+    entry(i, m) = closely && std::abs(off) < unknown ? unknown : off;
+  }
+  if (!eliminate(n, m, matrix_.data(), n, exchange_.data())) return;
+  for (int i = m - 1; i >= 0; --i) {
+    double x = entry(i, m);
+    for (int j = i + 1; j < m; ++j) x -= entry(i, j) * row_[at(j)];
+    row_[at(i)] = x / entry(i, i);
+  }
+  double ratio = 1;
+  for (int i = 0; i < m; ++i) ratio /= (exchange_[at(i)] == i ? 1 : -1) * entry(i, i);
+  y_ = state.y;
+  for (int i = 0; i < m; ++i) {
+    const int r = kept[at(i)];
+    for (int k = p.row_start[at(r)]; k < p.row_start[at(r) + 1]; ++k) y_[at(p.column[at(k)])] -= G[k] * row_[at(i)];
+  }
+  there_->at(state.t, y_.data(), state.z.data(), state.psi.data());
+  const double* moved = (*there_)[Q::constraint_y];
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j) matrix_[at(i + j * m)] = product(moved, G, kept[at(i)], kept[at(j)]);
+  const bool regular = eliminate(m, m, matrix_.data(), m, exchange_.data());
+  for (int i = 0; i < m; ++i) ratio *= (exchange_[at(i)] == i ? 1 : -1) * matrix_[at(i + i * m)];
+  if (!regular) ratio = 0;
+  if (!(ratio < known)) return;
+  if (!lost_) lost_ = state.t;
+  worst_ = std::min(worst_, ratio);
+}
+
+void BranchDrift::doubts(std::vector<Doubt>& doubts) const {
+  if (!lost_) return;
+  doubts.push_back(
+      {"the constraints are met with so large an error, near a position where they are dependent, that another branch "
+       "of "
+       "the motion is as near, first at t",
+       *lost_,
+       "use projection = \"both\" where the method has it, or compare with another method (bdf, gauss-lobatto)"});
+}
+
+}  // namespace hinge
