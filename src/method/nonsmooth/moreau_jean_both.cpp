@@ -261,7 +261,7 @@ bool MoreauJeanBoth::velocities(const State& state, double h) {
     demand_of_velocities(1);
     if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data())) return false;
   }
-  return limit_rebound() && keep_momentum(G1);
+  return match_energy(h) && limit_rebound() && keep_momentum(G1);
 }
 
 // All of a step but its end: y1, z1 and what contacts did. Empty where it succeeds.

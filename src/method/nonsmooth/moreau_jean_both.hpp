@@ -113,6 +113,7 @@ class MoreauJeanBoth final : public Stepper {
   void approach(const State& state, double h, const double* G1, double slow);
   bool strike(const State& state, double h, const double* G1);
   void demand_of_velocities(double part);
+  bool match_energy(double h);
   bool limit_rebound();
   bool velocities(const State& state, double h);
   double work_of_joints(const State& state);
