@@ -161,7 +161,7 @@ void Watch::doubt_losses(double taken, std::vector<Doubt>& doubts) const {
   doubts.push_back({fmt::format("energy was lost that neither impacts nor friction took, as a part of the largest "
                                 "kinetic energy ({:.3g})",
                                 kinetic_),
-                    lost / kinetic_, "take a shorter step, or gap = \"velocity\", which keeps it in elastic impacts"});
+                    lost / kinetic_, "take a shorter step"});
 }
 
 void Watch::evaluate(const State& s, Values& values) {

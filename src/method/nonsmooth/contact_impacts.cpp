@@ -203,6 +203,7 @@ bool ContactStep::strike_members(const Eigen::VectorXd& before, double restituti
 bool ContactStep::rounds(const double* S, const double* C, const double* z_before, std::vector<double>& rebound) {
   const ContactList& l = list();
   rebound.assign(active.size(), 0.0);
+  after_rounds.assign(z_before, z_before + nz_);
   if (std::none_of(active.begin(), active.end(), [&](int i) { return l.restitution[at(i)] > 0; })) return true;
   const std::vector<int> all = active;
   Eigen::VectorXd u(rows()), z = Eigen::Map<const Eigen::VectorXd>(z_before, nz_), before, after, z0, z1, r;
@@ -255,6 +256,7 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
   }
   active = all;
   solved_ = false;
+  after_rounds.assign(z.begin(), z.end());
   for (std::size_t k = 0; k < all.size(); ++k)
     if (struck[k]) rebound[k] = std::max(0.0, u[static_cast<Eigen::Index>(k) * d_]);
   return good;

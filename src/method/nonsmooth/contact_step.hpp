@@ -121,7 +121,8 @@ class ContactStep {
   /// Impacts by rounds of all contacts that approach, at z, with the mass S and joints C: the velocities u_N that the
   /// active contacts rebound with, zero where nothing strikes. factor() has to be called afterwards.
   bool rounds(const double* S, const double* C, const double* z, std::vector<double>& rebound);
-  long limited_rounds = 0;  ///< which would have created energy
+  std::vector<double> after_rounds;  ///< z behind them
+  long limited_rounds = 0;           ///< which would have created energy
   /// No: of several solutions any, with few contacts that carry; for methods that go on with these alone.
   void use_least_norm(bool yes) { least_norm_ = yes; }
   /// Always the dense form: what the impact laws above need.

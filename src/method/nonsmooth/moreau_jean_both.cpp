@@ -20,6 +20,7 @@ constexpr int implicit_limit = 3000;    // velocities
 constexpr int most_looks = 8;           // for contacts in one step
 constexpr double same_force = 1e-14;    // but for rounding
 constexpr double harmless_rest = 1e-2;  // of velocities, where forces and contacts do not settle
+constexpr int most_mixes = 2;           // of rows of impacts
 constexpr int most_tries = 8;           // of parts of a step
 constexpr double near_the_end = 1 - 1e-5, near_nothing = 1e-12;  // of a step
 
@@ -62,6 +63,7 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
   G0_.resize(system_->pattern(Q::constraint_rate_z).entries());
   c_.resize(at(m_));
   joint_.resize(at(m_));
+  spin_rows_.emplace(table_, nz_);
   is_spin_.assign(at(nz_), 0);
   for (const BodyPlace& place : table_.places)
     std::fill_n(is_spin_.begin() + place.spin, table_.dimension == 2 ? 1 : 3, 1);
@@ -238,17 +240,28 @@ bool MoreauJeanBoth::velocities(const State& state, double h) {
   if (contacts_.has_contacts()) {
     recovering_ = is_recovering();
     pair_contacts();
+    mix_rows(state);
   }
   momentum_at_end(state, h);
   contacts_.step_length(h);
   matrix_.mass(M_.data(), S_.data());
   ++counters_.factorisations;
   const double* G1 = (*rates_)[Q::constraint_rate_z];
-  if (!strike(G1)) return false;
   for (int k = 0; k < m_; ++k) c_[at(k)] = (*rates_)[Q::constraint_rate][k];
   multiply_add(system_->pattern(Q::constraint_rate_z), G1, zh_.data(), -1.0, c_.data());
-  demand_of_velocities(1);
-  return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data()) && limit_rebound();
+  const bool mixes = rebounding_ && (options_.impact == ImpactLaw::rounds || options_.impact == ImpactLaw::newton);
+  kept_u0_ = u0_;
+  for (int turn = 0; turn < (mixes ? most_mixes : 1); ++turn) {
+    if (turn > 0) {
+      if (!mix_again()) break;
+      free_ = start_z_;
+      u0_ = kept_u0_;
+    }
+    if (!strike(state, h, G1)) return false;
+    demand_of_velocities(1);
+    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data())) return false;
+  }
+  return match_energy(h) && limit_rebound() && keep_momentum(G1);
 }
 
 // All of a step but its end: y1, z1 and what contacts did. Empty where it succeeds.
@@ -279,7 +292,7 @@ void MoreauJeanBoth::take(State& state, double h) {
   for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   if (!contacts_.has_contacts()) return;
   listed_time_ = state.t;
-  listed_reach_ = reach_;
+  listed_reach_ = extra_ > 0 ? -1 : reach_;
   listed_position_ = state.y;
   drift_.swap(next_drift_);
 }

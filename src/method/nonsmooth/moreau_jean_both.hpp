@@ -4,7 +4,7 @@
 //                laws between R and H0 zh + max(gap(y0)/h, -recover) on normals, H0 zh + d/2 on tangents
 //                g(t1, y1) = 0
 //   velocities   M (z1 - z0) = h f + H0^T R + H1^T (r - R) + G0^T S + G1^T (s - S)
-//                laws between r and H1 z1 + e u0^-,  of contacts that are closed at y1
+//                laws between r and H1 z1 + e u^-,  of contacts that are closed at y1
 //                g_t + G1 z1 = 0
 //
 // R is what contacts do until the middle of the step, r what they do in all of it. Without contacts and joints this is
@@ -13,8 +13,8 @@
 //
 // What follows: a gap may close exactly and is not crossed where it is convex; at rest gaps and velocities are zero and
 // stay so; constant accelerations are exact; penetration is pushed out by positions alone, at a limited speed, and
-// gives no velocity, since r knows nothing of it. Restitution has the velocity before the step, and none of contacts
-// that were closed already.
+// gives no velocity, since r knows nothing of it. Restitution has the velocity of the time of impact, and none of
+// contacts that were closed already; impacts take (1 - e^2) of the energy of approach (moreau_jean_both_impacts.cpp).
 //
 // Spins: body/spin_balance.hpp. The axis of a turn is the same at both of its ends, so that wh needs rows of the start
 // with the inertia E(h/2 wh) J E(-h/2 wh), and z1 rows of the end.
@@ -43,6 +43,7 @@
 #include <vector>
 
 #include "body/spin_balance.hpp"
+#include "body/spin_rows.hpp"
 #include "formulation/project/projection.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "method/nonsmooth/contact_step.hpp"
@@ -71,7 +72,7 @@ class MoreauJeanBoth final : public Stepper {
   using Q = Quantity;
   struct Partner {  // of a contact at y1: its place at y0, or -1
     int before;
-    bool closed;
+    bool closed, rebounds;  // rebounds: it was open at y0, and restitution is to be looked at
   };
   StepResult attempt(const State& state, double h);
   void take(State& state, double h);
@@ -92,16 +93,30 @@ class MoreauJeanBoth final : public Stepper {
   double find_overlap(double h);
   void hold_spins(ContactList& list) const;
   void joint_rates_at_end(const State& state, double t1);
+  bool has_turned(const ContactList& list, int i, double before) const;
   void pair_contacts();
   void slip_of_middle(int j, const double* uh, double* turn) const;
   bool is_recovering() const;
+  void find_gone();
   bool is_gone(int j) const;
   void add_first_impulses(double* p) const;
   void momentum_at_end(const State& state, double h);
-  bool strike(const double* G1);
+  bool carried(const State& state, double h, const double* G1, double slow);
+  void find_islands();
+  void turn_with_joints();
+  void mix_rows(const State& state);
+  void bring_back(int j);
+  bool at_one_point(const State& state, int j, double* H) const;
+  bool mix_again();
+  bool keep_momentum(const double* G1);
+  double change_along_first(int active, int row) const;
+  void approach(const State& state, double h, const double* G1, double slow);
+  bool strike(const State& state, double h, const double* G1);
   void demand_of_velocities(double part);
+  bool match_energy(double h);
   bool limit_rebound();
   bool velocities(const State& state, double h);
+  double work_of_joints(const State& state);
   void account(const State& state, double h);
 
   std::shared_ptr<const System> system_;
@@ -116,6 +131,8 @@ class MoreauJeanBoth final : public Stepper {
   ConstraintProjection projection_;  // of positions, what rounding left
   std::unique_ptr<Evaluation> force_, joints_, rates_;
   bool without_forces_ = false, recovering_ = false, separated_ = false, rested_ = false;
+  bool strikes_ = false, rebounding_ = false,
+       has_extra_ = false;                   // a contact that approached; one that has restitution
   double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step
   double whole_ = 0;                         // the step, of which one part is made
   // The last step: its end, and how far away contacts are listed there.
@@ -126,18 +143,34 @@ class MoreauJeanBoth final : public Stepper {
 
   ContactList before_;  // at y0
   std::vector<Partner> partners_;
+  std::optional<SpinRows> spin_rows_;
   std::vector<char> is_spin_;         // of velocities
+  std::vector<char> left_, gone_;     // of contacts at y0: they are not; and what they did is a part of z1
   std::vector<char> used_;            // of contacts at y0: they are at y1, too
   std::vector<double> slip_;          // what friction has besides u1
   std::vector<double> M_, S_, mass_;  // mass_: its diagonal
   std::vector<double> p0_, f_, zh_, z1_, z_new_, y_middle_, y1_, right_, turned_, G0_, c_, free_;
   std::vector<double> R_, joint_, R_at_end_, u0_, uh_, before_u0_, w_, struck_, rebound_, total_;
   std::vector<double> drift_, next_drift_;  // d, of all contacts at y0 and at y1
-  std::vector<double> missing_;             // rates at which gaps have to grow
+  std::vector<double> start_z_, start_u0_;  // z0 in the axes of y1; of active contacts, with it
+  std::vector<double> R_struck_;            // of active contacts, in the frames of y1
+  ContactList first_;                       // before_ in the axes of y1, where something rebounds
+  // Rows of y0 in frames of y1, and rows of y1; p of active contacts; what is given in the end.
+  std::vector<double> framed_, second_, part_, part_found_;
+  std::vector<double> missing_momentum_, kept_u0_, p_of_impact_;
+  int extra_ = 0;  // contacts that were brought back, the last of the list
+  std::vector<int> struck_active_, island_;
+  std::vector<double> share_;    // of islands: sums of weights, with s and without
+  std::vector<double> missing_;  // rates at which gaps have to grow
   long unsettled_ = 0, limited_ = 0;
   double unsettled_to_ = 0;
 };
 
+/// Of the fastest body: what approaches more slowly does not strike.
+inline constexpr double slow_approach = 1e-9;
+
+/// Tangential components in the frame of another contact; false where the two have little to do with each other.
+bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i, double* r);
 /// u = H z + drift of one contact.
 void row_velocity(const ContactList& list, int i, const double* z, double* u);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "body/body_table.hpp"
+#include "collide/narrow.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -34,6 +35,8 @@ double rounding_of_gap(const ContactList& l, int i) {
   return 2 * 2.2e-16 * size;
 }
 
+}  // namespace
+
 // Tangential components in the frame of another contact; false where the two have little to do with each other.
 bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i, double* r) {
   if (from.dimension != 3 || from.frame.empty() || to.frame.empty()) return true;
@@ -46,8 +49,6 @@ bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i,
   for (int row = 1; row < 3; ++row) r[row] = b[3 * row] * in[0] + b[3 * row + 1] * in[1] + b[3 * row + 2] * in[2];
   return along > 0.5;
 }
-
-}  // namespace
 
 // u = H z of one contact
 void row_velocity(const ContactList& l, int i, const double* z, double* u) {
@@ -133,6 +134,19 @@ bool MoreauJeanBoth::is_recovering() const {
   return false;
 }
 
+// Is the velocity of a contact with its rows of y1 another one altogether than it was with those of y0?
+bool MoreauJeanBoth::has_turned(const ContactList& l, int i, double before) const {
+  constexpr double much = 0.2;  // of what it is a sum of
+  const int d = l.dimension;
+  double u = l.drift[at(i * d)], size = 0;
+  for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
+    const double part = l.H[at(k * d)] * free_[at(l.column[at(k)])];
+    u += part;
+    size += std::abs(part);
+  }
+  return std::abs(u - before) > much * size;
+}
+
 // Who at y1 was who at y0, and which are closed; with R and u0 in the frames of y1.
 void MoreauJeanBoth::pair_contacts() {
   const ContactList& l = contacts_.list();
@@ -140,12 +154,17 @@ void MoreauJeanBoth::pair_contacts() {
   const double eps = separated_ ? 1e-5 * smallest_ : 1e-10 * table_.length;
   double largest = 0;
   for (int j = 0; j < before_.count; ++j) largest = std::max(largest, R_[at(j * d)]);
-  partners_.assign(at(l.count), {-1, false});
+  partners_.assign(at(l.count), {-1, false, false});
   next_drift_.assign(at(l.count * d), 0.0);
   used_.assign(at(before_.count), 0);
   R_at_end_.clear();
+  R_struck_.clear();
   u0_.clear();
   slip_.clear();
+  const double slow = slow_approach * table_.fastest(free_.data());
+  rebounding_ = false;  // shocks then pass through closed contacts, too
+  for (int i = 0; i < before_.count && !recovering_; ++i)
+    rebounding_ = rebounding_ || (before_u0_[at(i * d)] < -slow && R_[at(i * d)] > 0 && before_.restitution[at(i)] > 0);
   int j = 0;
   for (int i = 0; i < l.count; ++i) {
     while (j < before_.count && before_.key[at(j)] < l.key[at(i)]) ++j;
@@ -163,105 +182,76 @@ void MoreauJeanBoth::pair_contacts() {
         for (int row = 1; row < d; ++row) next_drift_[at(i * d + row)] = uh1[row] - uh0[row];
       turn_tangents(before_, j, l, i, u);
       turn_tangents(before_, j, l, i, turn);
-    } else {
-      row_velocity(l, i, free_.data(), u);  // z0 in the axes of y1
     }
+    // z0 in the axes of y1: of contacts that are new, and of those that another point of a rim or an edge has
+    if (!known || (!(R[0] > 0) && has_turned(l, i, u[0]))) row_velocity(l, i, free_.data(), u);
     const bool closed = l.gap[at(i)] <= eps || R[0] > 1e-12 * largest;
-    partners_[at(i)] = {known ? j : -1, closed};
+    const bool rebounds = rebounding_ && known && closed && R[0] > 0 && l.restitution[at(i)] > 0;
+    partners_[at(i)] = {known ? j : -1, closed, rebounds};
     if (!closed) continue;
     contacts_.active.push_back(i);
     if (recovering_) std::fill_n(R, d, 0.0);
+    R_struck_.insert(R_struck_.end(), R, R + d);
+    if (rebounds) std::fill_n(R, d, 0.0);
     R_at_end_.insert(R_at_end_.end(), R, R + d);
     u0_.insert(u0_.end(), u, u + d);
     slip_.insert(slip_.end(), turn, turn + d);
   }
+  find_gone();
 }
 
-// R of contacts that are gone at y1 is a part of z1, too.
-bool MoreauJeanBoth::is_gone(int j) const { return !recovering_ && !used_[at(j)] && R_[at(j * before_.dimension)] > 0; }
+// R of contacts that are gone at y1 is a part of z1, too. Not where something rebounds and another contact of the same
+// two bodies is closed at y1: that has the law of the impact then, with the velocities before it.
+void MoreauJeanBoth::find_gone() {
+  const ContactList& l = contacts_.list();
+  const int d = before_.dimension;
+  const auto pair = [](std::uint64_t key) { return key >> contact::feature_bits; };
+  gone_.assign(at(before_.count), 0);
+  left_.assign(at(before_.count), 0);
+  if (recovering_) return;
+  std::size_t a = 0;
+  for (int j = 0; j < before_.count; ++j) {
+    if (used_[at(j)] || !(R_[at(j * d)] > 0)) continue;
+    gone_[at(j)] = left_[at(j)] = 1;
+    if (!rebounding_ || !(before_.restitution[at(j)] > 0)) continue;
+    while (a < contacts_.active.size() && pair(l.key[at(contacts_.active[a])]) < pair(before_.key[at(j)])) ++a;
+    if (a < contacts_.active.size() && pair(l.key[at(contacts_.active[a])]) == pair(before_.key[at(j)]))
+      gone_[at(j)] = 0;
+  }
+}
+
+bool MoreauJeanBoth::is_gone(int j) const { return gone_[at(j)] != 0; }
 
 void MoreauJeanBoth::add_first_impulses(double* p) const {
   const int d = before_.dimension;
   if (recovering_) return;
   for (const int i : contacts_.active)
-    if (const int j = partners_[at(i)].before; j >= 0) add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
+    if (const int j = partners_[at(i)].before; j >= 0 && !partners_[at(i)].rebounds)
+      add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
   for (int j = 0; j < before_.count; ++j)
     if (is_gone(j)) add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
 }
 
-// Impacts apart from the forces, with z0 as the velocity before them: Poisson's or sequential ones are given to right_,
-// of rounds it is what they demand. Where nothing strikes there is no restitution: surfaces that curve towards a body
-// that slides along them do not kick it. S and G1 are factorised then.
-bool MoreauJeanBoth::strike(const double* G1) {
-  const int d = contacts_.dimension(), n = static_cast<int>(contacts_.active.size());
-  struck_.assign(at(contacts_.rows()), 0.0);
-  rebound_.assign(at(n), 0.0);
-  const double slow = 1e-9 * table_.fastest(free_.data());
-  bool any = false;
-  for (int a = 0; a < n; ++a) any = any || u0_[at(a * d)] < -slow;
-  if (any && options_.impact == ImpactLaw::rounds && !contacts_.rounds(S_.data(), G1, free_.data(), rebound_))
-    return false;
-  if (!contacts_.factor(S_.data(), G1)) return false;
-  const bool poisson = options_.impact == ImpactLaw::poisson;
-  if (!any || (!poisson && options_.impact != ImpactLaw::sequential)) return true;
-  std::copy_n(free_.data(), nz_, z1_.data());
-  if (!(poisson ? contacts_.poisson(z1_.data(), struck_)
-                : contacts_.sequential(options_.last_first, z1_.data(), struck_)))
-    return false;
-  for (int k = 0; k < nz_; ++k) right_[at(k)] += mass_[at(k)] * (z1_[at(k)] - free_[at(k)]);
-  return true;
+// The same of joints, S.G0 and (s - S).G1, whose rows turn: none but where something strikes.
+double MoreauJeanBoth::work_of_joints(const State& state) {
+  const Pattern& joints = system_->pattern(Q::constraint_rate_z);
+  const double* G1 = (*rates_)[Q::constraint_rate_z];
+  std::fill(turned_.begin(), turned_.end(), 0.0);
+  add_joint_reaction(joints, G0_.data(), joint_.data(), 1.0, turned_.data());
+  if (spins_) spins_->turn_between(state.y.data(), y1_.data(), turned_.data());
+  double work = 0;
+  for (int k = 0; k < nz_; ++k) work -= turned_[at(k)] * (z1_[at(k)] - start_z_[at(k)]);
+  add_joint_reaction(joints, G1, joint_.data(), -1.0, turned_.data());
+  add_joint_reaction(joints, G1, contacts_.joint_impulse.data(), 1.0, turned_.data());
+  for (int k = 0; k < nz_; ++k) work += turned_[at(k)] * (zh_[at(k)] + (z1_[at(k)] - start_z_[at(k)]) / 2);
+  return work;
 }
 
-// `part` of the rebound that rounds of impacts demand
-void MoreauJeanBoth::demand_of_velocities(double part) {
-  const ContactList& l = contacts_.list();
-  const int d = l.dimension;
-  w_.resize(std::max(w_.size(), at(contacts_.rows())));
-  for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
-    const int i = contacts_.active[a], k = static_cast<int>(a) * d;
-    const double e = l.restitution[at(i)];
-    for (int row = 0; row < d; ++row) w_[at(k + row)] = l.drift[at(i * d + row)];
-    for (int row = 1; row < d; ++row) w_[at(k + row)] += slip_[at(k + row)];
-    w_[at(k)] -= part * rebound_[a];
-    if (u0_[at(k)] >= 0) continue;
-    if (options_.impact == ImpactLaw::newton) w_[at(k)] += e * u0_[at(k)];
-    if (options_.impact == ImpactLaw::moreau)
-      for (int row = 0; row < d; ++row) w_[at(k + row)] += e * u0_[at(k + row)];
-  }
-}
-
-// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken, to
-// 1/64, as creates none.
-bool MoreauJeanBoth::limit_rebound() {
-  const int rows = contacts_.rows();
-  if (contacts_.dimension() == 1 || biggest(rebound_) == 0) return true;
-  uh_.resize(at(rows));
-  const auto creates = [&] {
-    contacts_.velocities(z1_.data(), uh_.data());
-    double gain = 0, size = 0;
-    for (int k = 0; k < rows; ++k) {
-      const double r = contacts_.contact_impulse[at(k)];
-      gain += r * (u0_[at(k)] + uh_[at(k)]) / 2;
-      size += std::abs(r * u0_[at(k)]);
-    }
-    return gain > 1e-10 * size;
-  };
-  if (!creates()) return true;
-  ++limited_;
-  const auto take = [&](double part) {
-    demand_of_velocities(part);
-    return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data());
-  };
-  double low = 0, high = 1;
-  while (high - low > 1.0 / 64) {
-    const double part = (low + high) / 2;
-    if (!take(part)) return false;
-    (creates() ? high : low) = part;
-  }
-  return take(low);
-}
-
-// What contacts did: R between z0 and zh, r - R between zh and z1; and |M z1 - right - H1^T r - G1^T s|
+// What contacts did: R between z0 and zh, r - R between zh and z1; and |M z1 - right - H1^T r - G1^T s|. Where
+// something strikes, z0 and z1 are not what the way of the step is made of, h zh, and forces do work along that: with M
+// (zh - z0) = h f/2 + H0^T R and M (z1 - z0) = h f + H^T r
+//
+//   T1 - T0 - h f.zh = r.(H zh + H (z1 - z0)/2) - R.H0 (z1 - z0)
 void MoreauJeanBoth::account(const State& state, double h) {
   if (!contacts_.has_contacts()) return;
   const int d = contacts_.dimension();
@@ -279,30 +269,54 @@ void MoreauJeanBoth::account(const State& state, double h) {
   w_.resize(std::max(w_.size(), at(contacts_.rows())));
   contacts_.velocities(z1_.data(), w_.data());
   double normal = 0, tangential = 0;
+  bool strikes = strikes_;  // or closes without having approached at first
+  for (const int i : contacts_.active) {
+    const int j = partners_[at(i)].before;
+    strikes = strikes || j < 0 || before_.gap[at(j)] > 1e-10 * table_.length;
+  }
   for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
     const int k = static_cast<int>(a) * d, j = partners_[at(contacts_.active[a])].before;
+    const bool rebounds = partners_[at(contacts_.active[a])].rebounds;
     double first[3] = {};
     if (j >= 0) row_velocity(before_, j, zh_.data(), first);
     for (int row = 0; row < d; ++row) {
-      const double R = R_at_end_[at(k + row)], rest = total_[at(k + row)] - R;
+      const double R = R_at_end_[at(k + row)], r = total_[at(k + row)], rest = r - R;
       const double from = recovering_ ? u0_[at(k + row)] : uh_[at(k + row)];
       double work = rest * (from + w_[at(k + row)]) / 2;
       if (j >= 0 && !recovering_) work += R_[at(j * d + row)] * (before_u0_[at(j * d + row)] + first[row]) / 2;
+      if (strikes && !recovering_) {
+        const double change = w_[at(k + row)] - start_u0_[at(k + row)];
+        work = r * (uh_[at(k + row)] + change / 2);
+        work -= R_struck_[at(k + row)] * (rebounds ? change_along_first(static_cast<int>(a), row) : change);
+      }
       (row == 0 ? normal : tangential) += work;
     }
   }
   for (int j = 0; j < before_.count; ++j) {
-    if (!is_gone(j)) continue;
-    double uh[3];
+    // dropped: of positions only, which another contact's law is about
+    const bool dropped = rebounding_ && left_[at(j)] && !is_gone(j);
+    if (!is_gone(j) && !dropped) continue;
+    double uh[3], u1[3];
     row_velocity(before_, j, zh_.data(), uh);
-    for (int row = 0; row < d; ++row)
-      (row == 0 ? normal : tangential) += R_[at(j * d + row)] * (before_u0_[at(j * d + row)] + uh[row]) / 2;
+    row_velocity(before_, j, z1_.data(), u1);
+    for (int row = 0; row < d; ++row) {
+      const double R = R_[at(j * d + row)], u0 = before_u0_[at(j * d + row)];
+      const double work = dropped   ? -R * (u1[row] - u0)
+                          : strikes ? R * (uh[row] - (u1[row] - u0) / 2)
+                                    : R * (u0 + uh[row]) / 2;
+      (row == 0 ? normal : tangential) += work;
+    }
   }
+  if (strikes && m_ > 0 && !recovering_) normal += work_of_joints(state);
+  if (rebounding_)
+    for (int k = 0; k < nz_; ++k)
+      normal += missing_momentum_[at(k)] * (zh_[at(k)] + (z1_[at(k)] - start_z_[at(k)]) / 2);
   contacts_.count_work(normal, tangential);
   double kinetic = 0;
   for (int k = 0; k < nz_; ++k) kinetic += p0_[at(k)] * state.z[at(k)] / 2;
   contacts_.count_kinetic(kinetic, biggest(f_.data(), nz_) * table_.length);
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
+  if (extra_ > 0) contacts_.count_gaps();  // as listed: what was brought back has none at y1
 }
 
 }  // namespace hinge
