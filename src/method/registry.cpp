@@ -14,6 +14,8 @@
 
 namespace hinge {
 
+MethodEntry taylor_entry();
+
 namespace {
 
 using Entries = std::vector<std::shared_ptr<const MethodEntry>>;
@@ -46,6 +48,7 @@ struct Registry {
              energy_momentum_entry,
              explicit_entry,
              half_explicit_entry,
+             taylor_entry,
              generalized_alpha_entry,
              bdf_entry,
              radau_entry,
