@@ -23,6 +23,7 @@ namespace hinge {
 
 namespace {
 
+constexpr double rounding = 1e-11;   // of higher derivatives, relative, at most
 constexpr double least_size = 1e-3;  // below this a number is as free to move as if it were so large
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -100,17 +101,11 @@ class DaePoint final : public SeriesPoint {
     return true;
   }
 
-  double mismatch(const Tolerance& tolerance) const override {
-    double most = 0;
-    for (int j = 0; j < n_; ++j) {
-      double part = 1;
-      const double scale = tolerance.absolute + tolerance.relative * std::abs(next_[place(j, 0)]) + 1e-300;
-      for (int l = 0; l <= structure_.d[at(j)]; ++l) {
-        most = std::max(most, part * std::abs(next_[place(j, l)] - predicted_[place(j, l)]) / scale);
-        part *= std::abs(h_) / (tape_->last_stage() + 1 + structure_.d[at(j)] - l);
-      }
-    }
-    return most;
+  double mismatch(const Tolerance& tolerance) const override { return off(h_, next_, tolerance); }
+  double mismatch_at(double h, const Tolerance& tolerance) override {
+    predict(h, shown_);
+    predicted_ = shown_;
+    return settle(t0_ + h, shown_) ? off(h, shown_, tolerance) : INFINITY;
   }
 
   // J is factorised anew, for the next series too.
@@ -231,6 +226,21 @@ class DaePoint final : public SeriesPoint {
     s.solver = make_linear_solver(p, choice);
   }
 
+  // A foot at t0 + h beside its prediction
+  double off(double h, const Values& foot, const Tolerance& tolerance) const {
+    double most = 0;
+    for (int j = 0; j < n_; ++j) {
+      double part = 1;  // an error of a derivative is that of x times order / h
+      for (int l = 0; l <= structure_.d[at(j)]; ++l) {
+        const double scale = tolerance.absolute + tolerance.relative * std::abs(foot[place(j, 0)]) +
+                             rounding * part * std::abs(foot[place(j, l)]) + 1e-300;
+        most = std::max(most, part * std::abs(foot[place(j, l)] - predicted_[place(j, l)]) / scale);
+        part *= std::abs(h) / (tape_->last_stage() + 1 + structure_.d[at(j)] - l);
+      }
+    }
+    return most;
+  }
+
   void predict(double h, Values& foot) const {
     const double tau = h / tape_->scale();
     for (int j = 0; j < n_; ++j) {
@@ -270,7 +280,7 @@ class DaePoint final : public SeriesPoint {
       double factorial = 1;
       for (int l = 0; l <= structure_.d[at(j)]; ++l) {
         if (l > 0) factorial *= l;
-        low_->unknown(at(j))[l] = foot[place(j, l)] / factorial;
+        low_->set_unknown(at(j), l, foot[place(j, l)] / factorial);
       }
     }
     auto next = stages_.begin();
@@ -314,7 +324,7 @@ class DaePoint final : public SeriesPoint {
         for (int l = 2; l <= order; ++l) factorial *= l;
         change = std::max(change, std::abs(s.right[k]) / size_of(k));
         foot[place(j, order)] += s.right[k];
-        low_->unknown(at(j))[order] = foot[place(j, order)] / factorial;
+        low_->set_unknown(at(j), order, foot[place(j, order)] / factorial);
       }
       return change;
     });
@@ -332,7 +342,7 @@ class DaePoint final : public SeriesPoint {
       double factor = 1;
       for (int l = 0; l <= structure_.d[at(j)]; ++l) {
         if (l > 0) factor *= tape_->scale() / l;
-        tape_->unknown(at(j))[l] = now_[place(j, l)] * factor;
+        tape_->set_unknown(at(j), l, now_[place(j, l)] * factor);
       }
     }
     return factored_ || (factored_ = factor(t0_, now_));

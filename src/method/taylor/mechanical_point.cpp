@@ -17,6 +17,9 @@ namespace hinge {
 
 namespace {
 
+// What rounding makes of them, at most; multipliers cancel in accelerations.
+constexpr double rounding_of_positions = 1e-13, rounding_of_accelerations = 1e-11;
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class MechanicalPoint final : public SeriesPoint {
@@ -65,15 +68,7 @@ class MechanicalPoint final : public SeriesPoint {
   }
 
   bool reach(double h) override {
-    const double tau = h / tape_->scale();
-    const int last = tape_->last_stage();
-    for (int i = 0; i < ny_; ++i) next_.x[at(i)] = series_at(tape_->integral(at(i)), last + 2, tau);
-    for (int i = 0; i < nz_; ++i) {
-      const double* z = tape_->unknown(at(i));
-      next_.x[at(ny_ + i)] = series_at(z, last + 1, tau);
-      predicted_[at(i)] = series_rate_at(z, last + 1, tau) / tape_->scale();
-    }
-    for (int i = 0; i < npsi_; ++i) next_.psi[at(i)] = series_at(tape_->unknown(at(nz_ + i)), last, tau);
+    predict(h);
     moved_ = next_.x;
     const double t1 = t0_ + h;
     if (projection_.active() && !projection_.project(t1, next_.x.data(), next_.x.data() + ny_, next_.psi.data()))
@@ -83,15 +78,18 @@ class MechanicalPoint final : public SeriesPoint {
     return true;
   }
 
+  double mismatch_at(double h, const Tolerance& tolerance) override {
+    predict(h);
+    return accelerate(t0_ + h, next_) ? accelerations_off(h, tolerance) : INFINITY;
+  }
   double mismatch(const Tolerance& tolerance) const override {
-    const auto share = [&](double difference, double size) {
-      return std::abs(difference) / (tolerance.absolute + tolerance.relative * std::abs(size) + 1e-300);
-    };
-    double most = 0;
-    const double part = std::abs(h_) / (tape_->last_stage() + 2);  // an error of z' is that of z times order / h
-    for (int i = 0; i < nz_; ++i)
-      most = std::max(most, share(part * (next_.rate[at(ny_ + i)] - predicted_[at(i)]), next_.x[at(ny_ + i)]));
-    for (std::size_t i = 0; i < moved_.size(); ++i) most = std::max(most, share(next_.x[i] - moved_[i], moved_[i]));
+    double most = accelerations_off(h_, tolerance);
+    if (projection_.active())
+      for (std::size_t i = 0; i < moved_.size(); ++i) {
+        const double size = std::abs(moved_[i]);
+        most = std::max(most, std::abs(next_.x[i] - moved_[i]) /
+                                  (tolerance.absolute + (tolerance.relative + rounding_of_positions) * size + 1e-300));
+      }
     return most;
   }
 
@@ -162,19 +160,44 @@ class MechanicalPoint final : public SeriesPoint {
     make_tape(graph, f, last_stage);
   }
 
+  // (y, z), psi and z' at t0 + h
+  void predict(double h) {
+    const double tau = h / tape_->scale();
+    const int last = tape_->last_stage();
+    for (int i = 0; i < ny_; ++i) next_.x[at(i)] = series_at(tape_->integral(at(i)), last + 2, tau);
+    for (int i = 0; i < nz_; ++i) {
+      const double* z = tape_->unknown(at(i));
+      next_.x[at(ny_ + i)] = series_at(z, last + 1, tau);
+      predicted_[at(i)] = series_rate_at(z, last + 1, tau) / tape_->scale();
+    }
+    for (int i = 0; i < npsi_; ++i) next_.psi[at(i)] = series_at(tape_->unknown(at(nz_ + i)), last, tau);
+  }
+
+  // z' at t0 + h beside its prediction
+  double accelerations_off(double h, const Tolerance& tolerance) const {
+    double acceleration = 0, most = 0;
+    for (int i = 0; i < nz_; ++i) acceleration = std::max(acceleration, std::abs(next_.rate[at(ny_ + i)]));
+    const double part = std::abs(h) / (tape_->last_stage() + 2);  // an error of z' is that of z times order / h
+    const double rounding = rounding_of_accelerations * part * acceleration;
+    for (int i = 0; i < nz_; ++i) {
+      const double scale = tolerance.absolute + tolerance.relative * std::abs(next_.x[at(ny_ + i)]) + rounding;
+      most = std::max(most, part * std::abs(next_.rate[at(ny_ + i)] - predicted_[at(i)]) / (scale + 1e-300));
+    }
+    return most;
+  }
+
   bool accelerate(double t, Foot& foot) {
     ++evaluations_;
     return acceleration_.compute(t, foot.x.data(), foot.x.data() + ny_, foot.psi.data(), foot.rate.data(),
                                  foot.rate.data() + ny_);
   }
   bool load() override {
-    for (int i = 0; i < ny_; ++i) tape_->integral(at(i))[0] = now_.x[at(i)];
+    for (int i = 0; i < ny_; ++i) tape_->set_integral(at(i), now_.x[at(i)]);
     for (int i = 0; i < nz_; ++i) {
-      double* z = tape_->unknown(at(i));
-      z[0] = now_.x[at(ny_ + i)];
-      z[1] = now_.rate[at(ny_ + i)] * tape_->scale();
+      tape_->set_unknown(at(i), 0, now_.x[at(ny_ + i)]);
+      tape_->set_unknown(at(i), 1, now_.rate[at(ny_ + i)] * tape_->scale());
     }
-    for (int i = 0; i < npsi_; ++i) tape_->unknown(at(nz_ + i))[0] = now_.psi[at(i)];
+    for (int i = 0; i < npsi_; ++i) tape_->set_unknown(at(nz_ + i), 0, now_.psi[at(i)]);
     return acceleration_.matrix().factored();
   }
   void solve(double* x) override { acceleration_.matrix().solve(x); }

@@ -7,7 +7,6 @@ namespace hinge {
 
 void SeriesPoint::make_tape(const Graph& graph, const SeriesTape::Functions& functions, int last_stage) {
   tape_ = std::make_unique<SeriesTape>(graph, functions, last_stage);
-  for (const auto& unknown : functions.unknowns) offsets_.push_back(unknown.d);
   x_.resize(functions.equations.size());
 }
 
@@ -17,8 +16,7 @@ bool SeriesPoint::expand(double scale) {
   if (!load()) return false;
   const int first = -tape.most();
   for (int stage = first; stage <= tape.last_stage(); ++stage) {
-    if (stage > 0)
-      for (std::size_t j = 0; j < offsets_.size(); ++j) tape.unknown(j)[stage + offsets_[j]] = 0;
+    if (stage > 0) tape.guess_nothing(stage);
     tape.evaluate(stage);
     if (stage < 0) continue;
     if (stage == 0) tape.weigh();
@@ -32,7 +30,9 @@ bool SeriesPoint::expand(double scale) {
     return std::abs(c.series[c.last]) <= std::numeric_limits<double>::max() &&
            std::abs(c.series[c.last - 1]) <= std::numeric_limits<double>::max();
   };
-  return std::all_of(controlled_.begin(), controlled_.end(), finite);
+  if (std::all_of(controlled_.begin(), controlled_.end(), finite)) return true;
+  tape.clear();
+  return false;
 }
 
 }  // namespace hinge

@@ -45,6 +45,8 @@ class SeriesPoint {
   virtual bool reach(double h) = 0;
   /// How far the foot was from its prediction, relative to the tolerance: at most about 1 where the series holds.
   virtual double mismatch(const Tolerance& tolerance) const = 0;
+  /// Before reach(): the same at a time within the step.
+  virtual double mismatch_at(double h, const Tolerance& tolerance) = 0;
   /// After reach(): did the system Jacobian change its sign on the way? Then it was singular, and solutions meet.
   virtual bool passed_singularity() { return false; }
   virtual void end_state(State& state) const = 0;
@@ -76,7 +78,6 @@ class SeriesPoint {
 
  private:
   std::vector<double> x_;
-  std::vector<int> offsets_;
 };
 
 /// Systems of the problem class: lagrangian, hamiltonian, mechanical, odae.

@@ -1,5 +1,6 @@
 #include "method/taylor/series_tape.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "expression/table.hpp"
@@ -8,24 +9,29 @@ namespace hinge {
 
 namespace {
 
-// sum_(i=first..last) a_i b_(m-i)
-inline double convolve(const double* a, const double* b, int m, int first, int last) {
-  const double* back = b + m;
-  double s0 = 0, s1 = 0;
+// sum_(i=first..last) a_i b_(m-i), with b backwards. What was written last is read by itself: in pairs it would have to
+// wait.
+inline double convolve(const double* a, const double* reversed_b, int first, int last) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   int i = first;
-  for (; i + 1 <= last; i += 2) {
-    s0 += a[i] * back[-i];
-    s1 += a[i + 1] * back[-i - 1];
+  for (; i + 4 < last; i += 4) {
+    s0 += a[i] * reversed_b[i];
+    s1 += a[i + 1] * reversed_b[i + 1];
+    s2 += a[i + 2] * reversed_b[i + 2];
+    s3 += a[i + 3] * reversed_b[i + 3];
   }
-  if (i <= last) s0 += a[i] * back[-i];
-  return s0 + s1;
+  double sum = 0;
+  for (; i <= last; ++i) sum += a[i] * reversed_b[i];
+  return sum + ((s0 + s2) + (s1 + s3));
 }
-
-// sum_(i=first..m-first) a_i a_(m-i)
-inline double convolve_square(const double* a, int m, int first) {
-  const int half = (m - 1) / 2;
-  const double twice = m > 0 ? 2 * convolve(a, a, m, first, half) : 0.0;
-  return m % 2 == 0 && m / 2 >= first ? twice + a[m / 2] * a[m / 2] : twice;
+inline double convolve(const double* a, const double* reversed_b, int m) {
+  const double first = a[0] * reversed_b[0];
+  return m == 0 ? first : first + convolve(a, reversed_b, 1, m);
+}
+// sum_i a_i a_(m-i)
+inline double convolve_square(const double* a, const double* reversed_a, int m, int first) {
+  const double twice = 2 * convolve(a, reversed_a, first, (m - 1) / 2);
+  return m % 2 == 0 && m >= 2 * first ? twice + a[m / 2] * a[m / 2] : twice;
 }
 
 }  // namespace
@@ -34,43 +40,57 @@ void SeriesTape::begin(double t0, double scale) {
   t0_ = t0;
   scale_ = scale;
   if (t_slot_ < 0) return;
-  double* t = series(t_slot_);
-  t[0] = t0;
-  t[1] = scale;
+  put(t_slot_, 0, t0);
+  put(t_slot_, 1, scale);
+}
+
+void SeriesTape::clear() {
+  std::fill(data_.begin(), data_.end(), 0.0);
+  for (const auto& [value, slot] : constants_) put(slot, 0, value);
+  begin(t0_, scale_);
 }
 
 inline double SeriesTape::terms(const Operation& op, int m) const {
   const Term* term = terms_.data();
   double sum = 0;
   for (int l = op.linear; l < op.products; ++l) sum += term[l].factor * series(term[l].a)[m];
-  for (int l = op.products; l < op.squares; ++l)
-    sum += term[l].factor * convolve(series(term[l].a), series(term[l].b), m, 0, m);
-  for (int l = op.squares; l < op.end; ++l) sum += term[l].factor * convolve_square(series(term[l].a), m, 0);
+  for (int l = op.products; l < op.end; ++l)
+    sum += term[l].factor * (term[l].a == term[l].b && m > 0
+                                 ? convolve_square(series(term[l].a), reversed(term[l].a, m), m, 0)
+                                 : convolve(series(term[l].a), reversed(term[l].b, m), m));
   return sum;
 }
 
 void SeriesTape::evaluate(int stage) {
+  factors(stage);
   const double over_scale = 1 / scale_;
   for (const Operation& op : ops_) {
     const int m = stage + op.level;
-    if (m < 0) continue;
+    if (m < 0 || (op.vanishes && stage > 0)) continue;
     double* const r = series(op.result);
+    double value = 0;
     switch (op.kind) {
-      case Kind::sum: r[m] = m == 0 ? op.constant + terms(op, 0) : terms(op, m); break;
+      case Kind::sum: value = m == 0 ? op.constant + terms(op, 0) : terms(op, m); break;
       case Kind::integral:
         if (m > 0)
-          r[m] = scale_ * inverse_[static_cast<std::size_t>(m)] * terms(op, m - 1);
+          value = scale_ * inverse_[static_cast<std::size_t>(m)] * terms(op, m - 1);
         else if (op.has_value)
-          r[0] = apply_op(op.function, series(op.a)[0], op.b >= 0 ? series(op.b)[0] : 0.0);
+          value = apply_op(op.function, series(op.a)[0], op.b >= 0 ? series(op.b)[0] : 0.0);
+        else
+          value = r[0];
         break;
-      case Kind::derivative: r[m] = (m + 1) * over_scale * series(op.a)[m + 1]; break;
-      case Kind::quotient: r[m] = (series(op.a)[m] - convolve(series(op.b), r, m, 1, m)) / series(op.b)[0]; break;
+      case Kind::derivative: value = (m + 1) * over_scale * series(op.a)[m + 1]; break;
+      case Kind::quotient:
+        value = (series(op.a)[m] - convolve(r, reversed(op.b, m), 0, m - 1)) / series(op.b)[0];
+        break;
       case Kind::root:
-        r[m] = m == 0 ? std::sqrt(series(op.a)[0]) : (series(op.a)[m] - convolve_square(r, m, 1)) / (2 * r[0]);
+        value = m == 0 ? std::sqrt(series(op.a)[0])
+                       : (series(op.a)[m] - convolve_square(r, reversed(op.result, m), m, 1)) / (2 * r[0]);
         break;
-      case Kind::power: r[m] = power(op, r, m); break;
-      default: choose(op, r, m);
+      case Kind::power: value = power(op, r, m); break;
+      default: value = choose(op, m);
     }
+    put(op.result, m, value);
   }
 }
 
@@ -84,13 +104,13 @@ double SeriesTape::power(const Operation& op, const double* r, int m) const {
 }
 
 // What holds at t0 holds for the whole series: steps end where it changes.
-void SeriesTape::choose(const Operation& op, double* r, int m) {
+double SeriesTape::choose(const Operation& op, int m) {
   const double* a = series(op.a);
   const double* b = op.b >= 0 ? series(op.b) : nullptr;
   const double* c = op.c >= 0 ? series(op.c) : nullptr;
   State* const state = op.state >= 0 ? &states_[static_cast<std::size_t>(op.state)] : nullptr;
   switch (op.kind) {
-    case Kind::step: r[m] = m == 0 ? apply_op(op.function, a[0], b ? b[0] : 0.0) : 0.0; return;
+    case Kind::step: return m == 0 ? apply_op(op.function, a[0], b ? b[0] : 0.0) : 0.0;
     case Kind::offset:
       if (m == 0) {
         const Table& table = *tables_[static_cast<std::size_t>(op.state)];
@@ -98,11 +118,9 @@ void SeriesTape::choose(const Operation& op, double* r, int m) {
         for (std::size_t k = 0; k < 4; ++k) (*state)[k] = polynomial[k];
         if (std::isnan(table(a[0]))) (*state)[0] = NAN;  // outside of it
       }
-      r[m] = m == 0 ? a[0] - (*state)[4] : a[m];
-      return;
+      return m == 0 ? a[0] - (*state)[4] : a[m];
     case Kind::cubic:
-      r[m] = (m == 0 ? (*state)[0] : 0.0) + (*state)[1] * a[m] + (*state)[2] * b[m] + (*state)[3] * c[m];
-      return;
+      return (m == 0 ? (*state)[0] : 0.0) + (*state)[1] * a[m] + (*state)[2] * b[m] + (*state)[3] * c[m];
     default: break;
   }
   State& factor = *state;
@@ -116,9 +134,9 @@ void SeriesTape::choose(const Operation& op, double* r, int m) {
     }
   }
   const double* const operands[] = {a, b, c};
-  r[m] = 0;
   for (std::size_t k = 0; k < 3; ++k)
-    if (factor[k] != 0) r[m] = factor[k] * operands[k][m];
+    if (factor[k] != 0) return factor[k] * operands[k][m];
+  return NAN;
 }
 
 void SeriesTape::weigh() {
@@ -140,7 +158,7 @@ void SeriesTape::weigh() {
 }
 
 // k! s^l / (k+l)!; for k < 0 without k! and with s^(k+l)
-void SeriesTape::factors(int stage) const {
+void SeriesTape::factors(int stage) {
   if (stage > 0) {
     factor_[0] = stage / scale_;
     factor_[1] = 1;
@@ -158,7 +176,6 @@ void SeriesTape::factors(int stage) const {
 }
 
 void SeriesTape::residual(int stage, double* out) const {
-  factors(stage);
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const auto [slot, c] = equations_[i];
     const int m = stage + c;
@@ -167,11 +184,11 @@ void SeriesTape::residual(int stage, double* out) const {
 }
 
 void SeriesTape::complete(int stage, const double* x) {
-  factors(stage);
   for (std::size_t j = 0; j < unknowns_.size(); ++j) {
     const auto [slot, d] = unknowns_[j];
     delta_[static_cast<std::size_t>(slot)] = x[j];
-    if (stage + d >= 0) series(slot)[stage + d] += x[j] * factor_[static_cast<std::size_t>(d + 1)];
+    if (const int m = stage + d; m >= 0)
+      put(slot, m, series(slot)[m] + x[j] * factor_[static_cast<std::size_t>(d + 1)]);
   }
   for (const Completion& node : completions_) {
     double sum = 0;
@@ -179,8 +196,8 @@ void SeriesTape::complete(int stage, const double* x) {
       sum += weights_[static_cast<std::size_t>(k)] *
              delta_[static_cast<std::size_t>(parts_[static_cast<std::size_t>(k)].operand)];
     delta_[static_cast<std::size_t>(node.result)] = sum;
-    if (stage + node.level >= 0)
-      series(node.result)[stage + node.level] += sum * factor_[static_cast<std::size_t>(node.level + 1)];
+    if (const int m = stage + node.level; m >= 0)
+      put(node.result, m, series(node.result)[m] + sum * factor_[static_cast<std::size_t>(node.level + 1)]);
   }
 }
 

@@ -17,12 +17,15 @@
 //   X_r = sum_a (dr/da) X_a,   r_(k+l) += X_r k! s^l / (k+l)!
 // with weights dr/da of order zero that are the same in all stages.
 //
-// Coefficients of an operation stand one after the other. Nothing is allocated after construction.
+// Coefficients of an operation stand one after the other, forwards and backwards, so that sums of products run along
+// both. Nothing is allocated after construction.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "expression/graph.hpp"
@@ -68,16 +71,23 @@ class SeriesTape {
   void evaluate(int stage);
   /// After the last evaluation of the stages <= 0: the weights of complete().
   void weigh();
-  /// What the equations are at this stage, in units of derivatives: zero where the unknowns are right.
+  /// What the equations are at the stage that was evaluated, in units of derivatives: zero where the unknowns are
+  /// right.
   void residual(int stage, double* out) const;
   /// Corrections of the unknowns, in units of derivatives.
   void complete(int stage, const double* x);
 
   /// Coefficients of unknowns and integrals, in the order of their lists.
-  double* unknown(std::size_t j) { return series(unknowns_[j].slot); }
   const double* unknown(std::size_t j) const { return series(unknowns_[j].slot); }
-  double* integral(std::size_t j) { return series(integrals_[j].slot); }
   const double* integral(std::size_t j) const { return series(integrals_[j].slot); }
+  void set_unknown(std::size_t j, int m, double value) { put(unknowns_[j].slot, m, value); }
+  void set_integral(std::size_t j, double value) { put(integrals_[j].slot, 0, value); }
+  /// A guess of zero for what the stage determines.
+  void guess_nothing(int stage) {
+    for (const auto [slot, d] : unknowns_) put(slot, stage + d, 0.0);
+  }
+  /// Forgets numbers that are not finite.
+  void clear();
   int last_stage() const { return last_stage_; }
   /// The highest order at stage 0.
   int most() const { return most_; }
@@ -90,14 +100,15 @@ class SeriesTape {
   enum class Kind : std::uint8_t { sum, integral, derivative, quotient, root, power, choose, step, offset, cubic };
   struct Operation {
     Kind kind;
-    Op function;                         // of an integral's first value, a choice, a step
-    bool has_value;                      // an integral's first value is a function of a and b
-    int level;                           // its order at stage 0
-    int result;                          // slot
-    int a, b, c;                         // slots of operands; of an integral: of its first value
-    int linear, products, squares, end;  // ranges of terms
-    double constant;                     // of a sum; the exponent of a power
-    int state;                           // of a table or choice
+    Op function;                // of an integral's first value, a choice, a step
+    bool has_value;             // an integral's first value is a function of a and b
+    int level;                  // its order at stage 0
+    int result;                 // slot
+    int a, b, c;                // slots of operands; of an integral: of its first value
+    int linear, products, end;  // ranges of terms
+    double constant;            // of a sum; the exponent of a power
+    int state;                  // of a table or choice
+    bool vanishes;              // after stage 0, until it is completed, which nobody asks for
   };
   struct Term {
     double factor;
@@ -118,13 +129,19 @@ class SeriesTape {
   };
   using State = std::array<double, 5>;  // of a choice: factors; of a table: coefficients and origin
 
+  // Forwards, then backwards: the coefficient of order m stands at m, and again m places before the last.
   double* series(int slot) { return data_.data() + static_cast<std::size_t>(slot) * stride_; }
   const double* series(int slot) const { return data_.data() + static_cast<std::size_t>(slot) * stride_; }
+  const double* reversed(int slot, int m) const { return series(slot) + back_ - m; }
+  void put(int slot, int m, double value) {
+    double* const s = series(slot);
+    s[m] = value;
+    s[back_ - m] = value;
+  }
   double terms(const Operation& op, int m) const;
-  void first_value(const Operation& op, double* r);
-  void choose(const Operation& op, double* r, int m);
+  double choose(const Operation& op, int m);
   double power(const Operation& op, const double* r, int m) const;
-  void factors(int stage) const;
+  void factors(int stage);
 
   std::vector<Operation> ops_;
   std::vector<Term> terms_;
@@ -136,9 +153,11 @@ class SeriesTape {
   std::vector<std::shared_ptr<const Table>> tables_;
   std::vector<double> data_, inverse_;  // inverse_[m] = 1/m
   std::size_t stride_ = 0;
+  std::ptrdiff_t back_ = 0;  // place of the coefficient of order zero, backwards; zeros behind it
   int t_slot_ = -1, last_stage_ = 0, most_ = 0;
+  std::vector<std::pair<double, int>> constants_;
   double t0_ = 0, scale_ = 1;
-  mutable std::vector<double> factor_;  // k! s^l / (k+l)! for l = -1, 0, ...
+  std::vector<double> factor_;  // k! s^l / (k+l)! for l = -1, 0, ...
 };
 
 }  // namespace hinge

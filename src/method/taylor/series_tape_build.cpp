@@ -4,8 +4,10 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "expression/table.hpp"
+#include "hinge/error.hpp"
 #include "method/taylor/series_tape.hpp"
 
 namespace hinge {
@@ -336,7 +338,10 @@ class SeriesTapeBuilder {
     Slot& slot = slots_[at(s)];
     level = std::max(level, std::min(0, slot.reach));
     if (level <= slot.level) return false;
-    if (level > slot.reach) throw std::logic_error("offsets do not fit the equations");
+    if (level > slot.reach)
+      throw UnsuitableMethod(
+          "an equation contains a derivative that its structure does not know of, which taylor cannot expand; use "
+          "radau");
     slot.level = level;
     return true;
   }
@@ -381,18 +386,20 @@ class SeriesTapeBuilder {
     for (const int k : order) {
       Draft& op = ops_[at(k)];
       for_each_operand(op, [&](Operand o) {
-        slots_[at(o.slot)].used = true;
         if (in_stage(op, o) && slots_[at(o.slot)].open && op.kind != Kind::step) slots_[at(op.result)].open = true;
       });
       t.most_ = std::max(t.most_, slots_[at(op.result)].level);
-      write_operation(op);
     }
-    for (const auto& y : f_.integrals) slots_[at(slot(y.node))].used = true;  // by others than operations
+    find_used(order);
+    for (const int k : order) write_operation(ops_[at(k)]);
     for (const auto& x : f_.unknowns) t.most_ = std::max(t.most_, x.d);
     t.last_stage_ = last_stage;
-    t.stride_ = at((last_stage + t.most_ + 4) / 2 * 2);
-    t.data_.assign(slots_.size() * t.stride_, 0.0);
-    for (const auto& [value, s] : constants_) t.series(s)[0] = value;
+    const int orders = last_stage + t.most_ + 2;  // 0, ..., and those that a sum of four terms at a time may touch
+    t.back_ = 2 * orders + 4;
+    t.stride_ = at(2 * orders + 8 + 3) / 4 * 4;
+    t.data_.assign(slots_.size() * t.stride_ + 8, 0.0);
+    for (const auto& [value, s] : constants_) t.constants_.emplace_back(value, s);
+    t.clear();
     t.inverse_.push_back(0);
     for (std::size_t m = 1; m < t.stride_ + 2; ++m) t.inverse_.push_back(1.0 / static_cast<double>(m));
     t.factor_.assign(at(t.most_ + 2), 0.0);
@@ -402,6 +409,25 @@ class SeriesTapeBuilder {
     for (const auto& x : f_.unknowns) t.unknowns_.push_back({slot(x.node), x.d});
     for (const auto& y : f_.integrals) t.integrals_.push_back({slot(y.node), y.d});
     for (const auto& e : f_.equations) t.equations_.push_back({slot(e.node), e.c});
+  }
+
+  // Whose last coefficient matters after its stage: what is multiplied, integrals, and what these are made of. A sum
+  // that is an equation and nothing else is zero then.
+  void find_used(const std::vector<int>& order) {
+    for (const auto& y : f_.integrals) slots_[at(slot(y.node))].used = true;
+    for (const int k : order)
+      for_each_operand(ops_[at(k)], [&](Operand o) {
+        if (ops_[at(k)].kind != Kind::sum) slots_[at(o.slot)].used = true;
+      });
+    for (const int k : order)
+      for (const Term& term : ops_[at(k)].products) slots_[at(term.a)].used = slots_[at(term.b)].used = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const int k : order)
+        if (ops_[at(k)].kind == Kind::sum && slots_[at(ops_[at(k)].result)].used)
+          for (const Term& term : ops_[at(k)].linear)
+            changed = !std::exchange(slots_[at(term.a)].used, true) || changed;
+    }
   }
 
   void write_operation(const Draft& op) {
@@ -417,17 +443,14 @@ class SeriesTapeBuilder {
                             .c = op.c,
                             .linear = here(),
                             .products = 0,
-                            .squares = 0,
                             .end = 0,
                             .constant = op.constant,
-                            .state = op.state};
+                            .state = op.state,
+                            .vanishes = op.kind == Kind::derivative && producer(op.a) < 0 && slots_[at(op.a)].open &&
+                                        in_stage(op, {op.a, 1}) && !slots_[at(op.result)].used};
     t.terms_.insert(t.terms_.end(), op.linear.begin(), op.linear.end());
     o.products = here();
-    for (const Term& term : op.products)
-      if (term.a != term.b) t.terms_.push_back(term);
-    o.squares = here();
-    for (const Term& term : op.products)
-      if (term.a == term.b) t.terms_.push_back(term);
+    t.terms_.insert(t.terms_.end(), op.products.begin(), op.products.end());
     o.end = here();
     t.ops_.push_back(o);
   }

@@ -18,13 +18,19 @@ constexpr double first_part = 0.01;     // of the pace of the start, where no fi
 constexpr int most_scales = 60;         // tried until the coefficients are neither too large nor too small
 constexpr double too_large = 1.0 / 64;  // scales of coefficients when they are scaled down,
 constexpr double allowed_mismatch = 4;
+constexpr double longer = 1.5;  // than the last step
 constexpr int bisections = 48;
 
 }  // namespace
 
 TaylorStepper::TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point, int order,
                              const StepOptions& steps)
-    : Stepper(steps.chosen()), system_(std::move(system)), point_(std::move(point)), order_(order), options_(steps) {}
+    : Stepper(steps.chosen()),
+      system_(std::move(system)),
+      point_(std::move(point)),
+      order_(order),
+      options_(steps),
+      depends_on_time_(system_->structure().depends_on_time) {}
 
 StepResult TaylorStepper::failure(const State& state, double h, const char* what) const {
   if (!system_->structure().is_dae) return explain_failure(*system_, state, h, what);
@@ -60,6 +66,7 @@ StepResult TaylorStepper::start(const State& state) {
   if (!point_->begin(state)) return failure(state, options_.first_step, "the accelerations");
   h_ = options_.first_step > 0 ? options_.first_step : first_part * point_->pace();
   first_ = true;
+  last_ = 0;
   return {};
 }
 
@@ -97,7 +104,7 @@ StepResult TaylorStepper::expand(const State& state) {
       if (!computed) return failure(state, h_, "the stages of the series");
       break;
     }
-    if (computed && !std::isfinite(tau) && tries > 8) break;  // polynomials
+    if (computed && tau > 1 && tries > 3) break;  // as of polynomials: the next steps go on with that
     h_ *= std::clamp(tau, too_large, 1 / too_large);
   }
   h_ *= std::min(tau, growth);
@@ -105,8 +112,14 @@ StepResult TaylorStepper::expand(const State& state) {
   return {};
 }
 
+// Coefficients at one point do not know of a short force that comes later: so equations that contain t, and steps that
+// are much longer than the last one, are looked at within the step, too.
 bool TaylorStepper::holds(double h) {
-  return point_->reach(h) && point_->mismatch(options_.tolerance) <= allowed_mismatch;
+  const Tolerance& tolerance = options_.tolerance;
+  if (depends_on_time_ || h > longer * last_)
+    for (const double part : {0.25, 0.5, 0.75})
+      if (!(point_->mismatch_at(part * h, tolerance) <= allowed_mismatch)) return false;
+  return point_->reach(h) && point_->mismatch(tolerance) <= allowed_mismatch;
 }
 
 StepResult TaylorStepper::advance(State& state, double limit) {
@@ -126,6 +139,7 @@ StepResult TaylorStepper::advance(State& state, double limit) {
       continue;
     }
     if (point_->passed_singularity()) return meeting(state, h);
+    last_ = fitted ? std::max(last_, h) : h;
     ++counters_.steps;
     counters_.evaluations = counters_.factorisations = point_->evaluations();
     point_->end_state(state);

@@ -51,8 +51,10 @@ class TaylorStepper final : public Stepper {
   std::unique_ptr<SeriesPoint> point_;
   int order_;
   StepOptions options_;
+  bool depends_on_time_;
   bool begun_ = false;  // by a step of given length
   bool first_ = true;   // no step has been chosen yet: its length is a guess
+  double last_ = 0;     // length of the last step
   double h_ = 0;        // length of the last step that was chosen, and scale of the next series
 };
 
