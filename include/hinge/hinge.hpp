@@ -19,6 +19,7 @@
 #include "hinge/solve.hpp"
 #include "hinge/system.hpp"
 #include "hinge/tableau.hpp"
+#include "hinge/taylor.hpp"
 #include "hinge/unilateral.hpp"
 #include "hinge/version.hpp"
 #include "hinge/view.hpp"

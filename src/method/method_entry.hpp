@@ -22,6 +22,7 @@ MethodEntry bdf_entry();
 MethodEntry radau_entry();
 MethodEntry explicit_entry();
 MethodEntry half_explicit_entry();
+MethodEntry taylor_entry();
 MethodEntry generalized_alpha_entry();
 MethodEntry automatic_entry();
 MethodEntry euler_maruyama_entry();
