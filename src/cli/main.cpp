@@ -231,7 +231,7 @@ CLI::App* add_sweep(CLI::App& app, hinge::cli::SweepArguments& a, Settings& sett
       ->allow_extra_args(false);
   command->add_option("--sample", a.sample, "draw a key: KEY=LAW:COUNT, as in parameters.m1=normal(1,0.1):1000")
       ->allow_extra_args(false);
-  command->add_option("--seed", a.seed, "of what is drawn; default 1");
+  command->add_option("--seed", a.seed, "of what is drawn; default 1")->check(CLI::NonNegativeNumber);
   settings.add_to(command);
   settings.add_short(command, "--method", "method to use instead of the model's (see hinge methods)");
   settings.add_short(command, "--step", "step size instead of the model's");

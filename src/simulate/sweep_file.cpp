@@ -54,7 +54,7 @@ SweepFile::SweepFile(const SweepPlan& plan, const SweepOptions& options, RecordH
   require_usable(options.out, options.force);
   for (std::size_t k = 0; k < plan.runs(); ++k) places_.emplace(plan.numbers(k), k);
   std::error_code error;
-  fs::create_directories(folder_, error);
+  fs::create_directory(folder_, error);
   if (error) throw_cannot_write(folder_, error.value());
   if (options.ranks == 1) lock_ = OutputFile((fs::path(folder_) / "lock").string(), OutputFile::Writing::behind);
 }
