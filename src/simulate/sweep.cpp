@@ -289,6 +289,7 @@ SweepOutcome sweep(const SweepPlan& plan, const MakeRun& make, const SweepOption
   outcome.out = options.out;
   outcome.columns = columns.all;
   outcome.shown = options.extremes;
+  if (outcome.shown.empty()) outcome.shown.assign(columns.recorded.begin() + 1, columns.recorded.end());  // without t
   outcome.runs = plan.runs();
 
   const FinishedRuns before = file.finished_before();

@@ -39,6 +39,20 @@ void print_remarks(std::ostream& out, const SweepOutcome& o, const std::vector<S
   if (list.size() > most_remarks) out << fmt::format("  and {} more, in the file\n", list.size() - most_remarks);
 }
 
+// Where the least and the largest values of every run are known, a second line has those of all times.
+void print_column(std::ostream& out, const SweepOutcome& o, const std::string& name, bool statistics) {
+  const ColumnSpread s = spread_of(o, name);
+  if (s.count == 0) return;
+  out << fmt::format("  {:<26} {:>11.5g} {:>8} {:>11.5g} {:>8}", name + ", at the end", s.smallest, s.smallest_run,
+                     s.largest, s.largest_run);
+  out << (statistics ? fmt::format(" {:>11.5g} {:>11.3g}\n", s.mean, s.deviation) : "\n");
+  const std::string least = fmt::format("min({})", name), largest = fmt::format("max({})", name);
+  if (std::find(o.columns.begin(), o.columns.end(), least) == o.columns.end()) return;
+  const ColumnSpread low = spread_of(o, least), high = spread_of(o, largest);
+  out << fmt::format("  {:<26} {:>11.5g} {:>8} {:>11.5g} {:>8}\n", name + ", at any time", low.smallest,
+                     low.smallest_run, high.largest, high.largest_run);
+}
+
 }  // namespace
 
 ColumnSpread spread_of(const SweepOutcome& o, std::string_view column) {
@@ -70,15 +84,9 @@ std::ostream& operator<<(std::ostream& out, const SweepOutcome& o) {
   out << fmt::format("; {} failed, {} doubtful\n", o.failures.size(), o.doubts.size());
   const bool statistics = !o.plan.sampled.empty();
   if (o.rows() > 0 && !o.shown.empty()) {
-    out << fmt::format("  {:<24} {:>12} {:>8} {:>12} {:>8}", "", "smallest", "in run", "largest", "in run");
-    out << (statistics ? fmt::format(" {:>12} {:>12}\n", "mean", "deviation") : "\n");
-    for (std::size_t k = 0; k < std::min(o.shown.size(), most_lines); ++k) {
-      const ColumnSpread s = spread_of(o, o.shown[k]);
-      if (s.count == 0) continue;
-      out << fmt::format("  {:<24} {:>12.5g} {:>8} {:>12.5g} {:>8}", o.shown[k], s.smallest, s.smallest_run, s.largest,
-                         s.largest_run);
-      out << (statistics ? fmt::format(" {:>12.5g} {:>12.3g}\n", s.mean, s.deviation) : "\n");
-    }
+    out << fmt::format("  {:<26} {:>11} {:>8} {:>11} {:>8}", "", "smallest", "in run", "largest", "in run");
+    out << (statistics ? fmt::format(" {:>11} {:>11}\n", "mean", "deviation") : "\n");
+    for (std::size_t k = 0; k < std::min(o.shown.size(), most_lines); ++k) print_column(out, o, o.shown[k], statistics);
     if (o.shown.size() > most_lines)
       out << fmt::format("  and {} more columns, in the file\n", o.shown.size() - most_lines);
   }
