@@ -17,6 +17,7 @@
 #include "hinge/record.hpp"
 #include "hinge/simulate.hpp"
 #include "hinge/solve.hpp"
+#include "hinge/sweep.hpp"
 #include "hinge/system.hpp"
 #include "hinge/tableau.hpp"
 #include "hinge/taylor.hpp"

@@ -1,6 +1,7 @@
 // The commands of the program `hinge`.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -27,6 +28,15 @@ struct StudyArguments {
   std::optional<std::string> tolerances, steps, methods, reference, reference_step, csv;
   std::vector<Override> overrides;
   bool json = false, quiet = false, force = false;
+};
+
+struct SweepArguments {
+  std::string model, out;
+  std::vector<std::string> vary, sample;
+  std::optional<std::uint64_t> seed;
+  std::vector<Override> overrides;
+  int jobs = 0;  ///< 0: one for each processor
+  bool rows = false, strict = false, json = false, quiet = false, force = false;
 };
 
 struct ContactArguments {
@@ -92,6 +102,7 @@ int run(const RunArguments& arguments);
 void start_from_record(const std::string& given, Model& model);
 int convergence(const StudyArguments& arguments);
 int compare(const StudyArguments& arguments);
+int sweep(const SweepArguments& arguments);
 int check(const std::string& model, const std::vector<Override>& overrides);
 int check(const Model& model, std::ostream& out, std::ostream& complaints);
 /// check() for F(t, x, x') = 0; and a line of what it prints: what is meant, and what is known about it.

@@ -60,6 +60,25 @@ const char* const compare_help =
     "Exit status: 0 done, 1 a run failed (the others are shown), 2 the input is wrong,\n"
     "130 stopped by Ctrl-C (finished runs are shown).\n";
 
+const char* const sweep_help =
+    "--vary KEY=LOW:HIGH:COUNT (both ends included; LOW:HIGH:COUNT:log with equal ratios) or KEY=A,B,C; of several "
+    "all\n"
+    "combinations are run, the last key changing fastest. --sample KEY=LAW:COUNT draws; laws are "
+    "normal(mean,deviation),\n"
+    "uniform(low,high), lognormal(mean,deviation) of the logarithm, exponential(mean), triangular(low,mode,high).\n"
+    "Results do not depend on --jobs. Killed or stopped, the same command computes only what is missing. Under mpirun\n"
+    "every process takes its share of the runs, and the last one writes the file.\n"
+    "\n"
+    "Examples:\n"
+    "  hinge sweep examples/pendulum.toml --vary parameters.length=0.5:2:100 --out sweep.h5\n"
+    "  hinge sweep examples/pendulum.toml --vary parameters.length=1,2 --vary integrate.method=rattle,radau --out "
+    "sweep.csv\n"
+    "  hinge sweep examples/pendulum.toml --sample \"parameters.length=normal(1,0.1):1000\" --seed 1 --out sweep.h5\n"
+    "  mpirun -n 4 hinge sweep examples/pendulum.toml --vary parameters.length=0.5:2:100 --jobs 1 --out sweep.h5\n"
+    "\n"
+    "Exit status: 0 done, 1 a run failed (it is in the file, with the reason) or, with --strict, is doubtful,\n"
+    "2 the input is wrong, 130 stopped by Ctrl-C (finished runs are kept).\n";
+
 const char* const plot_help =
     "Examples:\n"
     "  hinge plot pendulum.csv --y energy_error --log y --out energy.svg\n"
@@ -222,6 +241,30 @@ CLI::App* add_study(CLI::App& app, const char* name, const char* what, const cha
   return command;
 }
 
+CLI::App* add_sweep(CLI::App& app, hinge::cli::SweepArguments& a, Settings& settings) {
+  auto* command = app.add_subcommand("sweep", "Many runs with other values each, in threads, into one file");
+  command->footer(sweep_help);
+  command->add_option("MODEL", a.model, model_text)->required();
+  command->add_option("--vary", a.vary, "values of a key: KEY=LOW:HIGH:COUNT or KEY=A,B,C, as often as needed")
+      ->allow_extra_args(false);
+  command->add_option("--sample", a.sample, "draw a key: KEY=LAW:COUNT, as in parameters.m1=normal(1,0.1):1000")
+      ->allow_extra_args(false);
+  command->add_option("--seed", a.seed, "of what is drawn; default 1")->check(CLI::NonNegativeNumber);
+  settings.add_to(command);
+  settings.add_short(command, "--method", "method to use instead of the model's (see hinge methods)");
+  settings.add_short(command, "--step", "step size instead of the model's");
+  settings.add_short(command, "--tolerance", "let the method choose its steps to meet this tolerance");
+  settings.add_short(command, "--end", "end time instead of the model's");
+  command->add_option("--out", a.out, "one row for each run: FILE.h5 or FILE.csv")->required();
+  command->add_option("--jobs", a.jobs, "threads; default: one for each processor")->check(CLI::PositiveNumber);
+  command->add_flag("--rows", a.rows, "keep all recorded rows of every run, not only the last");
+  command->add_flag("--force", a.force, "replace a file of another sweep, or one that is none");
+  command->add_flag("--strict", a.strict, "exit status 1 where the verdict of a run is not sound");
+  command->add_flag("--json", a.json, json_text);
+  command->add_flag("--quiet", a.quiet, quiet_text);
+  return command;
+}
+
 CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
   auto* command = app.add_subcommand("contact", "Solve a contact problem file, with one solver or all of them");
   command->footer(contact_help);
@@ -333,6 +376,9 @@ int dispatch(int argc, char** argv) {
   compare->add_option("--tolerances", study.tolerances, "as in 1e-4,1e-6,1e-8, which is the default");
   compare->add_option("--steps", study.steps, "for methods with steps of given length; default: the model's step");
 
+  hinge::cli::SweepArguments many;
+  auto* sweep = add_sweep(app, many, settings);
+
   std::string check_model;
   auto* check =
       app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
@@ -409,7 +455,7 @@ int dispatch(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
     throw hinge::InputError(explain(app, e, {argv + 1, argv + argc}));
   }
-  arguments.overrides = study.overrides = settings.overrides();
+  arguments.overrides = study.overrides = many.overrides = settings.overrides();
   if ((run->count("--out") && arguments.out.empty()) || (contact->count("--out") && problem.out.empty()))
     throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
   if (run->count("--report") && arguments.report.empty())
@@ -417,6 +463,7 @@ int dispatch(int argc, char** argv) {
   if (*run) return hinge::cli::run(arguments);
   if (*convergence) return hinge::cli::convergence(study);
   if (*compare) return hinge::cli::compare(study);
+  if (*sweep) return hinge::cli::sweep(many);
   if (*check) return hinge::cli::check(check_model, settings.overrides());
   figure.overrides = viewing.overrides = film.overrides = settings.overrides();
   exported.overrides = settings.overrides();
