@@ -40,6 +40,15 @@ enum class ImpactLaw {
   rounds,      ///< all contacts that approach now together, then those that approach after it, until none does
 };
 
+/// Who does the work of a step.
+enum class ContactDevice {
+  host,     ///< any system
+  threads,  ///< particles between fixed planes, gap linearised: one flat problem, every phase on all threads
+  opencl,   ///< the same on an OpenCL device
+};
+/// Of sweeps on an OpenCL device: single with residuals and velocities anew in double, or double.
+enum class ContactPrecision { mixed, full };
+
 struct MoreauJeanOptions {
   double theta = 0;  ///< 1/2 to 1; 0: 1/2 with gap velocity, else 1; both has none
   GapTreatment gap = GapTreatment::automatic;
@@ -55,6 +64,8 @@ struct MoreauJeanOptions {
   /// implicit up to 3000 velocities.
   enum class Forces { automatic, implicit, explicit_ };
   Forces forces = Forces::automatic;
+  ContactDevice device = ContactDevice::host;  ///< with another than host, gap automatic is linearised
+  ContactPrecision precision = ContactPrecision::mixed;
 };
 /// Moreau's and Jean's time stepping for contacts and joints; order 2 (theta = 1/2) between impacts, 1 across them.
 MethodChoice moreau_jean(const MoreauJeanOptions& options = {});

@@ -109,7 +109,7 @@ void read_steps(const Item& section, const ValueReader& read, Model& model) {
 using Places = std::map<std::string, Item>;
 Places option_places(const Item& section, const Item& contact) {
   Places places;
-  for (const char* key : {"solver", "tolerance", "cone", "facets", "impact", "threads"})
+  for (const char* key : {"solver", "tolerance", "cone", "facets", "impact", "threads", "device", "precision"})
     if (contact[key]) places[std::string(key) == "tolerance" ? "solver_tolerance" : key] = contact[key];
   for (const std::string& key : section ? section.keys() : std::vector<std::string>{})
     if (key == "tableau" || !section.section->find(key)) places[key] = section[key];

@@ -373,7 +373,8 @@ std::vector<SectionInfo> scenes() {
         number("restitution", "of everything that has none of its own", "0.5", "0", "", part),
         in_library(number("overlap", "a depth up to which bodies may overlap at the start", "1e-4", "", "length")),
         text("solver", option, "\"auto\""), number("tolerance", option, "1e-8"), text("cone", option, "\"coulomb\""),
-        number("facets", option, "8"), text("impact", option, "\"newton\""), number("threads", option, "2")}},
+        number("facets", option, "8"), text("impact", option, "\"newton\""), number("threads", option, "2"),
+        text("device", option, "\"opencl\""), text("precision", option, "\"double\"")}},
   };
 }
 

@@ -6,6 +6,7 @@
 #include "hinge/error.hpp"
 #include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
+#include "method/nonsmooth/grain_stepper.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
 #include "method/nonsmooth/pair_stepper.hpp"
@@ -15,6 +16,8 @@ namespace hinge {
 namespace {
 
 const std::vector<std::string> laws = {"auto", "newton", "poisson", "moreau", "sequential", "rounds"};
+const std::vector<std::string> devices = {"host", "threads", "opencl"};
+const std::vector<std::string> precisions = {"mixed", "double"};
 const std::vector<std::string> gaps = {"auto", "velocity", "linearised", "nonlinear", "both"};
 
 bool by_positions(GapTreatment gap) { return gap == GapTreatment::linearised || gap == GapTreatment::nonlinear; }
@@ -23,7 +26,10 @@ bool by_positions(GapTreatment gap) { return gap == GapTreatment::linearised || 
 MoreauJeanOptions settled(MoreauJeanOptions o, const System* system) {
   if (o.gap == GapTreatment::automatic) {
     const bool of_theta_rule = o.theta > 0 || o.activation != MoreauJeanOptions{}.activation;
-    o.gap = system && system->structure().has_bodies && !of_theta_rule ? GapTreatment::both : GapTreatment::velocity;
+    if (o.device != ContactDevice::host)
+      o.gap = GapTreatment::linearised;
+    else
+      o.gap = system && system->structure().has_bodies && !of_theta_rule ? GapTreatment::both : GapTreatment::velocity;
   }
   if (!(o.theta > 0)) o.theta = by_positions(o.gap) ? 1.0 : 0.5;
   if (system) o.impact = law_of(o.impact, *system);
@@ -41,7 +47,11 @@ std::string describe(const MoreauJeanOptions& o) {
                                                  : fmt::format("Moreau-Jean, theta {:g}, gap {}", o.theta,
                                                                gaps[static_cast<std::size_t>(o.gap)]);
   if (!by_positions(o.gap) && o.impact != ImpactLaw::automatic) text += law_in_words(o.impact);
-  return text + describe(o.solving);
+  text += describe(o.solving);
+  if (o.device == ContactDevice::threads) text += ", flat";
+  if (o.device == ContactDevice::opencl)
+    text += fmt::format(", on OpenCL, {} precision", precisions[static_cast<std::size_t>(o.precision)]);
+  return text;
 }
 
 MethodInfo moreau_jean_info() {
@@ -73,6 +83,10 @@ MethodInfo moreau_jean_info() {
   info.options.push_back(
       word_row("forces", {"auto", "implicit", "explicit"}, "\"auto\" is implicit up to 3000 velocities"));
   info.options.push_back(projection_option("both"));
+  info.options.push_back(
+      word_row("device", devices,
+               "who does the work; for particles between fixed planes, gap \"linearised\", \"threads\" or \"opencl\""));
+  info.options.push_back(word_row("precision", precisions, "of sweeps with device = \"opencl\""));
   return info;
 }
 
@@ -86,7 +100,7 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
   check_options(
       choice.info.options,
       {{"theta", usual.theta}, {"activation", options.activation}, {"recover", std::max(0.0, options.recover)}});
-  if (by_positions(options.gap) && usual.theta < 1)
+  if (by_positions(usual.gap) && usual.theta < 1)
     throw OptionError(
         "theta",
         fmt::format("'theta' is {:g} with a gap treated by positions; below 1 a closed contact rebounds by "
@@ -98,7 +112,7 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
                                            "step; leave it out, or use gap = \"velocity\"",
                                            options.theta));
   const bool any_law = options.impact == ImpactLaw::automatic || options.impact == ImpactLaw::newton;
-  if (by_positions(options.gap) && !any_law)
+  if (by_positions(usual.gap) && !any_law)
     throw OptionError("impact",
                       "impact laws need gap = \"velocity\" or \"both\"; gaps treated by positions alone have no "
                       "restitution");
@@ -107,6 +121,7 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
                                      const StepOptions&) -> std::unique_ptr<Stepper> {
     if (system->structure().is_dae) return make_pair_stepper(std::move(system), dae_theta, solver);
     const MoreauJeanOptions o = settled(options, system.get());
+    if (o.device != ContactDevice::host) return make_grain_stepper(std::move(system), o);
     if (o.gap != GapTreatment::both) return std::make_unique<MoreauJean>(std::move(system), o, solver);
     if (!system->structure().has_bodies)
       throw UnsuitableMethod("gap = \"both\" is for bodies, [multibody]; for other systems use gap = \"velocity\"");
@@ -123,13 +138,13 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
     c.description = fmt::format("Moreau-Jean on a DAE: implicit steps with theta = {:g}, order 1", dae_theta);
     c.order = 1;
   };
-  if (by_positions(options.gap))
+  if (by_positions(usual.gap))
     choice.no_restitution =
         fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0",
-                    gaps[static_cast<std::size_t>(options.gap)]);
-  choice.warnings = [options](const System& system) {
+                    gaps[static_cast<std::size_t>(usual.gap)]);
+  choice.warnings = [options, usual](const System& system) {
     std::vector<std::string> list;
-    if (!by_positions(options.gap) && law_of(options.impact, system) == ImpactLaw::newton)
+    if (!by_positions(usual.gap) && law_of(options.impact, system) == ImpactLaw::newton)
       append_energy_warning(system, list);
     return list;
   };
@@ -160,6 +175,8 @@ MethodEntry moreau_jean_entry() {
             if (o.has("recover")) options.recover = o.number("recover");
             options.forces = o.choice<MoreauJeanOptions::Forces>("forces");
             options.projection = o.choice<Projection>("projection");
+            options.device = o.choice<ContactDevice>("device");
+            options.precision = o.choice<ContactPrecision>("precision");
             return moreau_jean(options);
           }};
 }

@@ -1,0 +1,345 @@
+// Steps of grains on an OpenCL device: the same functions as on the host (grain_kernels.cl), in the same order, so that
+// in double precision the bits are those of the host where the device rounds as the standard says.
+//
+// Mixed precision: contacts, reactions and the velocities of the sweeps are single; at every look at the residual the
+// velocities are computed anew in double from the reactions.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "method/nonsmooth/grain_backend.hpp"
+#include "method/nonsmooth/opencl.hpp"
+
+namespace hinge {
+
+std::string no_opencl(std::string* name) { return opencl::missing(name); }
+
+namespace {
+
+using opencl::Buffer;
+
+constexpr std::size_t group = 128, lanes = 32, chunk = 1024;  // as in grain_device.cl
+
+const char* const source =
+#include "grain_source.hpp"
+    ;
+
+struct Wide4 {
+  double x, y, z, w;
+};
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+class GrainOnDevice final : public GrainBackend {
+ public:
+  GrainOnDevice(const GrainScene& scene, GrainPrecision precision);
+
+  std::string name() const override {
+    return fmt::format(
+        "{} (OpenCL{})", device_.name(),
+        device_.rounds_correctly() || !mixed_ ? "" : ", whose single precision does not round correctly");
+  }
+  double bytes() const override { return device_.bytes(); }
+  void load(const GrainState& state) override;
+  void save(GrainState& state) override;
+  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
+  void assemble(double h, double speed, double longer) override;
+  int colours() override;
+  GrainSize size() override;
+  void sweep(int count) override;
+  double residual() override;
+  void stop_pushing(double deep) override;
+  GrainSums sums(const Eigen::Vector3d& fall) override;
+  void move(double h) override;
+  void wait() override { device_.wait(); }
+
+ private:
+  // What the next step looks up of this one.
+  struct Kept {
+    Buffer place, first, partner_id, contact_place, reaction;
+  };
+  using Argument = opencl::Device::Argument;
+  template <class T>
+  static Argument value(const T& x) {
+    return {sizeof(T), &x};
+  }
+  static Argument value(const Buffer& buffer) { return buffer.argument(); }
+
+  template <class... T>
+  void each(int kernel, int n, const T&... arguments) {
+    if (n > 0) device_.run(kernel, at(n), group, {value(n), value(arguments)...});
+  }
+  /// One group for every `chunk` items.
+  template <class... T>
+  int chunks(int kernel, int n, const T&... arguments) {
+    const int count = static_cast<int>((at(n) + chunk - 1) / chunk);
+    if (count > 0) device_.run(kernel, at(count) * group, group, {value(n), value(arguments)...});
+    return count;
+  }
+  int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
+  void add_up(const Buffer& counts, int n, Buffer& sums);
+  void add_reactions();
+  const Buffer& swept_v() const { return mixed_ ? rv_ : vs_; }
+  const Buffer& swept_w() const { return mixed_ ? rw_ : ws_; }
+  const std::vector<double>& partial(int count, int each);
+
+  bool mixed_;
+  opencl::Device device_;
+  int n_, contacts_ = 0, plane_count_;
+  GrainGrid grid_{};
+  std::vector<Wide4> x0_, v0_, w0_;  // radius, 1/mass and 1/moment in w
+  std::vector<Wide4> turn0_;
+  std::vector<double> partial_;
+  Buffer friction_, planes_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_, moving_w_;
+  Buffer cell_, count_, start_, parts_, order_, taken_, owner_, partner_, colour_, colour_start_, colours_;
+  Buffer pair_, normal_, data_, gaps_, out_;
+  Kept kept_[2];
+  int now_ = 0;
+  bool pushed_ = false;
+  struct Kernels {
+    int fill, count_in_cell, part_sums, add_parts, add_up, put_into_cell, sort_cell, gather, count_contacts,
+        list_contacts, colour_block, make_contact, sweep, add_reactions, round, copy, stop_pushing, size, residual,
+        grain_sums, contact_sums, move;
+  } k_{};
+};
+
+GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
+    : mixed_(precision == GrainPrecision::mixed),
+      device_(source, fmt::format("-DSINGLE={} -DGROUP={} -DLANES={}", mixed_ ? 1 : 0, group, lanes)),
+      n_(static_cast<int>(scene.radius.size())),
+      plane_count_(static_cast<int>(scene.walls.size())) {
+  const auto kernel = [&](const char* name) { return device_.kernel(name); };
+  k_ = {.fill = kernel("fill_int"),
+        .count_in_cell = kernel("k_count_in_cell"),
+        .part_sums = kernel("k_part_sums"),
+        .add_parts = kernel("k_add_parts"),
+        .add_up = kernel("k_add_up"),
+        .put_into_cell = kernel("k_put_into_cell"),
+        .sort_cell = kernel("k_sort_cell"),
+        .gather = kernel("k_gather"),
+        .count_contacts = kernel("k_count_contacts"),
+        .list_contacts = kernel("k_list_contacts"),
+        .colour_block = kernel("k_colour_block"),
+        .make_contact = kernel("k_make_contact"),
+        .sweep = kernel("k_sweep"),
+        .add_reactions = kernel("k_add_reactions"),
+        .round = kernel("k_round"),
+        .copy = kernel("k_copy"),
+        .stop_pushing = kernel("k_stop_pushing"),
+        .size = kernel("k_size"),
+        .residual = kernel("k_residual"),
+        .grain_sums = kernel("k_grain_sums"),
+        .contact_sums = kernel("k_contact_sums"),
+        .move = kernel("k_move")};
+  const std::size_t n = scene.radius.size();
+  for (auto* v : {&x0_, &v0_, &w0_, &turn0_}) v->resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    x0_[i].w = scene.radius[i];
+    v0_[i].w = 1 / scene.mass[i];
+    w0_[i].w = 1 / scene.moment[i];
+  }
+  std::vector<GrainPlane> planes;
+  for (const GrainWall& w : scene.walls)
+    planes.push_back({w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction});
+  device_.write(planes_, planes.data(), planes.size() * sizeof(GrainPlane));
+  device_.write(friction_, scene.friction.data(), n * sizeof(double));
+  for (Buffer* b : {&x_, &v_, &w_, &turn_, &xs_, &free_v_, &free_w_, &vs_, &ws_}) device_.room(*b, n * sizeof(Wide4));
+  if (mixed_)
+    for (Buffer* b : {&rv_, &rw_}) device_.room(*b, n * 4 * sizeof(float));
+  for (Buffer* b : {&cell_, &order_}) device_.room(*b, n * sizeof(int));
+  device_.room(taken_, n * sizeof(unsigned long));
+  for (Kept& k : kept_) {
+    device_.room(k.place, n * sizeof(int));
+    device_.room(k.first, (n + 1) * sizeof(int));
+    for (Buffer* b : {&k.partner_id, &k.contact_place, &k.reaction}) device_.room(*b, 0);
+  }
+}
+
+void GrainOnDevice::load(const GrainState& state) {
+  for (std::size_t i = 0; i < at(n_); ++i) {
+    const double *x = state.position.data() + 3 * i, *v = state.velocity.data() + 3 * i, *w = state.spin.data() + 3 * i,
+                 *q = state.rotation.data() + 4 * i;
+    x0_[i] = {x[0], x[1], x[2], x0_[i].w};
+    v0_[i] = {v[0], v[1], v[2], v0_[i].w};
+    w0_[i] = {w[0], w[1], w[2], w0_[i].w};
+    turn0_[i] = {q[0], q[1], q[2], q[3]};
+  }
+  const std::size_t bytes = at(n_) * sizeof(Wide4);
+  device_.write(x_, x0_.data(), bytes);
+  device_.write(v_, v0_.data(), bytes);
+  device_.write(w_, w0_.data(), bytes);
+  device_.write(turn_, turn0_.data(), bytes);
+}
+
+void GrainOnDevice::save(GrainState& state) {
+  const std::size_t bytes = at(n_) * sizeof(Wide4);
+  device_.read(x_, x0_.data(), bytes);
+  device_.read(v_, v0_.data(), bytes);
+  device_.read(w_, w0_.data(), bytes);
+  device_.read(turn_, turn0_.data(), bytes);
+  for (auto* v : {&state.position, &state.velocity, &state.spin}) v->resize(3 * at(n_));
+  state.rotation.resize(4 * at(n_));
+  for (std::size_t i = 0; i < at(n_); ++i) {
+    double *x = state.position.data() + 3 * i, *v = state.velocity.data() + 3 * i, *w = state.spin.data() + 3 * i,
+           *q = state.rotation.data() + 4 * i;
+    x[0] = x0_[i].x, x[1] = x0_[i].y, x[2] = x0_[i].z;
+    v[0] = v0_[i].x, v[1] = v0_[i].y, v[2] = v0_[i].z;
+    w[0] = w0_[i].x, w[1] = w0_[i].y, w[2] = w0_[i].z;
+    q[0] = turn0_[i].x, q[1] = turn0_[i].y, q[2] = turn0_[i].z, q[3] = turn0_[i].w;
+  }
+}
+
+void GrainOnDevice::add_up(const Buffer& counts, int n, Buffer& sums) {
+  const int parts = static_cast<int>((at(n) + chunk - 1) / chunk);
+  device_.room(parts_, (at(parts) + 1) * sizeof(int));
+  chunks(k_.part_sums, n, counts, parts_);
+  device_.run(k_.add_parts, group, group, {value(parts), value(parts_)});
+  chunks(k_.add_up, n, counts, parts_, sums);
+}
+
+int GrainOnDevice::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
+  grid_ = grid;
+  Kept& kept = kept_[now_];
+  const int cells = blocks() * CELLS, zero = 0;
+  device_.room(count_, std::max(at(cells), at(n_)) * sizeof(int));
+  device_.room(start_, (at(cells) + 1) * sizeof(int));
+  device_.run(k_.fill, at(cells), group, {value(count_), value(zero), value(cells)});
+  each(k_.count_in_cell, n_, x_, grid_, cell_, count_);
+  add_up(count_, cells, start_);
+  each(k_.put_into_cell, n_, cell_, start_, count_, order_);
+  each(k_.sort_cell, cells, start_, order_);
+  each(k_.gather, n_, order_, x_, v_, w_, fall[0], fall[1], fall[2], kept.place, xs_, free_v_, free_w_, vs_, ws_);
+  each(k_.count_contacts, n_, xs_, order_, start_, grid_, planes_, plane_count_, band, count_);
+  add_up(count_, n_, kept.first);
+  device_.read(kept.first, &contacts_, sizeof(int), at(n_) * sizeof(int));
+  const std::size_t ints = at(contacts_) * sizeof(int);
+  for (Buffer* b : {&owner_, &partner_, &kept.partner_id}) device_.room(*b, ints);
+  each(k_.list_contacts, n_, xs_, order_, start_, grid_, planes_, plane_count_, band, kept.first, owner_, partner_,
+       kept.partner_id);
+  return contacts_;
+}
+
+void GrainOnDevice::add_reactions() {
+  const Kept& kept = kept_[now_];
+  for (int kind = 0; kind < 8; ++kind)
+    device_.run(k_.add_reactions, at(blocks() / 8) * lanes, lanes,
+                {value(kind), value(grid_), value(colours_), value(colour_start_), value(pair_), value(normal_),
+                 value(data_), value(kept.reaction), value(vs_), value(ws_)});
+  if (mixed_) each(k_.round, n_, vs_, ws_, rv_, rw_);
+}
+
+void GrainOnDevice::assemble(double h, double speed, double longer) {
+  Kept& kept = kept_[now_];
+  const Kept& last = kept_[1 - now_];
+  const std::size_t n = at(contacts_), real = mixed_ ? sizeof(float) : sizeof(double);
+  device_.room(colour_, n);
+  device_.room(colour_start_, at(blocks()) * (MOST_COLOURS + 1) * sizeof(int));
+  device_.room(colours_, at(blocks()) * sizeof(int));
+  device_.room(kept.contact_place, n * sizeof(int));
+  device_.room(pair_, 2 * n * sizeof(int));
+  for (Buffer* b : {&kept.reaction, &normal_, &data_}) device_.room(*b, 4 * n * real);
+  device_.room(gaps_, n * sizeof(double));
+  pushed_ = false;
+  for (int kind = 0; kind < 8; ++kind)
+    each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
+         colour_start_, colours_, kept.contact_place);
+  each(k_.make_contact, contacts_, owner_, partner_, kept.partner_id, kept.contact_place, order_, xs_, vs_, ws_,
+       friction_, planes_, h, speed, pair_, normal_, data_, kept.reaction, gaps_, longer, last.place, last.first,
+       last.partner_id, last.contact_place, last.reaction);
+  if (longer > 0)
+    add_reactions();
+  else if (mixed_)
+    each(k_.round, n_, vs_, ws_, rv_, rw_);
+}
+
+int GrainOnDevice::colours() {
+  std::vector<int> all(at(blocks()));
+  device_.read(colours_, all.data(), all.size() * sizeof(int));
+  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
+}
+
+const std::vector<double>& GrainOnDevice::partial(int count, int each) {
+  partial_.resize(at(count) * at(each));
+  device_.read(out_, partial_.data(), partial_.size() * sizeof(double));
+  return partial_;
+}
+
+GrainSize GrainOnDevice::size() {
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
+  const int count = chunks(k_.size, contacts_, pair_, normal_, data_, free_v_, free_w_, gaps_, out_);
+  GrainSize size;
+  const std::vector<double>& parts = partial(count, 2);
+  for (int c = 0; c < count; ++c) {
+    size.q = std::max(size.q, parts[at(2 * c)]);
+    size.penetration = std::max(size.penetration, parts[at(2 * c + 1)]);
+  }
+  return size;
+}
+
+void GrainOnDevice::sweep(int count) {
+  const Kept& kept = kept_[now_];
+  for (int k = 0; k < count; ++k)
+    for (int kind = 0; kind < 8; ++kind)
+      device_.run(k_.sweep, at(blocks() / 8) * lanes, lanes,
+                  {value(kind), value(grid_), value(colours_), value(colour_start_), value(pair_), value(normal_),
+                   value(data_), value(kept.reaction), value(swept_v()), value(swept_w())});
+}
+
+double GrainOnDevice::residual() {
+  if (mixed_) {
+    each(k_.copy, n_, free_v_, vs_);
+    each(k_.copy, n_, free_w_, ws_);
+    add_reactions();
+  }
+  const int count = chunks(k_.residual, contacts_, pair_, normal_, data_, kept_[now_].reaction, vs_, ws_, out_);
+  const std::vector<double>& parts = partial(count, 1);
+  return parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
+}
+
+void GrainOnDevice::stop_pushing(double deep) {
+  for (Buffer* b : {&moving_v_, &moving_w_}) device_.room(*b, at(n_) * sizeof(Wide4));
+  each(k_.copy, n_, vs_, moving_v_);
+  each(k_.copy, n_, ws_, moving_w_);
+  pushed_ = true;
+  each(k_.stop_pushing, contacts_, normal_, kept_[now_].reaction, gaps_, deep);
+}
+
+GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
+  using Eigen::Vector3d;
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
+  GrainSums total;
+  total.low.setConstant(HUGE_VAL);
+  total.high.setConstant(-HUGE_VAL);
+  int count = chunks(k_.grain_sums, n_, xs_, free_v_, vs_, out_);
+  const double* from = partial(count, 10).data();
+  for (int c = 0; c < count; ++c, from += 10) {
+    total.fastest = std::max(total.fastest, from[0]);
+    total.low = total.low.cwiseMin(-Vector3d(from + 1));
+    total.high = total.high.cwiseMax(Vector3d(from + 4));
+    total.gained += Vector3d(from + 7);
+  }
+  count = chunks(k_.contact_sums, contacts_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_, ws_,
+                 fall[0], fall[1], fall[2], out_);
+  from = partial(count, 6).data();
+  for (int c = 0; c < count; ++c, from += 6) {
+    total.normal_work += from[0];
+    total.friction_work += from[1];
+    total.loaded += static_cast<long>(from[2]);
+    total.walls += Vector3d(from + 3);
+  }
+  return total;
+}
+
+void GrainOnDevice::move(double h) {
+  each(k_.move, n_, h, order_, pushed_ ? moving_v_ : vs_, vs_, pushed_ ? moving_w_ : ws_, ws_, x_, v_, w_, turn_);
+  now_ = 1 - now_;
+}
+
+}  // namespace
+
+std::unique_ptr<GrainBackend> grains_on_device(const GrainScene& scene, GrainPrecision precision) {
+  return std::make_unique<GrainOnDevice>(scene, precision);
+}
+
+}  // namespace hinge

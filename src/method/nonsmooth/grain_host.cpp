@@ -1,0 +1,462 @@
+// Steps of grains on the cores of the host. Every phase is shared out; what is summed is summed in blocks of a fixed
+// size, so that no bit depends on the number of threads.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <tbb/parallel_for.h>
+
+#include "method/nonsmooth/grain_backend.hpp"
+#include "solve/contact/parallel.hpp"
+
+namespace hinge {
+
+namespace {
+
+// The words of OpenCL C that grain_kernels.cl is written in.
+struct alignas(32) Wide4 {
+  double x, y, z, w;
+};
+using Real4 = Wide4;
+struct Int2 {
+  int x, y;
+};
+using uchar = unsigned char;
+using ulong = unsigned long;
+inline Wide4 wide4_of(double x, double y, double z, double w) { return {x, y, z, w}; }
+inline Real4 real4_of(double x, double y, double z, double w) { return {x, y, z, w}; }
+inline Int2 int2_of(int x, int y) { return {x, y}; }
+inline int atomic_inc(int* x) { return __atomic_fetch_add(x, 1, __ATOMIC_RELAXED); }
+inline int atomic_dec(int* x) { return __atomic_fetch_sub(x, 1, __ATOMIC_RELAXED); }
+using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
+#define FUNCTION [[maybe_unused]] inline
+#define GLOBAL
+#define CONSTANT const
+#define REAL double
+#include "method/nonsmooth/grain_kernels.cl"
+#undef FUNCTION
+#undef GLOBAL
+#undef CONSTANT
+#undef REAL
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Room for n, in memory that is kept; what was in it is lost.
+template <class T>
+void room(std::vector<T>& x, std::size_t n) {
+  if (x.size() >= n) return;
+  x.clear();
+  x.resize(n + n / 8);
+}
+
+class GrainHost final : public GrainBackend {
+ public:
+  GrainHost(const GrainScene& scene, int threads) : threads_(threads), n_(static_cast<int>(scene.radius.size())) {
+    const std::size_t n = scene.radius.size();
+    for (auto* v : {&x_, &v_, &w_, &turn_, &xs_, &free_v_, &free_w_, &vs_, &ws_}) v->resize(n);
+    for (auto* v : {&cell_, &order_}) v->resize(n);
+    taken_.resize(n);
+    for (Kept& k : kept_) {
+      k.place.resize(n);
+      k.first.resize(n + 1);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      x_[i].w = scene.radius[i];
+      v_[i].w = 1 / scene.mass[i];
+      w_[i].w = 1 / scene.moment[i];
+    }
+    friction_ = scene.friction;
+    for (const GrainWall& w : scene.walls)
+      planes_.push_back({w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction});
+  }
+
+  std::string name() const override { return fmt::format("host, {} thread{}", threads_, threads_ == 1 ? "" : "s"); }
+
+  double bytes() const override {
+    std::size_t sum = 0;
+    const auto add = [&](const auto&... v) { ((sum += v.capacity() * sizeof(v[0])), ...); };
+    add(x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, moving_v_, moving_w_, cell_, order_, taken_, friction_);
+    add(count_, start_, owner_, partner_, colour_, colour_start_, colours_, pair_, normal_, data_, gaps_, sums_);
+    for (const Kept& k : kept_) add(k.place, k.first, k.partner_id, k.contact_place, k.reaction);
+    return static_cast<double>(sum);
+  }
+
+  void load(const GrainState& state) override {
+    each(n_, [&](int i) {
+      const double *x = state.position.data() + 3 * i, *v = state.velocity.data() + 3 * i,
+                   *w = state.spin.data() + 3 * i, *q = state.rotation.data() + 4 * i;
+      x_[at(i)] = {x[0], x[1], x[2], x_[at(i)].w};
+      v_[at(i)] = {v[0], v[1], v[2], v_[at(i)].w};
+      w_[at(i)] = {w[0], w[1], w[2], w_[at(i)].w};
+      turn_[at(i)] = {q[0], q[1], q[2], q[3]};
+    });
+  }
+
+  void save(GrainState& state) override {
+    for (auto* v : {&state.position, &state.velocity, &state.spin}) v->resize(3 * at(n_));
+    state.rotation.resize(4 * at(n_));
+    each(n_, [&](int i) {
+      const Wide4 &x = x_[at(i)], &v = v_[at(i)], &w = w_[at(i)], &q = turn_[at(i)];
+      double *px = state.position.data() + 3 * i, *pv = state.velocity.data() + 3 * i, *pw = state.spin.data() + 3 * i,
+             *pq = state.rotation.data() + 4 * i;
+      px[0] = x.x, px[1] = x.y, px[2] = x.z;
+      pv[0] = v.x, pv[1] = v.y, pv[2] = v.z;
+      pw[0] = w.x, pw[1] = w.y, pw[2] = w.z;
+      pq[0] = q.x, pq[1] = q.y, pq[2] = q.z, pq[3] = q.w;
+    });
+  }
+
+  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
+  void assemble(double h, double speed, double longer) override;
+  GrainSize size() override;
+  void sweep(int count) override;
+  double residual() override;
+  void stop_pushing(double deep) override;
+  GrainSums sums(const Eigen::Vector3d& fall) override;
+  void move(double h) override;
+
+  int colours() override {
+    int most = 0;
+    for (int b = 0; b < blocks(); ++b) most = std::max(most, colours_[at(b)]);
+    return most;
+  }
+
+ private:
+  // What the next step looks up of this one.
+  struct Kept {
+    std::vector<int> place, first, partner_id, contact_place;
+    std::vector<Real4> reaction;
+  };
+  static constexpr int chunk = 1024;  // of what is summed
+  static constexpr int per_sum = 12;
+
+  int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
+
+  template <class Work>
+  void each(int n, Work&& work, int grain = 512) {
+    parallel_ranges(
+        n, threads_,
+        [&](int first, int last) {
+          for (int i = first; i < last; ++i) work(i);
+        },
+        grain);
+  }
+  // Blocks of a class that are to be done for the `times`th time: taken by threads, and done.
+  struct alignas(64) Stage {
+    std::atomic<int> taken = 0, done = 0;
+  };
+  /// So many times the blocks of one class after the other: those of a class at the same time.
+  template <class Work>
+  void each_block(int times, Work&& work);
+  template <class Work>
+  void each_contact_by_colours(int times, Work&& work) {
+    each_block(times, [&](int block) {
+      const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
+      for (int k = starts[0]; k < starts[colours_[at(block)]]; ++k) work(k);
+    });
+  }
+  /// The largest of value(i), which may be infinite or no number.
+  template <class Value>
+  double largest(int n, Value&& value);
+  void add_up(std::vector<int>& counts, int n);
+  void list_blocks();
+
+  int threads_, n_, contacts_ = 0;
+  std::vector<GrainPlane> planes_;
+  std::vector<double> friction_;
+  std::vector<Wide4> x_, v_, w_, turn_;                // by grain: radius, 1/mass and 1/moment in w
+  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place
+  std::vector<Wide4> moving_v_, moving_w_;             // where they are not vs_, ws_
+  bool pushed_ = false;
+  GrainGrid grid_{};
+  std::vector<int> cell_, order_, count_, start_;
+  std::vector<int> parts_;  // sums of parts, for add_up
+  std::vector<Stage> stages_;
+  std::vector<int> busy_, first_busy_;  // blocks with contacts, by classes
+  std::vector<ulong> taken_;
+  std::vector<int> owner_, partner_, colour_start_, colours_;
+  std::vector<uchar> colour_;
+  std::vector<Int2> pair_;
+  std::vector<Real4> normal_, data_;
+  std::vector<double> gaps_, sums_;
+  Kept kept_[2];
+  int now_ = 0;
+};
+
+// All threads go through the classes together. A class is done when all of its blocks are, whoever did them: a thread
+// that comes late finds nothing left to do, and nobody waits for one that never comes.
+template <class Work>
+void GrainHost::each_block(int times, Work&& work) {
+  constexpr int worth_it = 2000;  // contacts
+  const int stages = 8 * times;
+  if (threads_ == 1 || contacts_ < worth_it) {
+    for (int s = 0; s < stages; ++s)
+      for (int b = first_busy_[at(s % 8)]; b < first_busy_[at(s % 8) + 1]; ++b) work(busy_[at(b)]);
+    return;
+  }
+  if (stages_.size() < at(stages)) stages_ = std::vector<Stage>(at(stages));
+  for (int s = 0; s < stages; ++s) stages_[at(s)].taken = stages_[at(s)].done = 0;
+  const auto take_part = [&] {
+    for (int s = 0; s < stages; ++s) {
+      Stage& stage = stages_[at(s)];
+      const int first = first_busy_[at(s % 8)], count = first_busy_[at(s % 8) + 1] - first;
+      const int portion = std::max(1, count / (8 * threads_));
+      for (;;) {
+        const int b = stage.taken.fetch_add(portion, std::memory_order_relaxed);
+        if (b >= count) break;
+        const int end = std::min(count, b + portion);
+        for (int k = b; k < end; ++k) work(busy_[at(first + k)]);
+        stage.done.fetch_add(end - b, std::memory_order_release);
+      }
+      for (int turns = 0; stage.done.load(std::memory_order_acquire) < count; ++turns)
+        if (turns > 300) std::this_thread::yield();
+    }
+  };
+  Order start, end;
+  start.before_it();
+  arena_of(threads_).execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<int>(0, threads_, 1),
+        [&](const tbb::blocked_range<int>&) {
+          start.after_it();
+          take_part();
+          end.before_it();
+        },
+        tbb::simple_partitioner());
+  });
+  end.after_it();
+}
+
+template <class Value>
+double GrainHost::largest(int n, Value&& value) {
+  const int chunks = (n + chunk - 1) / chunk;
+  room(sums_, at(chunks));
+  each(
+      chunks,
+      [&](int c) {
+        double most = 0;
+        for (int i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i)
+          if (const double x = value(i); !(x <= most)) most = std::isnan(x) ? HUGE_VAL : x;
+        sums_[at(c)] = most;
+      },
+      4);
+  return chunks > 0 ? *std::max_element(sums_.begin(), sums_.begin() + chunks) : 0;
+}
+
+// counts[i] becomes the sum of all before it, counts[n] that of all.
+void GrainHost::add_up(std::vector<int>& counts, int n) {
+  constexpr int part = 16384;
+  const int parts = n / part + 1;
+  std::vector<int>& sums = parts_;
+  sums.assign(at(parts) + 1, 0);
+  each(
+      parts,
+      [&](int p) {
+        int sum = 0;
+        for (int i = p * part; i < std::min(n, (p + 1) * part); ++i) sum += counts[at(i)];
+        sums[at(p) + 1] = sum;
+      },
+      1);
+  for (int p = 0; p < parts; ++p) sums[at(p) + 1] += sums[at(p)];
+  each(
+      parts,
+      [&](int p) {
+        int sum = sums[at(p)];
+        for (int i = p * part; i < std::min(n, (p + 1) * part); ++i) {
+          const int here = counts[at(i)];
+          counts[at(i)] = sum;
+          sum += here;
+        }
+      },
+      1);
+  counts[at(n)] = sums[at(parts)];
+}
+
+void GrainHost::list_blocks() {
+  const std::vector<int>& first = kept_[now_].first;
+  busy_.clear();
+  first_busy_.assign(1, 0);
+  for (int kind = 0; kind < 8; ++kind) {
+    for (int k = 0; k < blocks() / 8; ++k) {
+      const int b = block_of_class(k, kind, grid_);
+      if (first[at(start_[at(b * CELLS)])] < first[at(start_[at((b + 1) * CELLS)])]) busy_.push_back(b);
+    }
+    first_busy_.push_back(static_cast<int>(busy_.size()));
+  }
+}
+
+int GrainHost::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
+  grid_ = grid;
+  Kept& kept = kept_[now_];
+  const int cells = blocks() * CELLS;
+  room(count_, at(cells));
+  room(start_, at(cells) + 1);
+  each(
+      cells, [&](int c) { count_[at(c)] = 0; }, 8192);
+  each(n_, [&](int i) { count_in_cell(i, x_.data(), grid_, cell_.data(), count_.data()); });
+  each(
+      cells, [&](int c) { start_[at(c)] = count_[at(c)]; }, 8192);
+  add_up(start_, cells);
+  each(n_, [&](int i) { put_into_cell(i, cell_.data(), start_.data(), count_.data(), order_.data()); });
+  each(
+      cells, [&](int c) { sort_cell(c, start_.data(), order_.data()); }, 8192);
+  each(n_, [&](int s) {
+    gather(s, order_.data(), x_.data(), v_.data(), w_.data(), fall[0], fall[1], fall[2], kept.place.data(), xs_.data(),
+           free_v_.data(), free_w_.data(), vs_.data(), ws_.data());
+  });
+  const int planes = static_cast<int>(planes_.size());
+  each(n_, [&](int s) {
+    kept.first[at(s)] = contacts_of(s, xs_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, band,
+                                    nullptr, nullptr, nullptr, 0);
+  });
+  add_up(kept.first, n_);
+  contacts_ = kept.first[at(n_)];
+  room(owner_, at(contacts_));
+  room(partner_, at(contacts_));
+  room(kept.partner_id, at(contacts_));
+  each(n_, [&](int s) {
+    contacts_of(s, xs_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, band, owner_.data(),
+                partner_.data(), kept.partner_id.data(), kept.first[at(s)]);
+  });
+  return contacts_;
+}
+
+void GrainHost::assemble(double h, double speed, double longer) {
+  Kept& kept = kept_[now_];
+  const Kept& last = kept_[1 - now_];
+  const std::size_t n = at(contacts_);
+  room(colour_, n);
+  room(colour_start_, at(blocks()) * (MOST_COLOURS + 1));
+  room(colours_, at(blocks()));
+  room(kept.contact_place, n);
+  room(kept.reaction, n);
+  room(pair_, n);
+  room(normal_, n);
+  room(data_, n);
+  room(gaps_, n);
+  pushed_ = false;
+  list_blocks();
+  std::fill(colours_.begin(), colours_.end(), 0);
+  each_block(1, [&](int b) {
+    colour_block(b, start_.data(), kept.first.data(), owner_.data(), partner_.data(), taken_.data(), colour_.data(),
+                 colour_start_.data(), colours_.data(), kept.contact_place.data());
+  });
+  each(contacts_, [&](int c) {
+    make_contact(c, owner_.data(), partner_.data(), kept.partner_id.data(), kept.contact_place.data(), order_.data(),
+                 xs_.data(), vs_.data(), ws_.data(), friction_.data(), planes_.data(), h, speed, pair_.data(),
+                 normal_.data(), data_.data(), kept.reaction.data(), gaps_.data(), longer, last.place.data(),
+                 last.first.data(), last.partner_id.data(), last.contact_place.data(), last.reaction.data());
+  });
+  if (longer > 0)
+    each_contact_by_colours(1, [&](int k) {
+      add_reaction(k, pair_.data(), normal_.data(), data_.data(), kept.reaction.data(), vs_.data(), ws_.data());
+    });
+}
+
+GrainSize GrainHost::size() {
+  return {largest(contacts_,
+                  [&](int k) {
+                    return size_of_q(k, pair_.data(), normal_.data(), data_.data(), free_v_.data(), free_w_.data());
+                  }),
+          largest(contacts_, [&](int k) { return -gaps_[at(k)]; })};
+}
+
+void GrainHost::sweep(int count) {
+  Real4* r = kept_[now_].reaction.data();
+  each_contact_by_colours(
+      count, [&](int k) { update_contact(k, pair_.data(), normal_.data(), data_.data(), r, vs_.data(), ws_.data()); });
+}
+
+double GrainHost::residual() {
+  const Real4* r = kept_[now_].reaction.data();
+  return largest(contacts_, [&](int k) {
+    return residual_of(k, pair_.data(), normal_.data(), data_.data(), r, vs_.data(), ws_.data());
+  });
+}
+
+void GrainHost::stop_pushing(double deep) {
+  moving_v_.resize(at(n_));
+  moving_w_.resize(at(n_));
+  each(n_, [&](int s) {
+    moving_v_[at(s)] = vs_[at(s)];
+    moving_w_[at(s)] = ws_[at(s)];
+  });
+  pushed_ = true;
+  const Real4* r = kept_[now_].reaction.data();
+  each(contacts_, [&](int k) { stop_pushing_contact(k, normal_.data(), r, gaps_.data(), deep); });
+}
+
+GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
+  GrainSums total;
+  const int grains = (n_ + chunk - 1) / chunk, chunks = (contacts_ + chunk - 1) / chunk;
+  room(sums_, at(std::max(grains, chunks)) * per_sum);
+  each(
+      grains,
+      [&](int c) {
+        GrainSums part;
+        part.low.setConstant(HUGE_VAL);
+        part.high.setConstant(-HUGE_VAL);
+        for (int s = c * chunk; s < std::min(n_, (c + 1) * chunk); ++s) {
+          const Wide4 &x = xs_[at(s)], &v = vs_[at(s)], gained = momentum_gained(s, free_v_.data(), vs_.data());
+          const double speed = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+          if (!(speed <= part.fastest)) part.fastest = std::isnan(speed) ? HUGE_VAL : speed;
+          part.low = part.low.cwiseMin(Eigen::Vector3d(x.x, x.y, x.z));
+          part.high = part.high.cwiseMax(Eigen::Vector3d(x.x, x.y, x.z));
+          part.gained += Eigen::Vector3d(gained.x, gained.y, gained.z);
+        }
+        double* out = sums_.data() + at(c) * per_sum;
+        out[0] = part.fastest;
+        for (int k = 0; k < 3; ++k) out[1 + k] = part.low[k], out[4 + k] = part.high[k], out[7 + k] = part.gained[k];
+      },
+      4);
+  total.low.setConstant(HUGE_VAL);
+  total.high.setConstant(-HUGE_VAL);
+  for (int c = 0; c < grains; ++c) {
+    const double* from = sums_.data() + at(c) * per_sum;
+    total.fastest = std::max(total.fastest, from[0]);
+    total.low = total.low.cwiseMin(Eigen::Vector3d(from + 1));
+    total.high = total.high.cwiseMax(Eigen::Vector3d(from + 4));
+    total.gained += Eigen::Vector3d(from + 7);
+  }
+  const Real4* r = kept_[now_].reaction.data();
+  each(
+      chunks,
+      [&](int c) {
+        double* out = sums_.data() + at(c) * per_sum;
+        std::fill(out, out + 6, 0.0);
+        for (int k = c * chunk; k < std::min(contacts_, (c + 1) * chunk); ++k) {
+          const Wide4 work = work_of(k, pair_.data(), normal_.data(), data_.data(), r, free_v_.data(), free_w_.data(),
+                                     vs_.data(), ws_.data(), fall[0], fall[1], fall[2]);
+          const Wide4 wall = wall_impulse(k, pair_.data(), normal_.data(), r);
+          out[0] += work.x, out[1] += work.y, out[2] += work.z, out[3] += wall.x, out[4] += wall.y, out[5] += wall.z;
+        }
+      },
+      4);
+  for (int c = 0; c < chunks; ++c) {
+    const double* from = sums_.data() + at(c) * per_sum;
+    total.normal_work += from[0];
+    total.friction_work += from[1];
+    total.loaded += static_cast<long>(from[2]);
+    total.walls += Eigen::Vector3d(from + 3);
+  }
+  return total;
+}
+
+void GrainHost::move(double h) {
+  const Wide4 *mv = pushed_ ? moving_v_.data() : vs_.data(), *mw = pushed_ ? moving_w_.data() : ws_.data();
+  each(n_, [&](int s) {
+    move_grain(s, h, order_.data(), mv, vs_.data(), mw, ws_.data(), x_.data(), v_.data(), w_.data(), turn_.data());
+  });
+  now_ = 1 - now_;
+}
+
+}  // namespace
+
+std::unique_ptr<GrainBackend> grains_on_host(const GrainScene& scene, int threads) {
+  return std::make_unique<GrainHost>(scene, threads);
+}
+
+}  // namespace hinge

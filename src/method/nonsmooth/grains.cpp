@@ -1,0 +1,265 @@
+// The order of a step of grains; who does the work is behind GrainBackend.
+#include "hinge/grains.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "method/nonsmooth/grain_backend.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Eigen::Vector3d;
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_looks = 8;  // for contacts in one step
+constexpr int first_look = 5;  // at the residual: after so many sweeps, then where it may be small enough
+constexpr double pushed_out_per_step = 0.01;  // of the smallest grain
+
+}  // namespace
+
+void GrainScene::validate() const {
+  const std::size_t n = radius.size();
+  if (mass.size() != n || moment.size() != n || friction.size() != n)
+    throw InputError(fmt::format("grains: {} radii, {} masses, {} moments, {} frictions; give one of each per grain", n,
+                                 mass.size(), moment.size(), friction.size()));
+  if (n == 0) throw InputError("grains: there are none; give at least one radius");
+  if (n > 200'000'000) throw InputError(fmt::format("grains: {} are too many; 200 million are allowed", n));
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(radius[i] > 0) || !(mass[i] > 0) || !(moment[i] > 0) || !std::isfinite(radius[i] + mass[i] + moment[i]))
+      throw InputError(fmt::format("grain {}: radius {}, mass {} and moment {} must be positive and finite", i,
+                                   radius[i], mass[i], moment[i]));
+    if (!(friction[i] >= 0) || !std::isfinite(friction[i]))
+      throw InputError(fmt::format("grain {}: the friction is {}, but must be zero or positive", i, friction[i]));
+  }
+  for (const GrainWall& w : walls)
+    if (!(std::abs(w.normal.norm() - 1) < 1e-12) || !std::isfinite(w.offset) || !(w.friction >= 0) ||
+        !std::isfinite(w.friction))
+      throw InputError("grains: a wall needs a normal of length one, a finite offset and a friction of at least zero");
+  if (!gravity.allFinite()) throw InputError("grains: gravity is not finite");
+}
+
+void GrainOptions::validate() const {
+  if (!(tolerance > 0 && tolerance < 1))
+    throw InputError(fmt::format("grains: the tolerance is {}, but must lie between 0 and 1", tolerance));
+  if (sweeps < 1) throw InputError(fmt::format("grains: {} sweeps; allow at least one", sweeps));
+  if (threads < 1 || threads > 1024)
+    throw InputError(fmt::format("grains: {} threads; 1 to 1024 are possible", threads));
+  if (!std::isfinite(recover)) throw InputError("grains: 'recover' is not finite");
+  if (device == GrainDevice::threads && precision == GrainPrecision::mixed)
+    throw InputError("grains: mixed precision is for OpenCL devices; cores of the host sweep in double precision");
+}
+
+struct Grains::Work {
+  GrainOptions options;
+  Vector3d gravity;
+  double largest = 0, smallest = HUGE_VAL, weight = 0;  // radii; mass of all
+  std::size_t count = 0;
+  std::unique_ptr<GrainBackend> backend;
+  GrainReport report;
+  Vector3d low, high;  // of the centres
+  double fastest = 0, last_h = 0;
+  mutable double transfer = 0;
+
+  double band(double h, double speed) const { return 2 * h * speed + 2e-6 * largest; }
+  GrainGrid grid(double band) const;
+  int solve(int contacts);
+};
+
+// As many cells as the grains need, a multiple of two blocks; in all no more than about eight per grain: the longest
+// side gives way, and space is wound around what is left.
+GrainGrid Grains::Work::grid(double band) const {
+  GrainGrid g{};
+  g.x = low[0], g.y = low[1], g.z = low[2];
+  g.width = (2 * largest + band) * (1 + 1e-6);  // rounding must not put neighbours two cells apart
+  constexpr int step = 2 * BLOCK;
+  const double most = std::max(8.0 * step * step * step, 8.0 * static_cast<double>(count));
+  double n[3];
+  for (int k = 0; k < 3; ++k)
+    n[k] = step * std::max(1.0, std::ceil(std::min(1e6, (high[k] - low[k]) / g.width + 2) / step));
+  while (n[0] * n[1] * n[2] > most) {
+    double& longest = *std::max_element(n, n + 3);
+    if (longest <= step) break;
+    longest = std::max<double>(step, step * std::ceil(longest / (2 * step)));
+  }
+  g.nx = static_cast<int>(n[0]), g.ny = static_cast<int>(n[1]), g.nz = static_cast<int>(n[2]);
+  g.bx = g.nx / BLOCK, g.by = g.ny / BLOCK, g.bz = g.nz / BLOCK;
+  return g;
+}
+
+namespace {
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(GrainBackend& backend) : backend_(backend), start_(Clock::now()) {}
+  /// Adds what has passed since the last call.
+  void lap(double& seconds) {
+    backend_.wait();
+    const auto now = Clock::now();
+    seconds += std::chrono::duration<double>(now - start_).count();
+    start_ = now;
+  }
+
+ private:
+  GrainBackend& backend_;
+  Clock::time_point start_;
+};
+
+}  // namespace
+
+// Sweeps until the residual is at the tolerance; how many.
+int Grains::Work::solve(int contacts) {
+  report.residual = 0;
+  if (contacts == 0) return 0;
+  Stopwatch watch(*backend);
+  const GrainSize size = backend->size();
+  report.penetration = std::max(report.penetration, size.penetration);
+  watch.lap(report.seconds.residual);
+  if (size.q == 0) return 0;
+  int done = 0, more = first_look;
+  double before = HUGE_VAL;
+  while (done < options.sweeps) {
+    more = std::min(more, options.sweeps - done);
+    backend->sweep(more);
+    done += more;
+    watch.lap(report.seconds.sweeps);
+    report.residual = backend->residual() / size.q;
+    watch.lap(report.seconds.residual);
+    if (report.residual <= options.tolerance) break;
+    // Two thirds of the way that is left by the rate since the last look; never more than a third of that behind.
+    const double rate = std::log(before / report.residual) / more, left = std::log(report.residual / options.tolerance);
+    const double guess = std::isfinite(rate) && rate > 0 ? 2 * left / (3 * rate) : HUGE_VAL;
+    more = static_cast<int>(std::clamp<double>(std::ceil(guess), first_look, std::max(first_look, done / 3)));
+    before = report.residual;
+  }
+  report.sweeps += done;
+  report.updates += static_cast<long>(done) * contacts;
+  return done;
+}
+
+Grains::Grains(const GrainScene& scene, const GrainOptions& options) : work_(std::make_unique<Work>()) {
+  scene.validate();
+  options.validate();
+  Work& w = *work_;
+  w.options = options;
+  w.gravity = scene.gravity;
+  w.count = scene.radius.size();
+  for (std::size_t i = 0; i < w.count; ++i) {
+    w.largest = std::max(w.largest, scene.radius[i]);
+    w.smallest = std::min(w.smallest, scene.radius[i]);
+    w.weight += scene.mass[i];
+  }
+  w.backend = options.device == GrainDevice::threads ? grains_on_host(scene, options.threads)
+                                                     : grains_on_device(scene, options.precision);
+  w.report.device = w.backend->name();
+  w.report.precision = options.precision == GrainPrecision::mixed ? "mixed" : "double";
+}
+Grains::~Grains() = default;
+Grains::Grains(Grains&&) noexcept = default;
+Grains& Grains::operator=(Grains&&) noexcept = default;
+
+void Grains::set(const GrainState& state) {
+  Work& w = *work_;
+  if (state.position.size() != 3 * w.count || state.velocity.size() != 3 * w.count ||
+      state.spin.size() != 3 * w.count || state.rotation.size() != 4 * w.count)
+    throw InputError(
+        fmt::format("grains: a state of {} grains has 3 positions, velocities and spins and 4 numbers of a "
+                    "rotation for each; this one has {}, {}, {} and {} numbers",
+                    w.count, state.position.size(), state.velocity.size(), state.spin.size(), state.rotation.size()));
+  const auto start = Clock::now();
+  w.low.setConstant(HUGE_VAL);
+  w.high.setConstant(-HUGE_VAL);
+  w.fastest = 0;
+  for (std::size_t i = 0; i < w.count; ++i) {
+    const Vector3d x(state.position.data() + 3 * i), v(state.velocity.data() + 3 * i), s(state.spin.data() + 3 * i);
+    if (!x.allFinite() || !v.allFinite() || !s.allFinite())
+      throw InputError(fmt::format("grain {}: its position, velocity or spin is not finite", i));
+    w.low = w.low.cwiseMin(x);
+    w.high = w.high.cwiseMax(x);
+    w.fastest = std::max(w.fastest, v.norm());
+  }
+  w.backend->load(state);
+  w.transfer += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Grains::get(GrainState& state) const {
+  const auto start = Clock::now();
+  work_->backend->save(state);
+  work_->transfer += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void Grains::forget() { work_->last_h = 0; }
+
+const GrainReport& Grains::report() const {
+  work_->report.seconds.transfer = work_->transfer;
+  work_->report.device_bytes = work_->backend->bytes();
+  return work_->report;
+}
+
+std::string Grains::step(double h) {
+  Work& w = *work_;
+  if (!(h > 0) || !std::isfinite(h))
+    return "a motion with contacts cannot be followed backwards in time; take a positive step";
+  GrainReport& report = w.report;
+  const Vector3d fall = h * w.gravity;
+  const double per_step = 2 * pushed_out_per_step * w.smallest;
+  const double speed = w.options.recover < 0 ? per_step / h : w.options.recover;
+  const double longer = w.last_h > 0 ? h / w.last_h : 0, before = report.penetration;
+  double reach = w.band(h, w.fastest + fall.norm());
+  GrainSums sums;
+  int contacts = 0;
+  for (int look = 0;; ++look) {
+    Stopwatch watch(*w.backend);
+    contacts = w.backend->search(w.grid(reach), reach, fall);
+    watch.lap(report.seconds.search);
+    w.backend->assemble(h, speed, longer);
+    watch.lap(report.seconds.assembly);
+    report.penetration = 0;
+    w.solve(contacts);
+    double residual = report.residual;
+    // Penetration has been pushed out by positions: velocities as if there were none.
+    const double way = h * w.fastest;
+    const double deep = std::max(2e-9 * w.largest, 0.01 * per_step + way * way / (4 * w.smallest));
+    if (w.options.recover < 0 && report.penetration > deep) {
+      w.backend->stop_pushing(deep);
+      w.solve(contacts);
+      residual = std::max(residual, report.residual);
+    }
+    report.residual = residual;
+    Stopwatch rest(*w.backend);
+    sums = w.backend->sums(fall);
+    rest.lap(report.seconds.residual);
+    const double needed = w.band(h, sums.fastest);
+    if (!std::isfinite(sums.fastest) || std::isnan(residual))
+      return "the motion of the grains is not finite any more; a shorter step may help";
+    // Impulses may have made grains faster than expected: who else could they have reached?
+    if (!(needed > reach) || look == most_looks) break;
+    reach = 1.5 * needed;
+  }
+  Stopwatch watch(*w.backend);
+  w.backend->move(h);
+  watch.lap(report.seconds.motion);
+  if (report.steps % 16 == 0) report.colours = std::max(report.colours, w.backend->colours());
+  w.last_h = h;
+  w.fastest = sums.fastest;
+  w.low = sums.low;
+  w.high = sums.high;
+  ++report.steps;
+  report.contacts = contacts;
+  report.loaded = static_cast<int>(sums.loaded);
+  report.penetration = std::max(before, report.penetration);
+  report.largest_residual = std::max(report.largest_residual, report.residual);
+  if (!(report.residual <= w.options.tolerance)) ++report.unconverged;
+  const double given = w.weight * fall.norm(), scale = std::max(given, sums.walls.norm());
+  if (scale > 0) report.momentum_balance = std::max(report.momentum_balance, (sums.gained - sums.walls).norm() / scale);
+  report.carried = given > 0 ? -sums.walls.dot(fall) / (given * fall.norm()) : 0;
+  report.normal_work += sums.normal_work;
+  report.friction_work += sums.friction_work;
+  return {};
+}
+
+}  // namespace hinge

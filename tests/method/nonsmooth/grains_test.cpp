@@ -1,0 +1,264 @@
+// Many spheres as one flat problem: the same motion as by the general stepper, the same bits on any number of threads,
+// and on OpenCL devices what the host computes.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "hinge/grains.hpp"
+#include "hinge/multibody.hpp"
+#include "hinge/nonsmooth.hpp"
+#include "hinge/simulate.hpp"
+
+namespace hinge {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double radius = 0.01;
+
+struct Heap {
+  GrainScene scene;
+  GrainState state;
+};
+
+// n spheres on a grid that is a little too wide, so that they fall; a box without a lid.
+Heap heap(int n, double friction = 0.3) {
+  Heap h;
+  RandomNumbers random(1);
+  const int side = static_cast<int>(std::ceil(std::cbrt(n)));
+  const double spacing = 2.02 * radius, width = spacing * side + 0.4 * radius;
+  for (int i = 0; i < n; ++i) {
+    const int cell[] = {i % side, i / side % side, i / (side * side)};
+    for (int k = 0; k < 3; ++k)
+      h.state.position.push_back(radius + 1e-5 + spacing * cell[k] + 0.02 * radius * random.uniform());
+    const double r = radius * (0.95 + 0.05 * random.uniform()), m = 1e4 * r * r * r;
+    h.scene.radius.push_back(r);
+    h.scene.mass.push_back(m);
+    h.scene.moment.push_back(0.4 * m * r * r);
+    h.scene.friction.push_back(friction);
+    for (const double q : {1, 0, 0, 0}) h.state.rotation.push_back(q);
+  }
+  h.state.velocity.assign(3 * h.scene.radius.size(), 0.0);
+  h.state.spin = h.state.velocity;
+  for (int k = 0; k < 5; ++k) {
+    const double sign = k % 2 == 0 ? 1 : -1;
+    h.scene.walls.push_back({sign * Vector3d::Unit(k / 2), k % 2 == 0 ? 0 : -width, friction});
+  }
+  return h;
+}
+
+GrainState after(const Heap& h, const GrainOptions& options, int steps, GrainReport* report = nullptr) {
+  Grains grains(h.scene, options);
+  grains.set(h.state);
+  for (int k = 0; k < steps; ++k) EXPECT_EQ(grains.step(2e-3), "");
+  if (report) *report = grains.report();
+  GrainState state;
+  grains.get(state);
+  return state;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = a.size() == b.size() ? 0 : HUGE_VAL;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+TEST(Grains, BitsDoNotDependOnThreads) {
+  const Heap h = heap(3000);
+  const GrainState one = after(h, {.threads = 1, .tolerance = 1e-2}, 15);
+  EXPECT_NE(one.position, h.state.position);
+  for (const int threads : {2, 7}) {
+    const GrainState several = after(h, {.threads = threads, .tolerance = 1e-2}, 15);
+    EXPECT_EQ(one.position, several.position);
+    EXPECT_EQ(one.rotation, several.rotation);
+    EXPECT_EQ(one.velocity, several.velocity);
+    EXPECT_EQ(one.spin, several.spin);
+  }
+}
+
+// The same scene for Simulation: particles between planes.
+Multibody particles_of(const Heap& h) {
+  Multibody scene;
+  scene.gravity(h.scene.gravity);
+  ParticleOptions particles;
+  for (std::size_t i = 0; i < h.scene.radius.size(); ++i)
+    particles.positions.push_back(Vector3d(h.state.position.data() + 3 * i));
+  particles.radii = h.scene.radius;
+  particles.density = 1e4 / (4 * M_PI / 3);
+  particles.friction = h.scene.friction[0];
+  for (std::size_t k = 0; k < h.scene.walls.size(); ++k) {
+    BodyOptions wall;
+    wall.name = "wall" + std::to_string(k);
+    wall.shapes = {plane(h.scene.walls[k].normal)};
+    wall.position = h.scene.walls[k].offset * h.scene.walls[k].normal;
+    wall.fixed = true;
+    wall.friction = h.scene.walls[k].friction;
+    scene.body(wall);
+  }
+  scene.particles(particles);
+  return scene;
+}
+
+State simulated(const Heap& h, const MoreauJeanOptions& options, int steps, long* sweeps = nullptr) {
+  const Multibody scene = particles_of(h);
+  Simulation start(scene, moreau_jean({}), {.step = 2e-3});
+  start.start(scene.start());
+  State state = start.state();
+  const auto stepper = moreau_jean(options).bind(scene.build(), {});
+  for (int k = 0; k < steps; ++k) {
+    const StepResult result = stepper->step(state, 2e-3);
+    EXPECT_TRUE(result.ok) << result.reason;
+  }
+  if (sweeps) *sweeps = stepper->contact_statistics()->solver_iterations;
+  return state;
+}
+
+MoreauJeanOptions options_with(ContactDevice device, double tolerance) {
+  MoreauJeanOptions o;
+  o.gap = GapTreatment::linearised;
+  o.forces = MoreauJeanOptions::Forces::explicit_;
+  o.solving.solver = "block-gauss-seidel";
+  o.solving.tolerance = tolerance;
+  o.device = device;
+  return o;
+}
+
+TEST(Grains, MoveAsTheGeneralStepperMovesThem) {
+  const Heap h = heap(30);
+  const int steps = 25;
+  const State general = simulated(h, options_with(ContactDevice::host, 1e-9), steps),
+              flat = simulated(h, options_with(ContactDevice::threads, 1e-9), steps);
+  EXPECT_LT(distance(general.y, flat.y), 1e-7);
+  EXPECT_LT(distance(general.z, flat.z), 1e-5);
+  // without friction it is another motion
+  const State smooth = simulated(heap(30, 0), options_with(ContactDevice::threads, 1e-9), steps);
+  EXPECT_GT(distance(general.z, smooth.z), 1e-2);
+}
+
+TEST(Grains, NeedNotManyMoreSweepsThanTheSequentialOrder) {
+  const Heap h = heap(1000);
+  long sequential = 0, coloured = 0;
+  simulated(h, options_with(ContactDevice::host, 1e-2), 20, &sequential);
+  simulated(h, options_with(ContactDevice::threads, 1e-2), 20, &coloured);
+  EXPECT_LT(static_cast<double>(coloured), 1.15 * static_cast<double>(sequential));
+  std::printf("sweeps: %ld sequential, %ld coloured\n", sequential, coloured);
+}
+
+TEST(Grains, HeapAtRestGivesItsWeightToTheFloor) {
+  const Heap h = heap(60);
+  GrainReport first, last;
+  after(h, {.tolerance = 1e-2}, 1, &first);
+  EXPECT_LT(first.carried, 0.9);  // it still falls
+  after(h, {.tolerance = 1e-2}, 300, &last);
+  EXPECT_NEAR(last.carried, 1, 1e-2);
+  EXPECT_EQ(last.unconverged, 0);
+  EXPECT_LT(last.momentum_balance, 1e-12);
+  EXPECT_LT(last.penetration, 0.02 * radius);
+  EXPECT_GT(last.loaded, 60);
+}
+
+TEST(Grains, SlideWithTheDecelerationOfFrictionThenRoll) {
+  Heap h;
+  h.scene = {{0.1}, {2.0}, {0.4 * 2 * 0.01}, {0.25}, {{{0, 0, 1}, 0, 0.25}}, {0, 0, -10}};
+  h.state = {{0, 0, 0.1}, {1, 0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
+  const GrainState sliding = after(h, {.tolerance = 1e-10}, 20);
+  EXPECT_NEAR(sliding.velocity[0], 1 - 0.25 * 10 * 0.04, 1e-12);
+  EXPECT_NEAR(sliding.spin[1], 0.25 * 10 * 0.04 / (0.4 * 0.1), 1e-11);
+  const GrainState rolling = after(h, {.tolerance = 1e-10}, 100);
+  EXPECT_NEAR(rolling.velocity[0], 5.0 / 7, 1e-10);
+  EXPECT_NEAR(rolling.spin[1], 50.0 / 7, 1e-9);
+  EXPECT_NEAR(rolling.position[2], 0.1, 1e-12);
+}
+
+TEST(Grains, OneThatFliesFarAwayChangesNothing) {
+  Heap h = heap(200);
+  const GrainState alone = after(h, {.tolerance = 1e-3}, 20);
+  h.scene.radius.push_back(radius);
+  h.scene.mass.push_back(1);
+  h.scene.moment.push_back(1e-4);
+  h.scene.friction.push_back(0);
+  for (const double x : {0.1, 0.1, 1e7}) h.state.position.push_back(x);
+  for (const double q : {1, 0, 0, 0}) h.state.rotation.push_back(q);
+  for (auto* v : {&h.state.velocity, &h.state.spin}) v->insert(v->end(), 3, 0.0);
+  GrainState with = after(h, {.tolerance = 1e-3}, 20);
+  with.position.resize(alone.position.size());
+  // another order of contacts, the same residual
+  EXPECT_LT(distance(alone.position, with.position), 1e-3 * radius);  // measured 2.7e-6
+}
+
+TEST(Grains, RefuseWhatMakesNoSense) {
+  Heap h = heap(8);
+  EXPECT_THROW(Grains(h.scene, {.tolerance = 0}), InputError);
+  EXPECT_THROW(Grains(h.scene, {.threads = 0}), InputError);
+  EXPECT_THROW(Grains(h.scene, {.precision = GrainPrecision::mixed}), InputError);
+  Grains grains(h.scene);
+  GrainState wrong = h.state;
+  wrong.spin.pop_back();
+  EXPECT_THROW(grains.set(wrong), InputError);
+  wrong = h.state;
+  wrong.position[4] = NAN;
+  EXPECT_THROW(grains.set(wrong), InputError);
+  grains.set(h.state);
+  EXPECT_NE(grains.step(-1), "");
+  h.scene.radius[3] = -1;
+  EXPECT_THROW(Grains{h.scene}, InputError);
+}
+
+TEST(Grains, DevicesRefuseOtherScenes) {
+  const auto bind = [](const Multibody& scene, const MoreauJeanOptions& o) { moreau_jean(o).bind(scene.build(), {}); };
+  const MoreauJeanOptions flat = options_with(ContactDevice::threads, 1e-3);
+  EXPECT_NO_THROW(bind(particles_of(heap(8)), flat));
+  MoreauJeanOptions both = flat;
+  both.gap = GapTreatment::both;
+  EXPECT_THROW(bind(particles_of(heap(8)), both), UnsuitableMethod);
+  MoreauJeanOptions convex = flat;
+  convex.solving.friction = FrictionModel::convexified;
+  EXPECT_THROW(bind(particles_of(heap(8)), convex), UnsuitableMethod);
+  Multibody with_box = particles_of(heap(8));
+  BodyOptions box;
+  box.name = "box";
+  box.shapes = {hinge::box({0.1, 0.1, 0.1})};
+  box.position = {0, 0, 1};
+  box.mass = 1;
+  with_box.body(box);
+  EXPECT_THROW(bind(with_box, flat), UnsuitableMethod);
+}
+
+class GrainsOnOpenCl : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = no_opencl(); !missing.empty()) GTEST_SKIP() << missing;
+  }
+};
+
+TEST_F(GrainsOnOpenCl, AreWhereTheHostHasThem) {
+  const Heap h = heap(500);
+  GrainReport here, there;
+  const GrainState host = after(h, {.tolerance = 1e-3}, 15, &here),
+                   device = after(h, {.device = GrainDevice::opencl, .tolerance = 1e-3}, 15, &there);
+  EXPECT_EQ(here.contacts, there.contacts);
+  EXPECT_EQ(here.sweeps, there.sweeps);
+  EXPECT_LT(distance(host.position, device.position), 1e-13);  // measured 0 with pocl
+  EXPECT_LT(distance(host.velocity, device.velocity), 1e-11);
+  EXPECT_LT(distance(host.spin, device.spin), 1e-9);
+  EXPECT_LT(distance(host.rotation, device.rotation), 1e-10);
+  EXPECT_NEAR(here.carried, there.carried, 1e-9);
+  EXPECT_LT(there.momentum_balance, 1e-12);
+}
+
+TEST_F(GrainsOnOpenCl, InMixedPrecisionReachTheResidualOfTheHost) {
+  const Heap h = heap(500);
+  GrainReport report;
+  const GrainOptions mixed{
+      .device = GrainDevice::opencl, .precision = GrainPrecision::mixed, .tolerance = 1e-4, .sweeps = 5000};
+  const GrainState host = after(h, {.tolerance = 1e-4, .sweeps = 5000}, 10), device = after(h, mixed, 10, &report);
+  EXPECT_EQ(report.unconverged, 0);
+  EXPECT_LE(report.largest_residual, 1e-4);
+  EXPECT_LT(report.momentum_balance, 1e-12);
+  EXPECT_LT(distance(host.position, device.position), 1e-3 * radius);
+  EXPECT_GT(distance(host.position, device.position), 0);
+  EXPECT_EQ(after(h, mixed, 10).velocity, device.velocity);  // again, the same bits
+}
+
+}  // namespace
+}  // namespace hinge
