@@ -215,19 +215,7 @@ void GrainHost::each_block(int times, Work&& work) {
         if (turns > 300) std::this_thread::yield();
     }
   };
-  Order start, end;
-  start.before_it();
-  arena_of(threads_).execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<int>(0, threads_, 1),
-        [&](const tbb::blocked_range<int>&) {
-          start.after_it();
-          take_part();
-          end.before_it();
-        },
-        tbb::simple_partitioner());
-  });
-  end.after_it();
+  on_threads(threads_, take_part);
 }
 
 template <class Value>

@@ -57,6 +57,23 @@ void parallel_ranges(int n, int threads, Work&& work, int grain = 512) {
 #endif
 }
 
+/// work() on as many threads at once, or on fewer one after the other.
+template <class Work>
+void on_threads(int threads, Work&& work) {
+#ifdef HINGE_THREAD_SANITIZER
+  std::vector<std::thread> others;
+  for (int k = 1; k < threads; ++k) others.emplace_back([&work] { work(); });
+  work();
+  for (std::thread& other : others) other.join();
+#else
+  arena_of(threads).execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<int>(0, threads, 1), [&](const tbb::blocked_range<int>&) { work(); },
+        tbb::simple_partitioner());
+  });
+#endif
+}
+
 /// Sum over [0, n) of part(first, last), in blocks that do not depend on the threads.
 template <class Part>
 double parallel_sum(int n, int threads, Part&& part) {
