@@ -2,7 +2,7 @@
 # Missing Debian packages are installed on the way. To look after them yourself: make SKIP_DEPS=1 ...
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test python package check asan tsan fuzz bench exam docs docs-tables reproduce format tidy coverage install-deps clean help
+.PHONY: all demo test python package check asan tsan fuzz bench bench-quick exam docs docs-tables reproduce format tidy coverage install-deps clean help
 
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 SOURCES = $(shell find src include tests examples benchmarks exam python -name '*.[ch]pp' 2>/dev/null)
@@ -80,6 +80,13 @@ bench: ## build and run every benchmark
 	@cmake --preset release -DHINGE_BENCHMARKS=ON
 	@cmake --build --preset release --target benchmarks
 	@for b in build/bench_*; do if [ -x "$$b" ]; then echo "== $$b"; "$$b" || exit 1; fi; done
+
+# IDA's rows take SUNDIALS (scripts/install-deps bench); the others need no more than the program.
+bench-quick: ## two minutes: the times that are aimed at, measured, and their targets
+	$(call deps,build)
+	@cmake --preset release -DHINGE_BENCHMARKS=AUTO
+	@cmake --build --preset release --target hinge bench_targets
+	@build/bench_targets
 
 # Engines from npm take part where they are installed: npm install --prefix build/exam @dimforge/rapier3d-compat jolt-physics
 exam: ## scenes with exact answers by Hinge and by the engines that are installed, each with its default

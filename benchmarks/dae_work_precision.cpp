@@ -17,9 +17,9 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <numbers>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,6 +31,7 @@
 #include "hinge/model.hpp"
 #include "ida_by_hand.hpp"
 #include "measure.hpp"
+#include "work_precision.hpp"
 
 namespace {
 
@@ -49,63 +50,12 @@ struct Problem {
   std::function<Row(double tolerance)> dop853;
 };
 
-// ------------------------------------------------------------------------------------------------- the reference
-
-using Angles = std::array<long double, 4>;
-constexpr double gravity = bench::Rods::gravity, pendulum_end = 10;
-
-Angles rates_of_one(const Angles& x) { return {x[2], 0, -static_cast<long double>(gravity) * std::sin(x[0]), 0}; }
-
-//   2 a'' + cos(a-b) b'' = -sin(a-b) b'^2 - 2 gravity sin a,   cos(a-b) a'' + b'' = sin(a-b) a'^2 - gravity sin b
-Angles rates_of_two(const Angles& x) {
-  const long double s = std::sin(x[0] - x[1]), c = std::cos(x[0] - x[1]), g = gravity;
-  const long double first = -s * x[3] * x[3] - 2 * g * std::sin(x[0]);
-  const long double second = s * x[2] * x[2] - g * std::sin(x[1]);
-  const long double determinant = 2 - c * c;
-  return {x[2], x[3], (first - c * second) / determinant, (2 * second - c * first) / determinant};
-}
-
-Angles runge_kutta(Angles (*rates)(const Angles&), int steps) {
-  const long double h = static_cast<long double>(pendulum_end) / steps;
-  const auto shifted = [](Angles x, long double by, const Angles& k) {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += by * k[i];
-    return x;
-  };
-  constexpr long double horizontal = std::numbers::pi_v<long double> / 2;
-  Angles x{horizontal, horizontal, 0, 0};
-  for (int n = 0; n < steps; ++n) {
-    const Angles k1 = rates(x), k2 = rates(shifted(x, h / 2, k1)), k3 = rates(shifted(x, h / 2, k2));
-    const Angles k4 = rates(shifted(x, h, k3));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += h / 6 * (k1[i] + 2 * (k2[i] + k3[i]) + k4[i]);
-  }
-  return x;
-}
+using bench::Cost;
+using bench::distance;
+using bench::pendulum_end;
 
 std::vector<double> pendulum_solution(const bench::Rods& rods) {
-  Angles (*rates)(const Angles&) = rods.points == 1 ? rates_of_one : rates_of_two;
-  const Angles coarse = runge_kutta(rates, 40'000), fine = runge_kutta(rates, 80'000);
-  Angles best = fine;
-  for (std::size_t i = 0; i < best.size(); ++i) best[i] += (fine[i] - coarse[i]) / 15;
-  const auto n = static_cast<std::size_t>(rods.coordinates());
-  std::vector<double> solution(2 * n);
-  long double x = 0, y = 0, vx = 0, vy = 0;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(rods.points); ++k) {
-    const std::size_t first = k * static_cast<std::size_t>(rods.dimension);
-    const long double angle = best[k], rate = best[2 + k];
-    solution[first] = static_cast<double>(x += std::sin(angle));
-    solution[first + 1] = static_cast<double>(y -= std::cos(angle));
-    solution[n + first] = static_cast<double>(vx += std::cos(angle) * rate);
-    solution[n + first + 1] = static_cast<double>(vy += std::sin(angle) * rate);
-  }
-  return solution;
-}
-
-// Relative where numbers are larger than 1.
-double distance(const std::vector<double>& exact, const double* x) {
-  double largest = 0;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    largest = std::max(largest, std::abs(exact[k] - x[k]) / std::max(1.0, std::abs(exact[k])));
-  return largest;
+  return bench::pendulum_solution(static_cast<std::size_t>(rods.points), static_cast<std::size_t>(rods.dimension));
 }
 
 // --------------------------------------------------------------------------------------------------------- runs
@@ -206,26 +156,9 @@ void print(const Row& row) {
              count(row.iterations), count(row.matrices));
 }
 
-struct Cost {
-  double ms;
-  bool at_most;  // even the crudest run was better than asked for
-};
-
-// Time at a given error: interpolated, log against log, on the front of a method's runs that no other run of it beats.
 std::optional<Cost> cost_at(double error, std::vector<Row> rows) {
   std::erase_if(rows, [](const Row& row) { return !row.failure.empty(); });
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.ms < b.ms; });
-  const Row* previous = nullptr;
-  for (const Row& row : rows) {
-    if (previous && row.error >= previous->error) continue;
-    if (row.error <= error) {
-      if (!previous) return Cost{row.ms, true};
-      const double part = std::log(error / previous->error) / std::log(row.error / previous->error);
-      return Cost{previous->ms * std::pow(row.ms / previous->ms, part), false};
-    }
-    previous = &row;
-  }
-  return std::nullopt;
+  return bench::cost_at(error, std::move(rows));
 }
 
 enum Method : std::size_t { explicit_8, radau, bdf_projected, bdf_ggl, ida, dop, methods };
@@ -237,17 +170,19 @@ void compare(const Problem& problem, bool quick) {
   std::array<std::vector<Row>, methods> all;
   for (int digits = 4; digits <= 12; digits += quick ? 2 : 1) {
     const double tolerance = std::pow(10.0, -digits);
-    all[explicit_8].push_back(run_hinge(problem, "explicit", {}, tolerance));
-    all[radau].push_back(run_hinge(problem, "radau", {}, tolerance));
+    const auto add = [&](Method method, Row row) {
+      print(row);
+      all[method].push_back(std::move(row));
+    };
+    add(explicit_8, run_hinge(problem, "explicit", {}, tolerance));
+    add(radau, run_hinge(problem, "radau", {}, tolerance));
     if (digits < 12) {
-      all[bdf_projected].push_back(run_hinge(problem, "bdf", form("projected-invariants"), tolerance));
-      all[bdf_ggl].push_back(run_hinge(problem, "bdf", form("ggl"), tolerance));
-      all[ida].push_back(run_ida(problem, tolerance));
+      add(bdf_projected, run_hinge(problem, "bdf", form("projected-invariants"), tolerance));
+      add(bdf_ggl, run_hinge(problem, "bdf", form("ggl"), tolerance));
+      add(ida, run_ida(problem, tolerance));
     }
-    all[dop].push_back(problem.dop853(tolerance));
+    add(dop, problem.dop853(tolerance));
   }
-  for (const auto& rows : all)
-    for (const Row& row : rows) print(row);
   fmt::print("\nms at equal error (log-log interpolation on each method's front)\n{:<8}", "error");
   for (const char* name : {"explicit", "radau", "bdf p.-inv.", "bdf ggl", "IDA", "DOP853"}) fmt::print(" {:>12}", name);
   fmt::print(" {:>12} {:>16}\n", "IDA / bdf", "explicit/DOP853");
