@@ -29,11 +29,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Projector {
  public:
   Projector(const System& system, const Pattern& c, bool euclidean)
-      : ideal_(euclidean || system.structure().reaction_is_ideal),
+      : ideal_(euclidean || system.structure().reaction_is_ideal || c.rows < system.nrates()),
         n_(at(c.columns)),
         ones_(euclidean ? n_ : 0, 1.0),
         kernel_(euclidean ? SaddleKernel(identity_pattern(c.columns), c, true, LinearAlgebra::automatic)
-                : c.rows < system.nrates()  // without velocity constraints, whose reactions are ideal
+                : c.rows < system.nrates()  // of constraints on positions alone, whose reactions are ideal
                     ? SaddleKernel(system.pattern(Q::momentum_z), c, false, LinearAlgebra::automatic)
                     : acceleration_kernel(system, LinearAlgebra::automatic)) {}
 
