@@ -154,6 +154,8 @@ struct KnifeEdgeOptions {
 struct MotorOptions {
   std::optional<Expression> angle{}, torque{};    ///< of a revolute joint
   std::optional<Expression> position{}, force{};  ///< of a prismatic joint
+  /// Of either, a function of the motion: a velocity constraint. What is a function of t has an angle or position.
+  std::optional<Expression> speed{};
 };
 
 /// Between a point of `a` and one of `b`, given at the start in space; the centres of mass where they are left out.
@@ -266,6 +268,7 @@ class Multibody : public SystemBuilder {
   std::shared_ptr<const System> assemble() const override;
   void couple(const JointOptions& options);
   const std::vector<Expression>& multipliers() const;
+  Expression velocity_multiplier(int row) const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

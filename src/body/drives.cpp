@@ -86,6 +86,21 @@ void Multibody::motor(std::size_t number, const MotorOptions& o) {
   };
   check(o.angle, o.torque, "angle", "torque", e.angle.has_value(), true);
   check(o.position, o.force, "position", "force", e.position.has_value(), false);
+  if (o.speed) {
+    const bool turns = e.angle_rate.has_value();
+    if (!turns && !e.position_rate)
+      throw BodyError("motor", fmt::format("a {} joint neither turns nor slides, so that it has no speed; use a "
+                                           "revolute or a prismatic joint",
+                                           joint_name(joint.options.kind)));
+    if (o.angle || o.torque || o.position || o.force)
+      throw BodyError("motor", "a motor prescribes one thing: the speed, or something else");
+    joint.motor_velocity_row = static_cast<int>(velocity_constraints_.size());
+    joint.motor = Expression(1.0);
+    joint.motor_turns = turns;
+    constrain_velocity((turns ? *e.angle_rate : *e.position_rate) - *o.speed,
+                       fmt::format("of joint '{}' (motor: speed)", joint.options.name));
+    return;
+  }
   const std::string& name = joint.options.name;
   const auto prescribe = [&](const Expression& g, const char* what, const Expression& slope) {
     joint.motor_row = static_cast<int>(constraints_.size());

@@ -5,12 +5,15 @@
 //   x = (d, theta),   V = x.K x/2,   R = x'.D x'/2
 //
 // and what acts on a body follows from V and R, so that its energy is kept, or lost, to the last digit. The rotation
-// vector is 2 atan2(|v|, w)/|v| v of the relative quaternion (w, v); it has no kink below half a turn.
+// vector is 2 atan2(|v|, w)/|v| v of the relative quaternion (w, v), which goes on where it passes half a turn, since
+// quaternions do. At a full turn it has no direction: near there the run stops.
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "body/multibody_parts.hpp"
+#include "expression/graph.hpp"
+#include "expression/table.hpp"
 #include "expression/time_rate.hpp"
 #include "hinge/error.hpp"
 #include "solve/linear/spectrum.hpp"
@@ -97,6 +100,23 @@ void check_matrix(const Eigen::MatrixXd& m, int size, const char* field) {
     throw BodyError(field, fmt::format("the {} has the negative eigenvalue {:g}", field, values.minCoeff()));
 }
 
+// The angle as it is, and no number near a full turn; the name says why where a run ends for it.
+Expression below_a_turn(const std::string& bushing, const Expression& angle) {
+  const double ends[] = {-1, 6.2};
+  const auto table = Table::through(
+      fmt::format("the two bodies of bushing '{}' have turned against each other by 355 degrees: at a full turn its "
+                  "rotation vector has no direction. Use a joint with stiffness, whose turns are counted, in the place "
+                  "of its rotation",
+                  bushing),
+      ends, ends, Interpolation::linear, Beyond::error);
+  const auto& graph = angle.graph();
+  return {graph, graph->table(table, angle.node_in(*graph))};
+}
+
+bool turns_matter(const Eigen::MatrixXd& m) {
+  return m.size() > 0 && (m.rightCols(3).cwiseAbs().maxCoeff() > 0 || m.bottomRows(3).cwiseAbs().maxCoeff() > 0);
+}
+
 Expression quadratic(const Eigen::MatrixXd& m, const Vector& x) {
   Expression sum = 0.0;
   for (int i = 0; i < m.rows(); ++i)
@@ -113,6 +133,12 @@ void Multibody::bushing(const BushingOptions& o) {
   if (&a == &b) throw BodyError("bodies", fmt::format("a bushing connects two bodies; here both are '{}'", o.a));
   if (a.number < 0 && b.number < 0)
     throw BodyError("bodies", fmt::format("neither '{}' nor '{}' moves; a bushing needs a body that does", o.a, o.b));
+  for (const PlacedBushing& other : s.bushings)
+    if (other.name == o.name)
+      throw BodyError("name", fmt::format("there is a bushing '{}' already; choose another name", o.name));
+  for (const PlacedJoint& joint : s.joints)
+    if (joint.named && joint.options.name == o.name)
+      throw BodyError("name", fmt::format("there is a joint '{}' already; choose another name", o.name));
   const bool plane = s.dimension == 2;
   check_matrix(o.stiffness, plane ? 3 : 6, "stiffness");
   check_matrix(o.damping, plane ? 3 : 6, "damping");
@@ -129,19 +155,28 @@ void Multibody::bushing(const BushingOptions& o) {
       return body.number < 0 ? Expression(0.0) : body.y_rotation[0] - 2 * std::atan2(body.q.z(), body.q.w());
     };
     x.push_back(turn(b) - turn(a));
-  } else {
+  } else if (turns_matter(o.stiffness) || turns_matter(o.damping)) {
     const Vector q = relative_quaternion(a, b, o.axes);
     // where theta is small the factor is 2/w (1 - (|v|/w)^2/3)
     const Expression square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3], small = square < 1e-12,
                      v = sqrt(choose(small, 1.0, square)), ratio = square / (q[0] * q[0]),
-                     near = 2.0 / q[0] * (1.0 - ratio / 3.0), sign = choose(q[0] < 0.0, -1.0, 1.0),
-                     factor = choose(small, near, 2.0 * sign * atan2(v, sign * q[0]) / v);
+                     near = 2.0 / q[0] * (1.0 - ratio / 3.0),
+                     factor = choose(small, near,
+                                     below_a_turn(o.name.empty() ? o.a + "-" + o.b : o.name, 2.0 * atan2(v, q[0])) / v);
     for (std::size_t k = 1; k < 4; ++k) x.push_back(factor * q[k]);
+  } else {
+    for (int k = 0; k < 3; ++k) x.push_back(0.0);
   }
+  const PlacedBody& on = b.number >= 0 ? b : a;
+  Wrench sum{{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+  const auto act = [&](PlacedBody& body, const Wrench& w) {
+    s.apply(body, w);
+    if (&body == &on) sum = {sum.force + w.force, sum.torque + w.torque};
+  };
   if (o.stiffness.size() > 0) {
     const Expression potential = quadratic(o.stiffness, x);
     s.potential += potential;
-    for (PlacedBody* body : {&a, &b}) s.apply(*body, wrench_of(potential, *body, plane));
+    for (PlacedBody* body : {&a, &b}) act(*body, wrench_of(potential, *body, plane));
   }
   if (o.damping.size() > 0) {
     std::vector<Node> y, v;
@@ -161,8 +196,13 @@ void Multibody::bushing(const BushingOptions& o) {
     Vector x_rate;
     for (const Expression& e : x) x_rate.push_back({graph_, rate(e.node_in(*graph_))});
     const Expression dissipation = quadratic(o.damping, x_rate);
-    for (PlacedBody* body : {&a, &b}) s.apply(*body, drag_of(dissipation, *body, plane));
+    for (PlacedBody* body : {&a, &b}) act(*body, drag_of(dissipation, *body, plane));
     s.applied_force = true;
+  }
+  if (!o.name.empty()) {
+    const Vector torque = sum.torque - cross(b.frame.point(b.local_point(at)) - on.frame.x, sum.force);
+    s.bushings.push_back(&on == &b ? PlacedBushing{o.name, sum.force, torque}
+                                   : PlacedBushing{o.name, -sum.force, -torque});
   }
   s.links.push_back({o.name, "bushing", a.number, b.number, a.link_point(at), b.link_point(at)});
 }

@@ -75,6 +75,14 @@ const std::vector<Expression>& Multibody::multipliers() const {
   return psi;
 }
 
+// Of a velocity constraint; those of constraints come before it.
+Expression Multibody::velocity_multiplier(int row) const {
+  std::vector<Expression>& psi = parts_->velocity_multipliers;
+  while (psi.size() <= static_cast<std::size_t>(row))
+    psi.emplace_back(graph_, graph_->variable(fmt::format("psi[{}]", constraints_.size() + psi.size())));
+  return psi[static_cast<std::size_t>(row)];
+}
+
 namespace {
 
 // On b, about b's point of the joint.
@@ -92,23 +100,33 @@ Wrench reaction_of(const PlacedJoint& joint, const std::vector<Expression>& psi,
 
 }  // namespace
 
+// Of a joint or a bushing.
+Wrench Multibody::Parts::reaction(const std::string& name, const Multibody& scene) {
+  for (const PlacedBushing& bushing : bushings)
+    if (bushing.name == name) return {bushing.force, bushing.torque};
+  const PlacedJoint& j = joint(name);
+  if (!j.contact)
+    return reaction_of(j, scene.multipliers(), at(j.options.a, "a"), at(j.options.b, "b"), dimension == 2);
+  Vector force{0.0, 0.0, 0.0};
+  for (const auto& [row, along] : j.contact->position)
+    force = force - scene.multipliers()[static_cast<std::size_t>(row)] * along;
+  for (const auto& [row, along] : j.contact->velocity) force = force - scene.velocity_multiplier(row) * along;
+  return {force, cross(j.contact->arm, force)};
+}
+
 Vector Multibody::joint_force(const std::string& name) {
-  const PlacedJoint& j = parts_->joint(name);
-  const bool plane = parts_->dimension == 2;
-  const Wrench w = reaction_of(j, multipliers(), parts_->at(j.options.a, "a"), parts_->at(j.options.b, "b"), plane);
-  return w.force.segment(0, plane ? 2 : 3);
+  return parts_->reaction(name, *this).force.segment(0, parts_->dimension == 2 ? 2 : 3);
 }
 
 Vector Multibody::joint_torque(const std::string& name) {
-  const PlacedJoint& j = parts_->joint(name);
-  const bool plane = parts_->dimension == 2;
-  const Wrench w = reaction_of(j, multipliers(), parts_->at(j.options.a, "a"), parts_->at(j.options.b, "b"), plane);
-  return plane ? Vector{w.torque[2]} : w.torque;
+  const Vector torque = parts_->reaction(name, *this).torque;
+  return parts_->dimension == 2 ? Vector{torque[2]} : torque;
 }
 
 Expression Multibody::motor_effort(const std::string& name) {
   const PlacedJoint& j = parts_->joint(name);
   if (!j.motor) throw BodyError("name", fmt::format("joint '{}' has no motor", name));
+  if (j.motor_velocity_row >= 0) return -(velocity_multiplier(j.motor_velocity_row) * *j.motor);
   if (j.motor_row < 0) return *j.motor;
   return -(multipliers()[static_cast<std::size_t>(j.motor_row)] * *j.motor);
 }
@@ -145,6 +163,8 @@ std::vector<Multibody::Force> Multibody::forces() const {
     list.push_back({j.options.name, "torque"});
     if (j.motor) list.push_back({j.options.name, j.motor_turns ? "motor_torque" : "motor_force"});
   }
+  for (const PlacedBushing& bushing : parts_->bushings)
+    for (const char* part : {"force", "torque"}) list.push_back({bushing.name, part});
   for (const PlacedSpring& spring : parts_->springs)
     if (!spring.name.empty()) list.push_back({spring.name, "tension"});
   for (const NamedRows& rows : parts_->named_rows) list.push_back({rows.name, "multiplier"});

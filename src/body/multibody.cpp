@@ -183,7 +183,13 @@ void Multibody::joint(const JointOptions& options) {
   PlacedBody &a = s.at(o.a, "bodies"), &b = s.at(o.b, "bodies");
   if (&a == &b) throw BodyError("bodies", fmt::format("a joint connects two bodies; here both are '{}'", o.a));
   if (a.number < 0 && b.number < 0)
-    throw BodyError("bodies", fmt::format("neither '{}' nor '{}' moves; a joint needs a body that does", o.a, o.b));
+    throw BodyError(
+        "bodies",
+        fmt::format("neither '{0}' nor '{1}' moves; a joint needs a body that does{2}", o.a, o.b,
+                    o.b == "ground" ? ""
+                                    : fmt::format(". Take 'fixed = true' away from body '{}': the joint holds "
+                                                  "it, and a motor moves it",
+                                                  o.b)));
   if (o.name.empty()) o.name = fmt::format("{} {}-{}", joint_name(o.kind), o.a, o.b);
   refuse_joint_name(options.name, s.joints);
   PlacedJoint joint{o, joint_equations(o, a, b, s.dimension)};

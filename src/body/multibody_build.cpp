@@ -219,7 +219,8 @@ std::shared_ptr<const System> Multibody::assemble() const {
   eq.energy = energy.node_in(graph);
   eq.applied_force = s.applied_force;
   eq.psi = nodes_of(multipliers(), graph);
-  for (std::size_t k = 0; k < eq.w.size(); ++k) eq.psi.push_back(graph.variable(fmt::format("psi[{}]", eq.psi.size())));
+  for (std::size_t k = 0; k < eq.w.size(); ++k)
+    eq.psi.push_back(velocity_multiplier(static_cast<int>(k)).node_in(graph));
   layout.npsi = static_cast<int>(eq.psi.size());
   layout.psi = {{"psi", {layout.npsi}, 0}};
   const std::vector<Node> rate = constraint_rate(graph, eq);

@@ -59,12 +59,21 @@ struct JointEquations {
 };
 JointEquations joint_equations(const JointOptions& options, const PlacedBody& a, const PlacedBody& b, int dimension);
 
+/// What holds a wheel or a blade, by multipliers that are forces: -psi times these directions on b, at `arm` from b's
+/// point.
+struct ContactRows {
+  std::vector<std::pair<int, Vector>> position, velocity;  ///< row and direction
+  Vector arm{0.0, 0.0, 0.0};
+};
+
 struct PlacedJoint {
   JointOptions options;
   JointEquations equations;
-  int first_row = 0;               ///< of its own rows, among all constraints
-  std::vector<Expression> held{};  ///< what they hold, between a and b alone
-  int motor_row = -1;              ///< of a prescribed motion
+  int first_row = 0;                     ///< of its own rows, among all constraints
+  std::vector<Expression> held{};        ///< what they hold, between a and b alone
+  std::optional<ContactRows> contact{};  ///< of what rolls, instead of these
+  int motor_row = -1;                    ///< of a prescribed motion
+  int motor_velocity_row = -1;           ///< of a prescribed speed, among velocity constraints
   /// The effort of a motor; of a prescribed motion over -psi.
   std::optional<Expression> motor{};
   bool motor_turns = false;
@@ -74,6 +83,12 @@ struct PlacedJoint {
 struct PlacedSpring {
   std::string name;
   Expression length, rate, tension;
+};
+
+/// What a bushing does to b, in space, about b's point of it.
+struct PlacedBushing {
+  std::string name;
+  Vector force, torque;
 };
 
 struct NamedRows {
@@ -118,8 +133,10 @@ struct Multibody::Parts {
   int turn_count = 0;
   std::vector<Expression> turn_coordinates;
   std::vector<PlacedSpring> springs;
+  std::vector<PlacedBushing> bushings;
   std::vector<NamedRows> named_rows;    ///< of constraints
   std::vector<Expression> multipliers;  ///< of the first constraints, as far as somebody has asked for them
+  std::vector<Expression> velocity_multipliers;
   std::vector<BodyContactForce> contact_forces;
   std::vector<BodyLink> links;  ///< joints and springs, to be drawn
   Expression potential = 0.0;   ///< of springs
@@ -138,6 +155,8 @@ struct Multibody::Parts {
   void apply_torque(PlacedBody& body, const Vector& torque);
   void apply(PlacedBody& body, const Wrench& wrench);
   PlacedJoint& joint(const std::string& name);
+  /// What a joint or a bushing does to b, in space, about b's point of it.
+  Wrench reaction(const std::string& name, const Multibody& scene);
   /// On b of a joint, and against it on a.
   void drive_torque(const PlacedJoint& joint, const Expression& torque);
   void drive_force(const PlacedJoint& joint, const Expression& force);

@@ -1,4 +1,6 @@
 // hinge movie: the scene of the report page, frame by frame in a browser without a window, as a film.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +15,7 @@
 #include "cli/page_template.hpp"
 #include "cli/terminal.hpp"
 #include "cli/viewed_run.hpp"
+#include "expression/printable.hpp"
 #include "hinge/error.hpp"
 #include "simulate/record/output_file.hpp"
 
@@ -101,6 +104,28 @@ class Film {
   int count_ = 0;
 };
 
+// Before a long run it is seen that the film can be written: a folder of pictures is made, above it what is there
+// already takes files.
+void require_place(const std::string& out, bool pictures) {
+  std::error_code unknown;
+  if (!pictures && fs::is_directory(out, unknown))
+    throw InputError(fmt::format("--out {}: this is a folder; give the name of a file in it", printable(out)));
+  if (pictures && fs::exists(out, unknown) && !fs::is_directory(out, unknown))
+    throw InputError(
+        fmt::format("--out {}: this is a file, and pictures go into a folder; give another name, or one that ends in "
+                    ".mp4",
+                    printable(out)));
+  fs::path folder = pictures ? fs::path(out) : fs::path(out).parent_path();
+  if (pictures)
+    while (!folder.empty() && !fs::exists(folder, unknown)) folder = folder.parent_path();
+  const std::string shown = folder.empty() ? "." : folder.string();
+  if (!fs::is_directory(shown, unknown))
+    throw InputError(fmt::format("--out {}: there is no folder '{}'; make it first", printable(out), printable(shown)));
+  if (access(shown.c_str(), W_OK | X_OK) != 0)
+    throw InputError(fmt::format("--out {}: nothing can be written to the folder '{}'; choose another one",
+                                 printable(out), printable(shown)));
+}
+
 void check(const MovieArguments& a, int& width, int& height) {
   const std::string ending = fs::path(a.out).extension().string();
   if (a.out.empty()) throw InputError("--out needs the name of a file, as in --out film.mp4");
@@ -118,6 +143,7 @@ void check(const MovieArguments& a, int& width, int& height) {
   std::error_code none;
   if (!a.force && !ending.empty() && fs::exists(a.out, none))
     throw InputError(fmt::format("'{}' is there already; --force overwrites it", a.out));
+  require_place(a.out, ending.empty());
   if (!ending.empty() && find_program({"ffmpeg"}).empty())
     throw InputError(fmt::format(
         "{} takes ffmpeg, which is not here: install it (as root: apt-get install ffmpeg), or write pictures: --out "

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "model/sections.hpp"
+#include "model/units.hpp"
 
 namespace hinge {
 
@@ -36,6 +37,18 @@ Eigen::MatrixXd read_matrix(const Item& item, int size, const ValueReader& read)
   return m;
 }
 
+// Forces and torques over displacements and turns, and the same over their rates: `over` is "" or " time".
+void require_bushing_units(const Item& item, int lengths, const std::string& over, const Scope& scope) {
+  const auto unit = [&](std::size_t i, std::size_t k) {
+    const auto first = static_cast<std::size_t>(lengths);
+    return (i < first ? "force" : "force length") + over + (k < first ? "/length" : "");
+  };
+  for (std::size_t i = 0; item && item.is_array() && i < item.size(); ++i) {
+    if (!item[i].is_array()) require_unit(item[i], unit(i, i), scope);
+    for (std::size_t k = 0; item[i].is_array() && k < item[i].size(); ++k) require_unit(item[i][k], unit(i, k), scope);
+  }
+}
+
 void read_bushing(const Item& item, Multibody& scene, const ValueReader& read) {
   BushingOptions o;
   const int d = scene.dimension();
@@ -43,6 +56,8 @@ void read_bushing(const Item& item, Multibody& scene, const ValueReader& read) {
   read_pair(item, "bushing", read, o.a, o.b);
   read.vector(item["point"], d, o.point);
   o.axes = read_turn(item, d, read);
+  require_bushing_units(item["stiffness"], d, "", read.scope());
+  require_bushing_units(item["damping"], d, " time", read.scope());
   if (item["stiffness"]) o.stiffness = read_matrix(item["stiffness"], d == 2 ? 3 : 6, read);
   if (item["damping"]) o.damping = read_matrix(item["damping"], d == 2 ? 3 : 6, read);
   at_field(item, [&] { scene.bushing(o); });

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/suggest.hpp"
 #include "model/sections.hpp"
 
 namespace hinge {
@@ -34,8 +35,22 @@ std::set<std::string> words_of(const Item& root) {
   return words;
 }
 
+// And the forces that a misspelt word is near to: the complaint about it has to know their names.
+std::set<std::string> with_nearest(std::set<std::string> words, const std::vector<Multibody::Force>& forces,
+                                   const Scope& scope) {
+  constexpr std::size_t some = 1000;
+  if (forces.size() > some) return words;
+  std::vector<std::string> names, near;
+  for (const Multibody::Force& f : forces) names.push_back(f.name + "_" + f.part);
+  for (const std::string& word : words)
+    if (word.find('_') != std::string::npos && !scope.names.count(word)) near.push_back(nearest_name(word, names));
+  words.insert(near.begin(), near.end());
+  return words;
+}
+
 const std::vector<std::pair<const char*, std::vector<const char*>>> parts = {
     {"joint", {"_force", "_torque", "_motor_torque", "_motor_force"}},
+    {"bushing", {"_force", "_torque"}},
     {"spring", {"_tension"}},
     {"constraint", {"_multiplier"}},
     {"body", {"_contact_force"}}};
@@ -79,7 +94,7 @@ void declare_contact_forces(const Item& root, Multibody& scene) {
 void bind_forces(const Item& root, const std::vector<std::string>& defined, SystemSection& out) {
   auto& scene = dynamic_cast<Multibody&>(*out.builder);
   const ValueReader read(out.scope);
-  const std::set<std::string> words = words_of(root);
+  const std::set<std::string> words = with_nearest(words_of(root), scene.forces(), out.scope);
   const bool plane = scene.dimension() == 2;
   for (const Multibody::Force& f : scene.forces()) {
     const std::string part = f.part, name = f.name + "_" + part;

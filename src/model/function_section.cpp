@@ -59,11 +59,19 @@ struct Points {
 
 // ---- Points from a file -------------------------------------------------------------------------------------------
 
-bool is_separator(char c) { return c == ',' || c == ';' || c == ' ' || c == '\t'; }
+// What separates the cells of a line: semicolons or tabs where it has any (commas are decimal ones then), else commas,
+// else blanks.
+const char* separators_of(std::string_view line) {
+  for (const char* some : {";\t", ",", " "})
+    if (line.find_first_of(some) != std::string_view::npos) return some;
+  return " ";
+}
 
 // The cells of a line. Two commas with nothing between are an empty cell; blanks separate where nothing else does.
 std::vector<std::string_view> cells_of(std::string_view line) {
-  const bool marked = line.find_first_of(",;\t") != std::string_view::npos;
+  const std::string_view separators = separators_of(line);
+  const bool marked = separators != " ";
+  const auto is_separator = [&](char c) { return separators.find(c) != std::string_view::npos; };
   std::vector<std::string_view> cells;
   std::size_t at = 0;
   const auto blank = [](char c) { return c == ' '; };
@@ -71,7 +79,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
     while (at < line.size() && blank(line[at])) ++at;
     if (!marked && at == line.size()) break;
     std::size_t end = at;
-    while (end < line.size() && !(marked ? is_separator(line[end]) && !blank(line[end]) : blank(line[end]))) ++end;
+    while (end < line.size() && !is_separator(line[end])) ++end;
     std::string_view cell = line.substr(at, end - at);
     while (!cell.empty() && blank(cell.back())) cell.remove_suffix(1);
     cells.push_back(cell);
@@ -80,10 +88,25 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   return cells;
 }
 
+// 1.5, or 1,5 where commas do not separate.
 bool read_cell(std::string_view cell, double& x) {
   if (cell.starts_with('+')) cell.remove_prefix(1);
+  std::string pointed;
+  if (const std::size_t comma = cell.find(','); comma != std::string_view::npos) {
+    pointed = cell;
+    pointed[comma] = '.';
+    cell = pointed;
+  }
   const auto [end, trouble] = std::from_chars(cell.data(), cell.data() + cell.size(), x);
   return trouble == std::errc{} && end == cell.data() + cell.size() && std::isfinite(x);
+}
+
+// Might the commas of "1,5,2,0" be decimal ones? Every second cell is digits alone, and there is no point.
+bool may_be_decimal_commas(std::string_view line, const std::vector<std::string_view>& cells) {
+  if (cells.size() < 4 || cells.size() % 2 != 0 || line.find_first_of(".;\t") != std::string_view::npos) return false;
+  for (std::size_t k = 1; k < cells.size(); k += 2)
+    if (cells[k].empty() || cells[k].find_first_not_of("0123456789") != std::string_view::npos) return false;
+  return true;
 }
 
 std::string text_of(const Item& item) {
@@ -158,11 +181,19 @@ Points points_of_file(const Item& item, const Item& wanted, const ValueReader& r
     }
     if (!begun) columns = read_columns(wanted, names, read);
     begun = true;
+    if (!wanted && may_be_decimal_commas(line, cells))
+      item.fail(fmt::format(
+          "line {} of the file has {} numbers, or {} with decimal commas; say which columns are meant, as in columns = "
+          "[0, 1], or separate numbers by semicolons, 1,5; 2,0, or write decimal points",
+          number, cells.size(), cells.size() / 2));
     for (std::size_t k = 0; k < 2; ++k) {
       double x = 0;
       if (columns[k] >= cells.size() || !read_cell(cells[columns[k]], x))
-        item.fail(fmt::format("line {} of the file has no number in column {}; it needs {}", number, columns[k],
-                              wanted ? "one in each of these columns" : "x and y, as in 0.5, 1.2"));
+        item.fail(fmt::format("line {} of the file has no number in column {}; it needs {}{}", number, columns[k],
+                              wanted ? "one in each of these columns" : "x and y, as in 0.5, 1.2",
+                              line.find(',') == std::string_view::npos
+                                  ? ""
+                                  : " (with decimal commas numbers are separated by semicolons or tabs)"));
       (k == 0 ? points.x : points.y).push_back(x);
     }
     if (points.x.size() > Table::most_knots)

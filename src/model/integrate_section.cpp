@@ -105,6 +105,19 @@ void read_steps(const Item& section, const ValueReader& read, Model& model) {
   if (const Item item = section["max_iterations"]) o.solver.max_iterations = read.integer(item);
 }
 
+// A sampled state stops the motion at every sample.
+void refuse_too_many_samples(const Item& states, const SystemSection& system, const Model& model) {
+  constexpr double most = 1e9;
+  for (const AddedState& state : system.states) {
+    const double samples = (model.end - model.simulation.start) / state.every;
+    if (state.every > 0 && samples > most)
+      states[state.name]["every"].fail(fmt::format(
+          "{:g} samples from t = {:g} to {:g} are too many, more than {:g} cannot be computed; choose a longer "
+          "time between them",
+          samples, model.simulation.start, model.end, most));
+  }
+}
+
 // Where each option of the method is given: in [contact], or in [integrate], which wins.
 using Places = std::map<std::string, Item>;
 Places option_places(const Item& section, const Item& contact) {
@@ -167,6 +180,7 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
   const Item section = root["integrate"];
   const ValueReader read(system.scope);
   if (section) read_steps(section, read, model);
+  refuse_too_many_samples(root["states"], system, model);
   const bool touching = root["multibody"] && system.whole->structure().has_contacts;
   model.method = section["method"] ? section["method"].text()
                                    : default_method(touching, model.simulation.tolerance.given(),

@@ -6,6 +6,7 @@
 #include "expression/integral.hpp"
 #include "expression/substitute.hpp"
 #include "model/sections.hpp"
+#include "model/units.hpp"
 
 namespace hinge {
 
@@ -17,16 +18,16 @@ struct Span {  // of time: the run
   double start = 0, end = 0;
 };
 
-// `start`: of the run; a speed begins at angle 0 there
-Expression distance_at(const Item& speed, double start, const Multibody& scene, const ValueReader& read) {
+// The integral of a speed that is a function of t, from the start of the run; none where it depends on the motion.
+std::optional<Expression> distance_at(const Item& speed, double start, const Multibody& scene,
+                                      const ValueReader& read) {
   Graph& graph = *read.scope().graph;
   const Node f = read.scalar(speed), t = scene.t().node_in(graph);
   if (graph.is_constant(f)) return graph.value(f) * (scene.t() - start);
   std::vector<Node> others;
   for (int k = 0; k < graph.variable_count(); ++k)
     if (graph.variable_node(k) != t) others.push_back(graph.variable_node(k));
-  if (dependence(graph, others)[static_cast<std::size_t>(f)])
-    speed.fail("the speed is a number or a function of t; what depends on the motion is driven by a torque or a force");
+  if (dependence(graph, others)[static_cast<std::size_t>(f)]) return std::nullopt;
   const auto F = integral(graph, f, t);
   if (!F)
     speed.fail(
@@ -34,7 +35,7 @@ Expression distance_at(const Item& speed, double start, const Multibody& scene, 
         "\"...\", with this speed as its derivative");
   const Node from = graph.constant(start);
   const Node at_start = substitute(graph, std::span(&*F, 1), std::span(&t, 1), std::span(&from, 1), graph)[0];
-  return {scene.t().graph(), graph.subtract(*F, at_start)};
+  return Expression(scene.t().graph(), graph.subtract(*F, at_start));
 }
 
 MotorOptions read_motor(const Item& motor, JointKind kind, const Span& run, const Multibody& scene,
@@ -49,8 +50,15 @@ MotorOptions read_motor(const Item& motor, JointKind kind, const Span& run, cons
   expression("torque", o.torque);
   expression("position", o.position);
   expression("force", o.force);
-  if (motor["speed"])
-    (kind == JointKind::prismatic ? o.position : o.angle) = distance_at(motor["speed"], run.start, scene, read);
+  if (const Item speed = motor["speed"]) {
+    require_unit(speed, kind == JointKind::prismatic ? "length/time" : "1/time", read.scope());
+    auto& motion = kind == JointKind::prismatic ? o.position : o.angle;
+    motion = distance_at(speed, run.start, scene, read);
+    if (!motion) {
+      expression("speed", o.speed);
+      return o;
+    }
+  }
   const bool smooth = motor["jump"].text() == "refuse";
   for (const char* key : {"angle", "position", "speed"})
     if (const Item item = motor[key])
@@ -149,6 +157,18 @@ void bind_motion(const Item& item, const Item& root, const std::string& name, Mu
   rate([&] { return scene.joint_position_rate(name); });
 }
 
+// The units of keys that are of lengths or of angles.
+void require_joint_units(const Item& item, JointKind kind, const Scope& scope) {
+  const bool turns = kind == JointKind::revolute || kind == JointKind::spherical;
+  if (!turns && kind != JointKind::prismatic) {
+    if (kind == JointKind::cylindrical) require_unit(item["limits"], "length", scope);
+    return;
+  }
+  require_unit(item["limits"], turns ? "radian" : "length", scope);
+  require_unit(item["stiffness"], turns ? "force length" : "force/length", scope);
+  require_unit(item["damping"], turns ? "force length time" : "force time/length", scope);
+}
+
 void read_resistance(const Item& item, JointOptions& o, const ValueReader& read) {
   if (const Item limits = item["limits"]) {
     const std::vector<double> pair = read.numbers(limits, {{2}}, "two numbers, as in limits = [-1.5, 1.5]");
@@ -162,6 +182,7 @@ void read_resistance(const Item& item, JointOptions& o, const ValueReader& read)
   o.friction.emplace();
   if (!friction.is_table()) {
     o.friction->coefficient = read.number(friction);
+    if (o.friction->coefficient == 0) o.friction.reset();  // none, as a parameter may say
     return;
   }
   read.number(friction["coefficient"], o.friction->coefficient);
@@ -172,11 +193,11 @@ void read_resistance(const Item& item, JointOptions& o, const ValueReader& read)
     other.fail(turns ? "this joint turns; its constant friction is a torque, as in { torque = 0.5 }"
                      : "this joint slides; its constant friction is a force, as in { force = 5 }");
   read.number(own, o.friction->constant);
+  if ((own || friction["coefficient"]) && o.friction->coefficient == 0 && o.friction->constant == 0) o.friction.reset();
 }
 
-// Motors that use what becomes known with the joints are left for later.
-void read_joint(const Item& item, const Item& root, const Span& run, const std::vector<std::string>& later,
-                Multibody& scene, const ValueReader& read) {
+// Motors are left for later: they may use what becomes known with the joints.
+void read_joint(const Item& item, const Item& root, Multibody& scene, const ValueReader& read) {
   JointOptions o;
   o.kind = read_kind(item);
   if (o.kind == JointKind::rolling || o.kind == JointKind::knife_edge) return read_rolling(item, o.kind, scene, read);
@@ -194,6 +215,7 @@ void read_joint(const Item& item, const Item& root, const Span& run, const std::
              (d == 3 || slides)) {
     item.fail(d == 2 ? "'axis' is missing, as in axis = [1, 0]" : "'axis' is missing, as in axis = [0, 0, 1]");
   }
+  require_joint_units(item, o.kind, read.scope());
   read.vector(item["axis2"], d, o.axis2);
   read.number(item["length"], o.length);
   read.number(item["damping"], o.damping);
@@ -202,13 +224,6 @@ void read_joint(const Item& item, const Item& root, const Span& run, const std::
   read.flag(item["collide"], o.collide);
   read_resistance(item, o, read);
   if (!o.name.empty()) o.count_turns = !mentioned(root, {o.name + "_angle"}).empty() || is_coupled(root, o.name);
-  if (item["motor"] && mentioned(item["motor"], later).empty()) {
-    const MotorOptions motor = read_motor(item["motor"], o.kind, run, scene, read);
-    o.angle = motor.angle;
-    o.torque = motor.torque;
-    o.position = motor.position;
-    o.force = motor.force;
-  }
   at_field(item, [&] { scene.joint(o); });
   if (!o.name.empty()) bind_motion(item, root, o.name, scene, read);
 }
@@ -236,6 +251,8 @@ void read_spring(const Item& item, const Item& root, Multibody& scene, const Val
   if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "spring", read, o.a, o.b);
   read_points(item["points"], scene.dimension(), read, o.point_a, o.point_b);
+  require_unit(item["stiffness"], "force/length", read.scope());
+  require_unit(item["damping"], "force time/length", read.scope());
   read.number(item["stiffness"], o.stiffness);
   read.number(item["damping"], o.damping);
   read.number(item["length"], o.length);
@@ -288,8 +305,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   read.number(root["integrate"]["end"], run.end);
   // Joints may use what [define] says, and that may use the angles and positions of joints.
   const Item defined = root["define"], joints = root["joint"];
-  std::vector<std::string> later = joint_quantities(joints, read);
-  std::vector<std::string> after = keys_that_mention(defined, later);
+  std::vector<std::string> after = keys_that_mention(defined, joint_quantities(joints, read));
   std::vector<std::string> before = defined ? defined.keys() : std::vector<std::string>{};
   const auto without = [](std::vector<std::string>& keys, const std::vector<std::string>& others) {
     std::erase_if(keys, [&](const std::string& key) { return std::count(others.begin(), others.end(), key) > 0; });
@@ -297,10 +313,15 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   without(before, after);
   without(before, of_forces);
   without(after, of_forces);
-  read_named_values(defined, before, read);
-  later.insert(later.end(), after.begin(), after.end());
+  // What cannot be read now is complained about when the names of joints are known, one of which may be misspelt.
+  try {
+    read_named_values(defined, before, read);
+  } catch (const InputError&) {
+    for (const std::string& key : before)
+      if (!read.scope().names.count(key)) after.push_back(key);
+  }
   for (const Item& item : joints.entries())
-    if (!couples(read_kind(item))) each(item, read, [&] { read_joint(item, root, run, later, scene, read); });
+    if (!couples(read_kind(item))) each(item, read, [&] { read_joint(item, root, scene, read); });
   const std::size_t joint_count = scene.joint_names().size();
   for (const Item& item : joints.entries())
     if (couples(read_kind(item))) each(item, read, [&] { read_coupling(item, scene, read); });
@@ -310,7 +331,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
     if (couples(read_kind(item))) continue;
     each(item, read, [&] {
       const Item motor = item["motor"];
-      if (motor && !mentioned(motor, later).empty() && number < joint_count)
+      if (motor && number < joint_count)
         at_field(item, [&] { scene.motor(number, read_motor(motor, read_kind(item), run, scene, read)); });
       ++number;
     });

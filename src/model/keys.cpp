@@ -312,7 +312,7 @@ std::vector<SectionInfo> scenes() {
         in_library(number("force", "a constant force, where it slides", "5", "0", "force", not_negative))}},
       {"joint.motor",
        {value("angle", "revolute: the angle", "\"sin(t)\"", "radian"),
-        value("speed", "of angle or position, which are 0 at the start of the run; a function of t", "2"),
+        value("speed", "of angle or position, which are 0 at the start of the run", "2"),
         value("torque", "revolute: the torque", "\"-k*arm_angle\"", "force length"),
         value("position", "prismatic: the distance", "\"0.1*t\"", "length"),
         value("force", "prismatic: the force", "1", "force"),
@@ -323,7 +323,7 @@ std::vector<SectionInfo> scenes() {
                             "\"k*(length - 1)^3 + c*rate\"", "force")} +
                      family},
       {"bushing",
-       Keys{text("name", "a name", "\"mount\""), two_bodies,
+       Keys{text("name", "a name; makes `NAME_force` and `NAME_torque` known", "\"mount\""), two_bodies,
             value("point", "of both bodies at the start; else b's centre of mass", "[0, 0, 1]", "length"),
             value("rotation", "of its axes, which a carries along; axis and angle, a quaternion, or three rows",
                   "{ axis = [0, 0, 1], angle = \"pi/4\" }", "", "rotation"),

@@ -29,20 +29,33 @@ void check_range(const Item& item, double x) {
                         item.row->example));
 }
 
+void check_unit(const Item& item, std::string_view unit, const QuantityWithUnit& quantity) {
+  const std::optional<Dimension> wanted = dimension_of(unit);
+  if (wanted && *wanted != quantity.dimension)
+    item.fail(fmt::format("{} is expected here ({}), but \"{}\" is in {}", unit, unit_text(*wanted), item.text(),
+                          unit_text(quantity.dimension)));
+}
+
 // "50 mm"; none where the text is no number with a unit.
 std::optional<double> with_unit(const Item& item, const Scope& scope) {
   const auto quantity = item.located([&] { return read_quantity(item.text(), scope); });
   if (!quantity) return std::nullopt;
-  const std::optional<Dimension> wanted = item.row ? dimension_of(item.row->option.unit) : std::nullopt;
-  if (wanted && *wanted != quantity->dimension)
-    item.fail(fmt::format("{} is expected here ({}), but \"{}\" is in {}", item.row->option.unit, unit_text(*wanted),
-                          item.text(), unit_text(quantity->dimension)));
+  if (item.row) check_unit(item, item.row->option.unit, *quantity);
   return quantity->value;
 }
 
 bool begins_a_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
 }  // namespace
+
+void require_unit(const Item& item, std::string_view unit, const Scope& scope) {
+  if (!item) return;
+  if (item.is_array())
+    for (const Item& entry : item.entries()) require_unit(entry, unit, scope);
+  if (!item.is_string()) return;
+  if (const auto quantity = item.located([&] { return read_quantity(item.text(), scope); }))
+    check_unit(item, unit, *quantity);
+}
 
 bool is_reserved(const std::string& name) {
   static const std::set<std::string> words = {"t",     "pi",   "sin",   "cos",  "tan",   "asin", "acos", "atan",

@@ -52,6 +52,7 @@ constexpr std::array units = {
     Unit{"N", 1, 1, force, true, "newton"},
     Unit{"kgf", 980665, 100000, force, false, "kilogram-force"},
     Unit{"lbf", 4448221615260.5, 1e12, force, false, "pound-force"},
+    Unit{"Nm", 1, 1, energy, true, "newton metre"},
     Unit{"J", 1, 1, energy, true, "joule"},
     Unit{"Wh", 3600, 1, energy, true, "watt hour"},
     Unit{"W", 1, 1, power, true, "watt"},
@@ -129,13 +130,24 @@ const std::array<std::pair<std::string_view, std::string_view>, 7> long_names = 
                                                                                   {"degree", "deg"},
                                                                                   {"gram", "g"}}};
 
+// "Ns" as "N s": people leave the blank out.
+std::string two_units(std::string_view name) {
+  for (std::size_t k = 1; k < name.size(); ++k) {
+    const std::optional<Unit> first = find_unit(name.substr(0, k)), second = find_unit(name.substr(k));
+    if (first && second && first->dimension != second->dimension)
+      return fmt::format("{} {}", name.substr(0, k), name.substr(k));
+  }
+  return "";
+}
+
 [[noreturn]] void refuse(std::string_view name, std::string_view number, const Scope& scope) {
   if (scope.names.contains(name))
     throw InputError(
         fmt::format("'{1}' is no unit; to multiply by the name of the model, write {0}*{1}", number, name));
   if (name == "degC" || name == "°C" || name == "degF")
     throw InputError(fmt::format("'{}' has another zero than the kelvin; give the temperature in K", name));
-  std::string near = nearest_name(name, known_names());
+  std::string near = two_units(name);
+  if (near.empty()) near = nearest_name(name, known_names());
   for (const auto& [written, meant] : long_names)
     if (near == written) near = meant;
   throw InputError(

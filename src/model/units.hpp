@@ -10,6 +10,8 @@
 
 namespace hinge {
 
+struct Item;
+
 /// Powers of metre, kilogram, second, ampere and kelvin. Angles have none.
 using Dimension = std::array<int, 5>;
 
@@ -21,6 +23,10 @@ struct QuantityWithUnit {
 /// A number that is followed by a unit, and nothing else; none where the text is something else. Throws InputError
 /// where the unit is unknown, with the nearest one.
 std::optional<QuantityWithUnit> read_quantity(std::string_view text, const Scope& scope);
+
+/// Complains about a number whose unit is another one than "force/length"; about those of a list, too. Numbers without
+/// a unit, and expressions, pass.
+void require_unit(const Item& item, std::string_view unit, const Scope& scope);
 
 /// What "length/time^2" in the table of keys stands for; none where it is no dimension.
 std::optional<Dimension> dimension_of(std::string_view words);

@@ -102,7 +102,9 @@ Memory read_checkpoint(const std::string& path, const CheckpointIdentity& identi
   if (of.model != identity.model)
     throw differs("model", "give the same file and the same --set as when it was written (--end may differ)");
   if (of.method != identity.method)
-    throw differs("method, step or choice of rows", "give those with which it was written, or begin the run anew");
+    throw differs("method, step, choice of rows, output file or number of steps between two checkpoints",
+                  "give those with which it was written (--method, --step, --tolerance, --out, --checkpoint-steps), or "
+                  "begin the run anew");
   return Memory(std::move(own));
 }
 

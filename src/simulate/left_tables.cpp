@@ -36,6 +36,7 @@ std::string left_tables(const System& system, const State& state, double time) {
     const Interval range = tables[k]->range();
     const double later = x[k] + x[tables.size() + k] * time;
     if (range.contains(x[k]) && range.contains(later)) continue;
+    if (tables[k]->name().find(' ') != std::string::npos) return "; " + tables[k]->name();  // no name of a user's
     return fmt::format(
         "; the table '{}' goes from {:g} to {:g}, and its argument leaves it there: give more points, or say what "
         "holds "

@@ -23,7 +23,11 @@ void refuse_uses(const Graph& graph, const Equations& eq, std::span<const AddedS
     if (std::any_of(eq.p.begin(), eq.p.end(), uses)) refuse("the kinetic energy, the mass or a momentum");
     if (uses(eq.energy)) refuse("an energy");
     if (std::any_of(eq.g.begin(), eq.g.end(), uses)) refuse("a constraint");
-    if (std::any_of(eq.w.begin(), eq.w.end(), uses)) refuse("a velocity constraint");
+    if (state.update != no_node && std::any_of(eq.w.begin(), eq.w.end(), uses))
+      throw InputError(
+          fmt::format("a velocity constraint depends on the sampled state '{}', and would jump with it; give "
+                      "it a state with a rate that follows this one",
+                      state.name));
     for (const Equations::Gap& gap : eq.gaps)
       if (uses(gap.gap) || std::any_of(gap.slip.begin(), gap.slip.end(), uses)) refuse("a contact");
   }
@@ -39,6 +43,12 @@ std::shared_ptr<const SymbolicSystem> with_states(const SymbolicSystem& system, 
   eq.graph = std::make_shared<const Graph>(*eq.source);  // rates were read after the system was built
   refuse_uses(*eq.graph, eq, states);
   Graph graph = *eq.graph;
+  // The reaction of a velocity constraint acts on what moves, not on a state in it: it is not -C^T psi then.
+  std::vector<Node> values;
+  for (const AddedState& state : states) values.push_back(state.value);
+  const std::vector<char> of_states = dependence(graph, values);
+  for (const Node w : eq.w)
+    if (of_states[static_cast<std::size_t>(w)]) eq.ideal = false;
   const Node zero = graph.constant(0);
   const int first_y = layout.ny, first_z = layout.nz, count = static_cast<int>(states.size());
   for (const AddedState& state : states) {

@@ -1,5 +1,6 @@
 #include "system/velocity_constraints.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -45,6 +46,15 @@ void refuse_as_velocity_constraints(const Graph& graph, const Layout& layout, co
 bool rates_are_homogeneous(const Equations& eq) {
   if (eq.w.empty()) return true;
   Graph graph = *eq.graph;
+  // states become variables of the system later
+  std::vector<Node> others, own = eq.y;
+  own.insert(own.end(), eq.z.begin(), eq.z.end());
+  own.push_back(eq.t);
+  for (int k = 0; k < graph.variable_count(); ++k)
+    if (const Node n = graph.variable_node(k); std::find(own.begin(), own.end(), n) == own.end()) others.push_back(n);
+  const std::vector<char> foreign = dependence(graph, others);
+  if (std::any_of(eq.w.begin(), eq.w.end(), [&](Node w) { return foreign[static_cast<std::size_t>(w)] != 0; }))
+    return false;
   std::vector<Node> outputs = eq.w;
   for (const Node w : eq.w) outputs.push_back(dot_product(graph, gradient(graph, w, eq.z), eq.z));
   const auto tape = eq.tape(graph, outputs);

@@ -50,6 +50,9 @@ TEST(Movie, WrongInputIsAnswered) {
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--out", folder.file("film.avi")}, ".mp4, .webm or .gif"},
       {{"--out", there}, "--force"},
+      {{"--out", folder.file("none/film.mp4")}, "there is no folder"},
+      {{"--out", there + "/frames"}, "there is no folder"},
+      {{"--out", folder.write("file", "")}, "this is a file"},
       {{"--out", folder.file("f"), "--size", "big"}, "1280x720"},
       {{"--out", folder.file("f"), "--size", "639x360"}, "even"},
       {{"--out", folder.file("f"), "--rate", "0"}, "1 to 120"},

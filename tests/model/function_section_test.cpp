@@ -152,6 +152,29 @@ TEST(Tables, FromAFileInTheFolderOfTheModel) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Tables, DecimalCommasAreReadOrAskedAbout) {
+  const auto folder = std::filesystem::temp_directory_path() / "hinge-comma-test";
+  std::filesystem::create_directories(folder);
+  const std::string name = (folder / "m.toml").string();
+  const auto model = [&](const std::string& text, const std::string& entry = "") {
+    std::ofstream(folder / "c.csv") << text;
+    return pushed("c(t)", "[tables]\nc = { file = \"c.csv\"" + entry + " }\n",
+                  "method = \"explicit\"\ntolerance = 1e-9\nend = 2");
+  };
+  // the same table as written in many places; the integral of 0.5 + 1.25 t is 3.5
+  const double exact = run(parse_model(model("0, 0.5\n2, 3.0\n"), name)).final.z[0];
+  EXPECT_NEAR(exact, 3.5, 1e-12);
+  for (const char* text : {"0,0;0,5\n2,0;3,0\n", "x;y\n0;0,5\n2;3\n", "0,0\t0,5\r\n2,0\t3\r\n", "0.0;0,5\n2,0;3.0\n",
+                           "0 0.5\n2 3\n", "0,.5\n2,3.\n", "+0,0 ; 5,0e-1\n2 ; 30,0e-1\n"})
+    EXPECT_NEAR(run(parse_model(model(text), name)).final.z[0], exact, 1e-12) << text;
+  EXPECT_TRUE(
+      mentions(complaint(model("0,0,0,5\n2,0,3,0\n"), name), "line 1 of the file has 4 numbers, or 2 with decimal"));
+  EXPECT_NEAR(run(parse_model(model("0,0,0,5\n2,0,3,0\n", ", columns = [0, 3]"), name)).final.z[0], 5, 1e-12);
+  for (const char* text : {"0,0 0,5\n2,0 3,0\n", "0;0,5\n2;1.234,5\n", "0;0,5\n2;1,234,5\n"})
+    EXPECT_TRUE(mentions(complaint(model(text), name), "with decimal commas numbers are separated")) << text;
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Tables, WhatIsWrongIsSaid) {
   const auto of_table = [](const std::string& entry) {
     return complaint(pushed("1", "[tables]\nc = " + entry + "\n", "step = 0.1\nend = 1"));

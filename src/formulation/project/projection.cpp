@@ -84,7 +84,9 @@ bool ConstraintProjection::factor(SaddleKernel& matrix, bool euclidean_position)
   const Evaluation& e = *all_;
   if (euclidean_)
     return matrix.factor(ones_.data(), nullptr, e[euclidean_position ? Q::constraint_y : Q::constraint_rate_z]);
-  return matrix.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]);
+  // beside velocity constraints, those on positions have ideal reactions
+  const bool ideal = ideal_ || (ng_ != m_ && &matrix == position_matrix_.get());
+  return matrix.factor(e[Q::momentum_z], ideal ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]);
 }
 
 // right_ = the least change with C right_ = -residual; its size
@@ -140,7 +142,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       for (int i = 0; i < size; ++i) right_[static_cast<std::size_t>(i)] = -w_[static_cast<std::size_t>(i)];
     else
       multiply_add(system_->pattern(Q::momentum_z), e[Q::momentum_z], w_.data(), -1.0, right_.data());
-    if (euclidean_ || ideal_) {
+    if (euclidean_ || ideal_ || ng_ != m_) {
       const double* value = e[euclidean_ ? Q::constraint_y : Q::constraint_rate_z];
       for (std::size_t i = 0; i < static_cast<std::size_t>(ng_); ++i)
         for (auto k = static_cast<std::size_t>(c.row_start[i]); k < static_cast<std::size_t>(c.row_start[i + 1]); ++k)

@@ -197,6 +197,12 @@ bool close_velocities(const System& system, double t, const Values& y, Values& z
   if (!fixed.empty())
     for (std::size_t k = 0; k < values.size(); ++k)
       if (fixed[at(p.column[k])]) values[k] = 0;
+  // states in velocity constraints are not moved: no reaction acts on them
+  if (system.nw() > 0) {
+    const Pattern& reactions = system.pattern(Quantity::reaction_psi);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      if (const int j = p.column[k]; reactions.row_start[at(j)] == reactions.row_start[at(j) + 1]) values[k] = 0;
+  }
   constexpr double damping = 1e-11;
   if (!gram.factor(values, damping)) return false;
   const auto e = system.evaluation({Quantity::constraint_rate});

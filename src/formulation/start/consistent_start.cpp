@@ -12,6 +12,7 @@
 #include "formulation/start/nearest_point.hpp"
 #include "formulation/start/pair_start.hpp"
 #include "formulation/start/redundancy.hpp"
+#include "formulation/start/settled_bodies.hpp"
 #include "formulation/start/start_refusals.hpp"
 #include "hinge/error.hpp"
 #include "solve/linear/saddle_point.hpp"
@@ -226,6 +227,9 @@ State consistent_start(const System& system, double t, const Start& start, std::
     } else {
       state = start_without_penetration(system, start.consistent, std::move(state));
     }
+    if (system.ng() > 0 && system.structure().has_contacts && !position_holds(system, t, state.y))
+      refuse_unclosed(system, t, state);
+    if (state.y != start.position) settle_bodies(system, start.position, state.y);
     if (remarks && check.rows.redundant())
       remarks->push_back(describe_redundancy(system, check.rows, t, state.y.data()));
     if (const std::string moved = moved_values(system.layout(), {t, start.position, given_z, {}}, state);

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
+#include "formulation/start/start_refusals.hpp"
 #include "hinge/contact.hpp"
 #include "hinge/error.hpp"
+#include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
@@ -122,9 +124,14 @@ State start_without_penetration(const System& system, Consistency mode, State st
   if (mode == Consistency::check && bodies && depth <= bodies->overlap) return state;  // as asked for
   if (mode == Consistency::check && depth > small) refuse(*finder, list, small, bodies != nullptr);
   const auto e = system.evaluation({Q::momentum_z, Q::constraint, Q::constraint_rate_z});
+  int polished = 0;
   for (int k = 0; k < most_moves; ++k) {
-    if (deepest(list) <= round_off * size) return state;
-    finder->find(state.t, state.y.data(), 2 * deepest(list), list);  // what might be in the way
+    // moving out leaves joints open by what is not linear in them
+    e->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    const double open = biggest((*e)[Q::constraint], system.ng());
+    const bool out = deepest(list) <= round_off * size && position_holds(system, state.t, state.y);
+    if (out && (open <= round_off * size || ++polished > 2)) return state;
+    finder->find(state.t, state.y.data(), 2 * std::max(deepest(list), open), list);  // what might be in the way
     if (!move_out(system, *e, list, state)) break;
     finder->find(state.t, state.y.data(), 0.0, list);
   }

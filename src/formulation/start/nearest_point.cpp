@@ -20,6 +20,8 @@ using Values = std::vector<double>;
 
 // Increments along the normals are not shortened further than this.
 constexpr int most_halvings = 15;
+// What is left of a cancellation where positions or velocities vanish.
+constexpr double rounding = 1e-15;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -27,11 +29,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Projector {
  public:
   Projector(const System& system, const Pattern& c, bool euclidean)
-      : ideal_(euclidean || system.structure().reaction_is_ideal),
+      : ideal_(euclidean || system.structure().reaction_is_ideal || c.rows < system.nrates()),
         n_(at(c.columns)),
         ones_(euclidean ? n_ : 0, 1.0),
         kernel_(euclidean ? SaddleKernel(identity_pattern(c.columns), c, true, LinearAlgebra::automatic)
-                : c.rows < system.nrates()  // without velocity constraints, whose reactions are ideal
+                : c.rows < system.nrates()  // of constraints on positions alone, whose reactions are ideal
                     ? SaddleKernel(system.pattern(Q::momentum_z), c, false, LinearAlgebra::automatic)
                     : acceleration_kernel(system, LinearAlgebra::automatic)) {}
 
@@ -114,6 +116,7 @@ class NearestPoint {
         for (std::size_t a = 0; a < y.size(); ++a) next[a] += part * step[a];
         return size <= 1e-10 * scale || length_of_constraint(next) <= (1 - part / 4) * g0;
       });
+      if (length == 0 && g0 <= rounding) return already_solved;  // where y vanishes, cancellation leaves this
       if (length == 0) return no_increment;
       std::swap(y, next);
       return {size, scale};
@@ -200,6 +203,7 @@ bool project_velocity(const System& system, double t, const Values& y, Values& z
     if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], (*e)[Q::constraint_rate_z])) return no_increment;
     projector.solve(b, dz);
     for (std::size_t a = 0; a < z.size(); ++a) z[a] += dz[a];
+    if (rule.count() > 1 && biggest(dz) <= rounding) return already_solved;
     return {biggest(dz), std::max({biggest(z), given, 1e-300})};
   });
 }

@@ -146,6 +146,20 @@ void refuse_assembly(const System& system, const Closing& closing, bool fixed) {
                         : "give a better guess, or see whether the lengths allow it"));
 }
 
+void refuse_unclosed(const System& system, double t, const State& state) {
+  std::string text;
+  int count = 0;
+  for (const StartCheck::Violation& v : violations(system, t, state.y, state.z))
+    if (!v.velocity_level && ++count <= 6)
+      text +=
+          fmt::format("\n  constraint {} is off by {:.6g}", system.layout().constraints[at(v.constraint)], v.amount);
+  if (count > 6) text += fmt::format("\n  and {} more", count - 6);
+  throw InconsistentStart(
+      "the joints cannot be closed without penetration, or within the limits of the joints; where they come nearest to "
+      "it:" +
+      text + "\n  Give other positions or lengths, or wider limits.");
+}
+
 // Equations that are no numbers at the start: a root of a negative number, a division by zero.
 void refuse_undefined(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
   const bool energy = system.structure().has_energy;

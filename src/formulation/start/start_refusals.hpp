@@ -16,6 +16,8 @@ std::vector<StartCheck::Violation> violations(const System& system, double t, co
 /// Do the constraints hold at y, up to the rounding of typed values?
 bool position_holds(const System& system, double t, const std::vector<double>& y);
 bool velocity_holds(const System& system, double t, const std::vector<double>& y, const std::vector<double>& z);
+/// Throws InconsistentStart: constraints that contacts and limits of joints keep from closing.
+[[noreturn]] void refuse_unclosed(const System& system, double t, const State& state);
 /// Throws InconsistentStart: the constraints that cannot be closed with these coordinates fixed, and what is left.
 [[noreturn]] void refuse_assembly(const System& system, const Closing& closing, bool fixed);
 

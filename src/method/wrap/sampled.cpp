@@ -17,6 +17,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+constexpr long most_within = 10'000'000;  // of one step: more is no model of anything
+
 // Products k every and sums of steps are rounded.
 double slack(double t, double every) {
   return 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), every);
@@ -38,7 +40,15 @@ class SampledSteps final : public StepperAround {
     if (chooses_steps()) return Stepper::step(state, h);
     const double to = state.t + h;
     given_ = state;
+    long within = 0;
     for (bool split = false;; split = true) {
+      if (++within > most_within) {
+        state = given_;
+        return {false,
+                fmt::format("the step from t = {:g} (h = {:g}) has more than {} samples of states within it; take a "
+                            "longer time between samples, or shorter steps",
+                            state.t, h, most_within)};
+      }
       if (sample(state)) method_->reset();
       const double next = next_sample(state.t);
       const bool last = !(next < to - slack(to, h));
