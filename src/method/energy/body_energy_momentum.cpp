@@ -27,7 +27,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class BodyEnergyMomentum final : public Stepper {
  public:
   BodyEnergyMomentum(std::shared_ptr<const System> system, const SolverOptions& solver)
-      : system_(std::move(system)), options_(solver), step_(body_energy_step(*system_, "energy-momentum")) {
+      : system_(std::move(system)), step_(body_energy_step(*system_, "energy-momentum")) {
+    newton_ = Convergence(solver.max_iterations, newton_policy::full_discrete_gradient);
     solver_ = make_linear_solver(step_.pattern, solver.linear_algebra);
     scratch_ = step_.residual_and_matrix->make_scratch();
     values_.resize(step_.residual_and_matrix->output_count());
@@ -67,7 +68,6 @@ class BodyEnergyMomentum final : public Stepper {
   bool solve(const State& state, double h) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const int nz = static_cast<int>(state.z.size());
-    newton_ = Convergence(options_.max_iterations);
     return solved_by_newton(newton_, [&]() -> Increment {
       ++counters_.iterations;
       ++counters_.evaluations;
@@ -118,7 +118,6 @@ class BodyEnergyMomentum final : public Stepper {
   }
 
   std::shared_ptr<const System> system_;
-  SolverOptions options_;
   BodyEnergyStep step_;
   std::unique_ptr<LinearSolver> solver_;
   std::vector<double> scratch_, values_, xi_, x_, before_;
