@@ -4,6 +4,7 @@
 #include "formulation/energy_step.hpp"
 #include "formulation/symmetries.hpp"
 #include "hinge/error.hpp"
+#include "method/energy/body_energy_momentum.hpp"
 #include "method/energy/energy_momentum.hpp"
 #include "method/method_entry.hpp"
 #include "system/symbolic.hpp"
@@ -48,6 +49,7 @@ ConservedMomenta momenta_of(const EnergyMomentumOptions& which, const ConstantMa
 }
 
 std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, const System& system) {
+  if (turns_in_space(system)) return {};
   const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
   std::vector<std::string> list;
   if (which.general && which.constraints == ConstraintTreatment::penalty && form.m > 0)
@@ -70,6 +72,8 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
 }
 
 std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
+  if (turns_in_space(system))
+    return {"kept exactly: energy; momentum and angular momentum along axes that gravity and the ground leave free"};
   const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
   const bool free = form.m == 0;
   std::string kept, rest;
@@ -86,7 +90,7 @@ std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const S
 }
 
 std::vector<std::string> details_about(const EnergyMomentumOptions& which, const System& system) {
-  if (which.general) return {};
+  if (which.general || turns_in_space(system)) return {};
   return invariants_text(constant_mass_form(system, "energy-momentum"));
 }
 
@@ -134,6 +138,7 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
   p.momentum_maps = !which.general;
   p.symmetric = which.constraints != ConstraintTreatment::augmented && !which.project_velocity;
   choice.make = [which](std::shared_ptr<const System> system, const SolverOptions& solver, const StepOptions&) {
+    if (turns_in_space(*system)) return make_body_energy_momentum(std::move(system), which, solver);
     return make_energy_momentum(std::move(system), which, solver);
   };
   choice.warnings = [which](const System& system) { return warnings_about(which, system); };

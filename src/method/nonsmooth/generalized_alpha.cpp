@@ -1,6 +1,7 @@
 #include "method/nonsmooth/generalized_alpha.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ constexpr ContactDemands demands{
     .form =
         "second-order systems whose velocities are the unknowns: write the system as [lagrangian] or [mechanical], "
         "or use radau, bdf or explicit, or with contacts moreau-jean",
+    .bodies = true,
     .ideal = false};
 
 }  // namespace
@@ -44,7 +46,9 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
       problem_(formulate(system_, {options.formulation})),
       acceleration_(system_, solver.linear_algebra),
       n_(system_->ny()),
-      m_(system_->npsi()) {
+      nz_(system_->nz()),
+      m_(system_->npsi()),
+      turns_(!system_->structure().velocity_is_z) {
   const double rho = options.rho;
   alpha_m_ = (2 * rho - 1) / (rho + 1);
   alpha_f_ = rho / (rho + 1);
@@ -58,7 +62,9 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
       if (p.column[at(k)] == n_ + i) position_velocity_.push_back(k);
   for (auto* v : {&x_, &rate_, &residual_, &row_scale_, &column_scale_}) v->resize(at(problem_->size()));
   for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->resize(p.entries());
-  for (auto* v : {&y_star_, &z_star_, &a_, &w_, &forward_, &backward_}) v->resize(at(n_));
+  for (auto* v : {&z_star_, &a_, &w_, &forward_, &backward_, &mean_}) v->resize(at(nz_));
+  for (auto* v : {&y_star_, &from_, &moved_}) v->resize(at(n_));
+  if (turns_) motion_ = system_->evaluation({Quantity::velocity});
   two_levels_ = options.formulation == Formulation::ggl;
   if (system_->structure().has_contacts)
     contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
@@ -74,21 +80,19 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
 
 // The acceleration after one classical Runge-Kutta step of h on the index-1 form.
 bool GeneralizedAlpha::move_by_runge_kutta(const State& state, double h, std::vector<double>& acceleration) {
-  double *y = work_.data(), *z = y + n_, *v = z + n_, *a = v + n_, *dy = a + n_, *dz = dy + n_;
-  std::fill_n(dy, 2 * n_, 0.0);
+  double *y = work_.data(), *z = y + n_, *v = z + nz_, *a = v + n_, *dy = a + nz_, *dz = dy + n_;
+  std::fill_n(dy, n_ + nz_, 0.0);
   std::copy(state.psi.begin(), state.psi.end(), psi_.begin());
   const double node[] = {0, 0.5, 0.5, 1}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   for (int i = 0; i < 5; ++i) {
-    for (int k = 0; k < n_; ++k) {
-      y[k] = state.y[at(k)] + h * (i == 4 ? dy[k] : i == 0 ? 0.0 : node[i] * v[k]);
-      z[k] = state.z[at(k)] + h * (i == 4 ? dz[k] : i == 0 ? 0.0 : node[i] * a[k]);
-    }
+    for (int k = 0; k < n_; ++k) y[k] = state.y[at(k)] + h * (i == 4 ? dy[k] : i == 0 ? 0.0 : node[i] * v[k]);
+    for (int k = 0; k < nz_; ++k) z[k] = state.z[at(k)] + h * (i == 4 ? dz[k] : i == 0 ? 0.0 : node[i] * a[k]);
     if (!acceleration_.compute(state.t + (i == 4 ? 1 : node[i]) * h, y, z, psi_.data(), v, a)) return false;
     if (i == 4) break;
     axpy(weight[i], v, n_, dy);
-    axpy(weight[i], a, n_, dz);
+    axpy(weight[i], a, nz_, dz);
   }
-  std::copy_n(a, n_, acceleration.data());
+  std::copy_n(a, nz_, acceleration.data());
   return true;
 }
 
@@ -97,21 +101,64 @@ bool GeneralizedAlpha::begin(const State& state, double h) {
   std::copy(state.psi.begin(), state.psi.end(), psi_.begin());
   if (!acceleration_.compute(state.t, state.y.data(), state.z.data(), psi_.data(), work_.data(), w_.data()))
     return false;
-  if (!move_by_runge_kutta(state, h, forward_) || !move_by_runge_kutta(state, -h, backward_)) return false;
-  for (int k = 0; k < n_; ++k) a_[at(k)] = w_[at(k)] + (alpha_m_ - alpha_f_) * (forward_[at(k)] - backward_[at(k)]) / 2;
+  // so short for bodies that stiff motions do not matter
+  const double e = turns_ ? 1e-3 : 1;
+  if (!move_by_runge_kutta(state, e * h, forward_) || !move_by_runge_kutta(state, -e * h, backward_)) return false;
+  for (int k = 0; k < nz_; ++k)
+    a_[at(k)] = w_[at(k)] + (alpha_m_ - alpha_f_) * (forward_[at(k)] - backward_[at(k)]) / (2 * e);
   counters_.evaluations += 11;
   std::fill(x_.begin(), x_.end(), 0.0);
-  std::copy(state.psi.begin(), state.psi.end(), x_.begin() + 2 * n_);
+  std::copy(state.psi.begin(), state.psi.end(), x_.begin() + n_ + nz_);
   return true;
 }
 
 // Such that the rows of the formulation become those of the method:  y' = (y1 - y*)/h - (beta/gamma)(z1 - z*) + z1,
 // z' = w1 = (z1 - z*)/(h gamma weight).
 void GeneralizedAlpha::rates(double h) {
+  for (int k = 0; k < nz_; ++k) rate_[at(n_ + k)] = (x_[at(n_ + k)] - z_star_[at(k)]) / (h * gamma_ * weight_);
+  if (turns_) {  // y' = (y1 - y0 o exp(h D))/h + v
+    move_by_mean(h);
+    motion_->at(t1_, x_.data(), x_.data() + n_, x_.data() + n_ + nz_);
+    const double* v = (*motion_)[Quantity::velocity];
+    for (int k = 0; k < n_; ++k) rate_[at(k)] = (x_[at(k)] - moved_[at(k)]) / h + v[k];
+    return;
+  }
   for (int k = 0; k < n_; ++k) {
     const double z1 = x_[at(n_ + k)], dz = z1 - z_star_[at(k)];
     rate_[at(k)] = (x_[at(k)] - y_star_[at(k)]) / h - beta_ / gamma_ * dz + z1;
-    rate_[at(n_ + k)] = dz / (h * gamma_ * weight_);
+  }
+}
+
+// y0 o exp(h D); D is its part that is known plus (beta/gamma) (z1 - z*)
+void GeneralizedAlpha::move_by_mean(double h) {
+  double* mean = work_.data();
+  for (int k = 0; k < nz_; ++k) mean[k] = mean_[at(k)] + beta_ / gamma_ * (x_[at(n_ + k)] - z_star_[at(k)]);
+  system_->move(from_.data(), mean, h, moved_.data());
+}
+
+// d/dD of y0 o exp(h D) is h v_z(y1) T with T = 1 - c [a] + s [a]^2, a = h D, c = (1 - cos|a|)/|a|^2,
+// s = (1 - sin|a|/|a|)/|a|^2, for the turn of each body. The rows of v_z for it stand in the matrix already.
+void GeneralizedAlpha::differentiate_turns(double h) {
+  const Pattern& p = problem_->pattern();
+  const double* mean = work_.data();  // as move_by_mean() left it
+  for (const BodyPlace& place : bodies_of(*system_)->places) {
+    const Eigen::Vector3d a = h * Eigen::Map<const Eigen::Vector3d>(mean + place.spin);
+    const double square = a.squaredNorm(), size = std::sqrt(square);
+    const double c = square > 1e-6 ? (1 - std::cos(size)) / square : 0.5 - square / 24;
+    const double s = square > 1e-6 ? (1 - std::sin(size) / size) / square : 1.0 / 6 - square / 120;
+    Eigen::Matrix3d cross;
+    cross << 0, -a(2), a(1), a(2), 0, -a(0), -a(1), a(0), 0;
+    const Eigen::Matrix3d tangent = Eigen::Matrix3d::Identity() - c * cross + s * cross * cross;
+    for (int row = place.rotation; row < place.rotation + 4; ++row) {
+      std::array<int, 3> entry{-1, -1, -1};
+      for (int k = p.row_start[at(row)]; k < p.row_start[at(row) + 1]; ++k)
+        if (const int spin = p.column[at(k)] - n_ - place.spin; spin >= 0 && spin < 3) entry[at(spin)] = k;
+      if (std::min({entry[0], entry[1], entry[2]}) < 0) continue;
+      Eigen::RowVector3d old;
+      for (int k = 0; k < 3; ++k) old(k) = matrix_[at(entry[at(k)])];
+      const Eigen::RowVector3d turned = old * tangent;
+      for (int k = 0; k < 3; ++k) matrix_[at(entry[at(k)])] = turned(k);
+    }
   }
 }
 
@@ -124,9 +171,18 @@ bool GeneralizedAlpha::factor(double h) {
   const double c_y = 1 / h, c_z = 1 / (h * gamma_ * weight_);
   for (std::size_t k = 0; k < matrix_.size(); ++k) {
     const int column = p.column[k];
-    matrix_[k] = f_x_[k] + (column < n_ ? c_y : column < 2 * n_ ? c_z : 0.0) * f_rate_[k];
+    matrix_[k] = f_x_[k] + (column < n_ ? c_y : column < n_ + nz_ ? c_z : 0.0) * f_rate_[k];
   }
-  for (const int k : position_velocity_) matrix_[at(k)] += 1 - beta_ / gamma_;
+  if (turns_) {
+    for (int k = 0; k < p.row_start[at(n_)]; ++k) {
+      const int column = p.column[at(k)];
+      if (column < n_) matrix_[at(k)] -= f_x_[at(k)];
+      if (column >= n_ && column < n_ + nz_) matrix_[at(k)] = beta_ / gamma_ * f_x_[at(k)];
+    }
+    differentiate_turns(h);
+  } else {
+    for (const int k : position_velocity_) matrix_[at(k)] += 1 - beta_ / gamma_;
+  }
   for (std::size_t i = 0; i < row_scale_.size(); ++i)
     for (auto k = at(p.row_start[i]); k < at(p.row_start[i + 1]); ++k)
       matrix_[k] *= row_scale_[i] * column_scale_[at(p.column[k])];
@@ -136,6 +192,7 @@ bool GeneralizedAlpha::factor(double h) {
 bool GeneralizedAlpha::solve(double t1, double h) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   newton_ = Convergence(options_.max_iterations);
+  t1_ = t1;
   return solved_by_newton(newton_, [&]() -> Increment {
     ++counters_.iterations;
     counters_.evaluations += 2;
@@ -149,13 +206,13 @@ bool GeneralizedAlpha::solve(double t1, double h) {
     for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += column_scale_[i] * residual_[i];
     newton_.matrix_renewed();
     // what the accelerations of the step contribute is rounded too, also where everything rests at the origin
-    const double a = std::abs(h) * (biggest(a_.data(), n_) + biggest(w_.data(), n_));
-    const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, n_) + a));
-    const double z = biggest(x_.data() + n_, n_) + a + y / std::abs(h);
-    for (int k = n_; k < 2 * n_; ++k) residual_[at(k)] *= column_scale_[at(k)];
+    const double a = std::abs(h) * (biggest(a_.data(), nz_) + biggest(w_.data(), nz_));
+    const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, nz_) + a));
+    const double z = biggest(x_.data() + n_, nz_) + a + y / std::abs(h);
+    for (int k = n_; k < n_ + nz_; ++k) residual_[at(k)] *= column_scale_[at(k)];
     const double growth = rounding_growth(m_);
     return larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
-                  biggest(residual_.data() + n_, n_) / (growth * epsilon * std::max(z, 1e-200)));
+                  biggest(residual_.data() + n_, nz_) / (growth * epsilon * std::max(z, 1e-200)));
   });
 }
 
@@ -166,14 +223,22 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   begun_ = false;
   if (!continued && !begin(state, h)) return explain_failure(*system_, state, h, "the accelerations");
   // a1 = weight w1 + rest
-  for (int k = 0; k < n_; ++k) {
+  for (int k = 0; k < nz_; ++k) {
     const auto i = at(k);
     const double rest = (alpha_f_ * w_[i] - alpha_m_ * a_[i]) / (1 - alpha_m_);
-    y_star_[i] = state.y[i] + h * state.z[i] + h * h * ((0.5 - beta_) * a_[i] + beta_ * rest);
+    mean_[i] = state.z[i] + h * ((0.5 - beta_) * a_[i] + beta_ * rest);
+    if (!turns_) {
+      y_star_[i] = state.y[i] + h * state.z[i] + h * h * ((0.5 - beta_) * a_[i] + beta_ * rest);
+      x_[i] = y_star_[i] + h * h * beta_ * weight_ * w_[i];
+    }
     z_star_[i] = state.z[i] + h * ((1 - gamma_) * a_[i] + gamma_ * rest);
-    x_[i] = y_star_[i] + h * h * beta_ * weight_ * w_[i];
     x_[at(n_) + i] = z_star_[i] + h * gamma_ * weight_ * w_[i];
     a_[i] = rest;  // completed below
+  }
+  if (turns_) {
+    from_ = state.y;
+    move_by_mean(h);
+    std::copy(moved_.begin(), moved_.end(), x_.begin());
   }
   const double t1 = state.t + h;
   if (!solve(t1, h)) return explain_failure(*system_, state, h, "the step", newton_);
@@ -183,7 +248,7 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
     contacts_->finish(lambda_.data(), before_.data(), h, t1, x_.data());
   }
   rates(h);
-  for (int k = 0; k < n_; ++k) {
+  for (int k = 0; k < nz_; ++k) {
     w_[at(k)] = rate_[at(n_ + k)];
     a_[at(k)] += weight_ * w_[at(k)];
   }
@@ -191,8 +256,8 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   last_h_ = h;
   state.t = end_time_ = t1;
   std::copy_n(x_.data(), n_, state.y.data());
-  std::copy_n(x_.data() + n_, n_, state.z.data());
-  std::copy_n(x_.data() + 2 * n_, m_, state.psi.data());
+  std::copy_n(x_.data() + n_, nz_, state.z.data());
+  std::copy_n(x_.data() + n_ + nz_, m_, state.psi.data());
   multipliers_ = state.psi;
   return {};
 }
@@ -200,18 +265,20 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
 namespace {
 
 MethodInfo generalized_alpha_info() {
-  return {.name = "generalized-alpha",
-          .summary = "Chung and Hulbert's method with adjustable damping of high frequencies, on index-3 or ggl; v = z",
-          .order = "2",
-          .multiplier_order = "2",
-          .preserves = {.position_level = true, .velocity_level = true},
-          .options = {number_row("rho", "0.8", {0, 1},
-                                 "spectral radius at infinite frequency, from strongest damping to none"),
-                      formulation_options("ggl", {"ggl", "index-3"})[0]},
-          .reference =
-              "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. "
-              "Dyn. 18 (2007) 185-202",
-          .can = {.contacts = true, .touching_bodies = 2}};
+  return {
+      .name = "generalized-alpha",
+      .summary =
+          "Chung and Hulbert's method with adjustable damping of high frequencies, on index-3 or ggl; v = z, or bodies",
+      .order = "2",
+      .multiplier_order = "2",
+      .preserves = {.position_level = true, .velocity_level = true},
+      .options = {number_row("rho", "0.8", {0, 1},
+                             "spectral radius at infinite frequency, from strongest damping to none"),
+                  formulation_options("ggl", {"ggl", "index-3"})[0]},
+      .reference =
+          "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. "
+          "Dyn. 18 (2007) 185-202",
+      .can = {.contacts = true, .touching_bodies = 2}};
 }
 
 }  // namespace

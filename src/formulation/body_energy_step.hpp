@@ -1,0 +1,48 @@
+// The equations of one step of rigid bodies in space that keeps their energy and angular momentum, as expressions.
+//
+// With v and W (along the axes of the body) at both ends, vm = (v0 + v1)/2, Wm = (W0 + W1)/2, the step moves
+//
+//   x1 = x0 + h vm,   R1 = R0 cay(h Wm),   cay(T) = (1 - [T]/2)^-1 (1 + [T]/2)
+//
+// Then R1 - R0 = Rm [h Wm] with Rm = (R0 + R1)/2: increments of everything that is fixed in a body are linear in
+// (h vm, h Wm), exactly. xi = (x, a1, a2, a3) are centre and axes, dd a discrete gradient in xi
+// (discrete_gradient.hpp): that at the middle for all joints but those that contain angles, since they are quadratic in
+// xi. With the potential U, the joints g, the impulses L = h psi and D = h dd U + sum_i L_i dd g_i,
+//
+//   m (v1 - v0)              = -D_x
+//   cay(h Wm) J W1 - J W0    = -R0^T sum_k am_k x D_k,      am_k = Rm e_k
+//   0                        = g(xi1)
+//
+// The energy: Wm . (J W1 - J W0) = Wm . R0^T (...), since cay(T)^T - 1 is T times something, crosswise, and
+// (R0 T) x (Rm e) = Rm (T x e), so that the work is -D . (xi1 - xi0). Angular momentum: what is invariant under
+// rotations has sum (xm x D_x + sum_k am_k x D_k) = 0, and x1 x m v1 - x0 x m v0 = xm x m (v1 - v0).
+//
+// After J. C. Simo, K. K. Wong, Int. J. Numer. Methods Eng. 31 (1991) 19-52, with discrete gradients for forces and
+// joints.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "body/body_table.hpp"
+#include "expression/evaluator.hpp"
+#include "hinge/solve.hpp"
+#include "hinge/system.hpp"
+
+namespace hinge {
+
+struct BodyEnergyStep {
+  std::vector<BodyPlace> places;
+  int bodies = 0, unknowns = 0, constraints = 0;
+  Pattern pattern;                                 ///< of the Newton matrix; unknowns z1, then L
+  std::unique_ptr<Evaluator> residual;             ///< the equations; constraints by h
+  std::unique_ptr<Evaluator> residual_and_matrix;  ///< and the entries of the matrix
+  // inputs of both: {h}, xi0 (12 for each body), z0, unknowns
+  static constexpr int inputs = 4;
+  static constexpr int numbers = 12;
+};
+
+/// Throws UnsuitableMethod, saying what the system lacks.
+BodyEnergyStep body_energy_step(const System& system, const char* method);
+
+}  // namespace hinge
