@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
     if (key == "--steps") choice.steps = std::atoi(argv[i + 1]);
     if (key == "--sweeps") choice.options.sweeps = std::atoi(argv[i + 1]);
     if (key == "--tolerance") choice.options.tolerance = std::atof(argv[i + 1]);
+    if (key == "--recover") choice.options.recover = std::atof(argv[i + 1]);
     if (key == "--device" && value == "opencl")
       choice.options.device = hinge::GrainDevice::opencl, choice.threads = {1};
     if (key == "--precision" && value == "mixed") choice.options.precision = hinge::GrainPrecision::mixed;
