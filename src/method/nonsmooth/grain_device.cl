@@ -111,8 +111,8 @@ kernel void k_list_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const int* ord
 
 // ---- Contacts ------------------------------------------------------------------------------------------------
 
-#define TILE 384    // contacts of a block that fit into local memory
-#define TABLE 1024  // places for their grains, a power of two
+#define TILE 768    // contacts of a block that fit into local memory
+#define TABLE 2048  // places for their grains, a power of two
 
 // colour_block for blocks of at most TILE contacts, whose grains get places in a table: loaded by all workers, coloured by
 // one, without a way to memory for every contact.
@@ -131,7 +131,7 @@ kernel void k_colour_small(GLOBAL const int* start, GLOBAL const int* first, GLO
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int e = l; e < 2 * n; e += LANES) {
     const int s = (e & 1) != 0 ? partner[begin + e / 2] : owner[begin + e / 2];
-    uint t = ((uint)s * 2654435761u) >> 22;
+    uint t = ((uint)s * 2654435761u) >> 21;
     while (s >= 0) {
       const int there = atomic_cmpxchg(grain + t, -1, s);
       if (there == -1 || there == s) break;
