@@ -30,6 +30,7 @@ constexpr double radius = 0.01, step = 0.002;
 struct Choice {
   std::vector<int> spheres{10000, 100000}, threads{1, 2};
   int settle = 100, steps = 20;
+  double spread = 0.05;  // of radii; the wider the further they fall
   hinge::GrainOptions options;
 };
 
@@ -40,15 +41,17 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void fill(int n, hinge::GrainScene& scene, hinge::GrainState& state) {
+void fill(int n, double spread, hinge::GrainScene& scene, hinge::GrainState& state) {
   hinge::RandomNumbers random(1);
   const int side = static_cast<int>(std::ceil(std::cbrt(n)));
-  const double spacing = 2.02 * radius, width = spacing * side + 0.4 * radius, pi = 3.14159265358979323846;
+  const double spacing = (2 + 0.4 * spread) * radius, width = spacing * side + 0.4 * radius,
+               pi = 3.14159265358979323846;
   for (int i = 0; i < n; ++i) {
     const double cell[] = {double(i % side), double(i / side % side), double(i / (side * side))};
     for (int k = 0; k < 3; ++k)
-      state.position.push_back(radius + 1e-5 + spacing * cell[k] + (k < 2 ? 0.02 * radius * random.uniform() : 0));
-    const double r = radius * (0.95 + 0.05 * random.uniform()), m = 2500 * 4 / 3.0 * pi * r * r * r;
+      state.position.push_back(radius + 1e-5 + spacing * cell[k] +
+                               (k < 2 ? 0.4 * spread * radius * random.uniform() : 0));
+    const double r = radius * (1 - spread + spread * random.uniform()), m = 2500 * 4 / 3.0 * pi * r * r * r;
     scene.radius.push_back(r);
     scene.mass.push_back(m);
     scene.moment.push_back(0.4 * m * r * r);
@@ -78,7 +81,7 @@ void run(int n, int threads, const Choice& choice) {
   const double before = resident_bytes();
   hinge::GrainScene scene;
   hinge::GrainState state;
-  fill(n, scene, state);
+  fill(n, choice.spread, scene, state);
   hinge::GrainOptions o = choice.options;
   o.threads = threads;
   hinge::Grains grains(scene, o);
@@ -136,6 +139,8 @@ int main(int argc, char** argv) {
     if (key == "--steps") choice.steps = std::atoi(argv[i + 1]);
     if (key == "--sweeps") choice.options.sweeps = std::atoi(argv[i + 1]);
     if (key == "--tolerance") choice.options.tolerance = std::atof(argv[i + 1]);
+    if (key == "--spread") choice.spread = std::atof(argv[i + 1]);
+    if (key == "--recover") choice.options.recover = std::atof(argv[i + 1]);
     if (key == "--device" && value == "opencl")
       choice.options.device = hinge::GrainDevice::opencl, choice.threads = {1};
     if (key == "--precision" && value == "mixed") choice.options.precision = hinge::GrainPrecision::mixed;

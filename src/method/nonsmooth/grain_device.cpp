@@ -99,8 +99,8 @@ class GrainOnDevice final : public GrainBackend {
   bool pushed_ = false;
   struct Kernels {
     int fill, count_in_cell, part_sums, add_parts, add_up, put_into_cell, sort_cell, gather, count_contacts,
-        list_contacts, colour_block, make_contact, sweep, add_reactions, round, copy, stop_pushing, size, residual,
-        grain_sums, contact_sums, move;
+        list_contacts, colour_small, colour_block, make_contact, sweep, add_reactions, round, copy, stop_pushing, size,
+        residual, grain_sums, contact_sums, move;
   } k_{};
 };
 
@@ -120,6 +120,7 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
         .gather = kernel("k_gather"),
         .count_contacts = kernel("k_count_contacts"),
         .list_contacts = kernel("k_list_contacts"),
+        .colour_small = kernel("k_colour_small"),
         .colour_block = kernel("k_colour_block"),
         .make_contact = kernel("k_make_contact"),
         .sweep = kernel("k_sweep"),
@@ -241,6 +242,9 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
   for (Buffer* b : {&kept.reaction, &normal_, &data_}) device_.room(*b, 4 * n * real);
   device_.room(gaps_, n * sizeof(double));
   pushed_ = false;
+  device_.run(k_.colour_small, at(blocks()) * lanes, lanes,
+              {value(start_), value(kept.first), value(owner_), value(partner_), value(colour_start_), value(colours_),
+               value(kept.contact_place)});
   for (int kind = 0; kind < 8; ++kind)
     each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
          colour_start_, colours_, kept.contact_place);

@@ -9,7 +9,7 @@
 //
 // Space is cut into cells as wide as two grains can be apart, and wound around (a cell and the one n further are the same);
 // 4 x 4 x 4 cells are a block. Grains are in the order of their cells, those of a block one after the other. A contact
-// belongs to the block of its grain a, which has the smaller number, and reaches into neighbouring cells only: blocks that
+// belongs to the block of its grain a, whose cell comes first, and reaches into neighbouring cells only: blocks that
 // are both even or both odd along every axis share no grain, and are swept at the same time. Contacts within a block are
 // coloured, so that those of one colour share no grain either. The order depends on the positions alone.
 //
@@ -87,7 +87,6 @@ FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const int* order,
                          CONSTANT GrainPlane* planes, int plane_count, double band, GLOBAL int* owner,
                          GLOBAL int* partner, GLOBAL int* partner_id, int at) {
   const Wide4 x = xs[s];
-  const int id = order[s];
   const int cx = wrapped_cell((x.x - g.x) / g.width, g.nx), cy = wrapped_cell((x.y - g.y) / g.width, g.ny),
             cz = wrapped_cell((x.z - g.z) / g.width, g.nz);
   int found = 0;
@@ -97,19 +96,18 @@ FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const int* order,
     if (partner) owner[at + found] = s, partner[at + found] = partner_id[at + found] = -1 - p;
     ++found;
   }
-  for (int dz = -1; dz <= 1; ++dz)
-    for (int dy = -1; dy <= 1; ++dy)
-      for (int dx = -1; dx <= 1; ++dx) {
-        const int c = place_of_cell(neighbour(cx + dx, g.nx), neighbour(cy + dy, g.ny), neighbour(cz + dz, g.nz), g);
-        for (int t = start[c]; t < start[c + 1]; ++t) {
-          if (order[t] <= id) continue;
-          const Wide4 o = xs[t];
-          const double ex = x.x - o.x, ey = x.y - o.y, ez = x.z - o.z, reach = x.w + o.w + band;
-          if (!(ex * ex + ey * ey + ez * ez <= reach * reach)) continue;
-          if (partner) owner[at + found] = s, partner[at + found] = t, partner_id[at + found] = order[t];
-          ++found;
-        }
-      }
+  // its own cell, and the half of the neighbours that comes behind it
+  for (int k = 13; k < 27; ++k) {
+    const int c = place_of_cell(neighbour(cx + k % 3 - 1, g.nx), neighbour(cy + k / 3 % 3 - 1, g.ny),
+                                neighbour(cz + k / 9 - 1, g.nz), g);
+    for (int t = k == 13 ? s + 1 : start[c]; t < start[c + 1]; ++t) {
+      const Wide4 o = xs[t];
+      const double ex = x.x - o.x, ey = x.y - o.y, ez = x.z - o.z, reach = x.w + o.w + band;
+      if (!(ex * ex + ey * ey + ez * ez <= reach * reach)) continue;
+      if (partner) owner[at + found] = s, partner[at + found] = t, partner_id[at + found] = order[t];
+      ++found;
+    }
+  }
   return found;
 }
 
@@ -196,12 +194,19 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
   gaps[k] = gap;
   Real4 r = real4_of(0, 0, 0, 0);
   if (longer > 0) {
-    const int s = old_place[id], wanted = partner_id[c];
-    for (int o = old_first[s]; o < old_first[s + 1]; ++o) {
-      if (old_partner_id[o] != wanted) continue;
-      r = old_reaction[old_contact_place[o]];
+    // it was that of a with b, or of b with a: then r acted on the other
+    const int other = partner_id[c];
+    int found = -1;
+    double sign = longer;
+    for (int o = old_first[old_place[id]]; o < old_first[old_place[id] + 1]; ++o)
+      if (old_partner_id[o] == other) found = o;
+    if (found < 0 && other >= 0)
+      for (int o = old_first[old_place[other]]; o < old_first[old_place[other] + 1]; ++o)
+        if (old_partner_id[o] == id) found = o, sign = -longer;
+    if (found >= 0) {
+      r = old_reaction[old_contact_place[found]];
       const double along = r.y * nx + r.z * ny + r.w * nz;
-      double tx = longer * (r.y - along * nx), ty = longer * (r.z - along * ny), tz = longer * (r.w - along * nz);
+      double tx = sign * (r.y - along * nx), ty = sign * (r.z - along * ny), tz = sign * (r.w - along * nz);
       const double n = longer * r.x, size = sqrt(tx * tx + ty * ty + tz * tz);
       if (size > mu * n) tx *= mu * n / size, ty *= mu * n / size, tz *= mu * n / size;
       r = real4_of((REAL)n, (REAL)tx, (REAL)ty, (REAL)tz);

@@ -130,10 +130,11 @@ int Grains::Work::solve(int contacts) {
     report.residual = backend->residual() / size.q;
     watch.lap(report.seconds.residual);
     if (report.residual <= options.tolerance) break;
-    // Two thirds of the way that is left by the rate since the last look; never more than a third of that behind.
+    // Two thirds of the way that is left by the rate since the last look; not many at a time, unless it is far.
     const double rate = std::log(before / report.residual) / more, left = std::log(report.residual / options.tolerance);
-    const double guess = std::isfinite(rate) && rate > 0 ? 2 * left / (3 * rate) : HUGE_VAL;
-    more = static_cast<int>(std::clamp<double>(std::ceil(guess), first_look, std::max(first_look, done / 3)));
+    const double guess = std::isfinite(rate) && rate > 0 ? 2 * left / (3 * rate) : 0;
+    const int most = guess > 4 * done ? done : done / 3;
+    more = static_cast<int>(std::clamp<double>(std::ceil(guess), first_look, std::max(first_look, most)));
     before = report.residual;
   }
   report.sweeps += done;

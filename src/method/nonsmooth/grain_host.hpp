@@ -1,0 +1,186 @@
+// Steps of grains on the cores of the host: what grain_host.cpp has and keeps.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "method/nonsmooth/grain_backend.hpp"
+#include "solve/contact/parallel.hpp"
+
+namespace hinge::grain {
+
+// The words of OpenCL C that grain_kernels.cl is written in.
+struct alignas(32) Wide4 {
+  double x, y, z, w;
+};
+using Real4 = Wide4;
+struct Int2 {
+  int x, y;
+};
+using uchar = unsigned char;
+using ulong = unsigned long;
+inline Wide4 wide4_of(double x, double y, double z, double w) { return {x, y, z, w}; }
+inline Real4 real4_of(double x, double y, double z, double w) { return {x, y, z, w}; }
+inline Int2 int2_of(int x, int y) { return {x, y}; }
+inline int atomic_inc(int* x) { return __atomic_fetch_add(x, 1, __ATOMIC_RELAXED); }
+inline int atomic_dec(int* x) { return __atomic_fetch_sub(x, 1, __ATOMIC_RELAXED); }
+using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
+#define FUNCTION [[maybe_unused]] inline
+#define GLOBAL
+#define CONSTANT const
+#define REAL double
+#include "method/nonsmooth/grain_kernels.cl"
+#undef FUNCTION
+#undef GLOBAL
+#undef CONSTANT
+#undef REAL
+
+inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Room for n, in memory that is kept; what was in it is lost.
+template <class T>
+void room(std::vector<T>& x, std::size_t n) {
+  if (x.size() >= n) return;
+  x.clear();
+  x.resize(n + n / 8);
+}
+
+class GrainHost final : public GrainBackend {
+ public:
+  GrainHost(const GrainScene& scene, int threads) : threads_(threads), n_(static_cast<int>(scene.radius.size())) {
+    const std::size_t n = scene.radius.size();
+    for (auto* v : {&x_, &v_, &w_, &turn_, &xs_, &free_v_, &free_w_, &vs_, &ws_}) v->resize(n);
+    for (auto* v : {&cell_, &order_}) v->resize(n);
+    taken_.resize(n);
+    for (Kept& k : kept_) {
+      k.place.resize(n);
+      k.first.resize(n + 1);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      x_[i].w = scene.radius[i];
+      v_[i].w = 1 / scene.mass[i];
+      w_[i].w = 1 / scene.moment[i];
+    }
+    friction_ = scene.friction;
+    for (const GrainWall& w : scene.walls)
+      planes_.push_back({w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction});
+  }
+
+  std::string name() const override { return fmt::format("host, {} thread{}", threads_, threads_ == 1 ? "" : "s"); }
+
+  double bytes() const override {
+    std::size_t sum = 0;
+    const auto add = [&](const auto&... v) { ((sum += v.capacity() * sizeof(v[0])), ...); };
+    add(x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, moving_v_, moving_w_, cell_, order_, taken_, friction_);
+    add(count_, start_, owner_, partner_, colour_, colour_start_, colours_, pair_, normal_, data_, gaps_, sums_);
+    for (const Kept& k : kept_) add(k.place, k.first, k.partner_id, k.contact_place, k.reaction);
+    return static_cast<double>(sum);
+  }
+
+  void load(const GrainState& state) override {
+    each(n_, [&](int i) {
+      const double *x = state.position.data() + 3 * i, *v = state.velocity.data() + 3 * i,
+                   *w = state.spin.data() + 3 * i, *q = state.rotation.data() + 4 * i;
+      x_[at(i)] = {x[0], x[1], x[2], x_[at(i)].w};
+      v_[at(i)] = {v[0], v[1], v[2], v_[at(i)].w};
+      w_[at(i)] = {w[0], w[1], w[2], w_[at(i)].w};
+      turn_[at(i)] = {q[0], q[1], q[2], q[3]};
+    });
+  }
+
+  void save(GrainState& state) override {
+    for (auto* v : {&state.position, &state.velocity, &state.spin}) v->resize(3 * at(n_));
+    state.rotation.resize(4 * at(n_));
+    each(n_, [&](int i) {
+      const Wide4 &x = x_[at(i)], &v = v_[at(i)], &w = w_[at(i)], &q = turn_[at(i)];
+      double *px = state.position.data() + 3 * i, *pv = state.velocity.data() + 3 * i, *pw = state.spin.data() + 3 * i,
+             *pq = state.rotation.data() + 4 * i;
+      px[0] = x.x, px[1] = x.y, px[2] = x.z;
+      pv[0] = v.x, pv[1] = v.y, pv[2] = v.z;
+      pw[0] = w.x, pw[1] = w.y, pw[2] = w.z;
+      pq[0] = q.x, pq[1] = q.y, pq[2] = q.z, pq[3] = q.w;
+    });
+  }
+
+  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
+  void assemble(double h, double speed, double longer) override;
+  GrainSize size() override;
+  void sweep(int count) override;
+  double residual() override;
+  void stop_pushing(double deep) override;
+  GrainSums sums(const Eigen::Vector3d& fall) override;
+  void move(double h) override;
+
+  int colours() override {
+    int most = 0;
+    for (int b = 0; b < blocks(); ++b) most = std::max(most, colours_[at(b)]);
+    return most;
+  }
+
+ private:
+  // What the next step looks up of this one.
+  struct Kept {
+    std::vector<int> place, first, partner_id, contact_place;
+    std::vector<Real4> reaction;
+  };
+  static constexpr int chunk = 1024;  // of what is summed
+  static constexpr int per_sum = 12;
+
+  int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
+
+  template <class Work>
+  void each(int n, Work&& work, int grain = 512) {
+    parallel_ranges(
+        n, threads_,
+        [&](int first, int last) {
+          for (int i = first; i < last; ++i) work(i);
+        },
+        grain);
+  }
+  // Blocks of a class that are to be done for the `times`th time: taken by threads, and done.
+  struct alignas(64) Stage {
+    std::atomic<int> taken = 0, done = 0;
+  };
+  /// So many times the blocks of one class after the other: those of a class at the same time.
+  template <class Work>
+  void each_block(int times, Work&& work);
+  template <class Work>
+  void each_contact_by_colours(int times, Work&& work) {
+    each_block(times, [&](int block) {
+      const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
+      for (int k = starts[0]; k < starts[colours_[at(block)]]; ++k) work(k);
+    });
+  }
+  /// The largest of value(i), which may be infinite or no number.
+  template <class Value>
+  double largest(int n, Value&& value);
+  void add_up(std::vector<int>& counts, int n);
+  void list_blocks();
+
+  int threads_, n_, contacts_ = 0;
+  std::vector<GrainPlane> planes_;
+  std::vector<double> friction_;
+  std::vector<Wide4> x_, v_, w_, turn_;                // by grain: radius, 1/mass and 1/moment in w
+  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place
+  std::vector<Wide4> moving_v_, moving_w_;             // where they are not vs_, ws_
+  bool pushed_ = false;
+  GrainGrid grid_{};
+  std::vector<int> cell_, order_, count_, start_;
+  std::vector<int> parts_;  // sums of parts, for add_up
+  std::vector<Stage> stages_;
+  std::vector<int> busy_, first_busy_;  // blocks with contacts, by classes
+  std::vector<ulong> taken_;
+  std::vector<int> owner_, partner_, colour_start_, colours_;
+  std::vector<uchar> colour_;
+  std::vector<Int2> pair_;
+  std::vector<Real4> normal_, data_;
+  std::vector<double> gaps_, sums_;
+  Kept kept_[2];
+  int now_ = 0;
+};
+
+}  // namespace hinge::grain
