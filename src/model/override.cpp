@@ -89,7 +89,8 @@ void refuse_unused_parameters(const toml::table& root, const std::string& text,
     if (given)
       for (auto&& [key, value] : *given)
         if (key.str() != name) known.emplace_back(key.str());
-    throw InputError(fmt::format("--set {}: the model has no parameter '{}'{} {}", o.key, name, suggestion(name, known),
+    throw InputError(fmt::format("{}: the model has no parameter '{}'{} {}",
+                                 o.option.empty() ? "--set " + o.key : o.option, name, suggestion(name, known),
                                  known.empty() ? "it has none" : "it has: " + joined(known)));
   }
 }

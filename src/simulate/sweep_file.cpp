@@ -127,6 +127,12 @@ FinishedRuns SweepFile::read_all() const {
   return runs;
 }
 
+FinishedRuns SweepFile::finished_before() {
+  FinishedRuns runs = read_all();
+  complete_before_ = runs.size() == plan_.runs();
+  return runs;
+}
+
 void SweepFile::open_part() {
   std::string path;
   for (int n = 1; path.empty() || fs::exists(path); ++n)
@@ -158,6 +164,15 @@ void SweepFile::write_whole_file(const FinishedRuns& runs) const {
   if (error) throw_cannot_write(options_.out, error.value());
 }
 
+// The lock goes last: who takes it anew before the folder is gone finds no parts, and has nothing to do.
+void SweepFile::remove_folder() const {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder_, none))
+    if (entry.path().filename() != "lock") fs::remove(entry.path(), none);
+  fs::remove(fs::path(folder_) / "lock", none);
+  fs::remove(folder_, none);
+}
+
 bool SweepFile::conclude(FinishedRuns& all) {
   if (part_) part_->finish("finished");
   part_.reset();
@@ -182,10 +197,9 @@ bool SweepFile::conclude(FinishedRuns& all) {
     return false;
   }
   if (news) write_whole_file(all);
-  std::error_code none;
-  fs::remove_all(folder_, none);
+  remove_folder();
   lock_.close();
-  return news || options_.rank == 0;
+  return news || (options_.rank == 0 && (complete_before_ || options_.ranks == 1));  // one of them tells
 }
 
 }  // namespace hinge

@@ -30,11 +30,19 @@ class SweepFile {
   /// Looks whether the file can be written, and what is there already; refuses what belongs to another sweep.
   SweepFile(const SweepPlan& plan, const SweepOptions& options, RecordHeader header);
 
-  FinishedRuns finished_before() const { return read_all(); }
+  SweepFile(const SweepFile&) = delete;
+  SweepFile& operator=(const SweepFile&) = delete;
+  /// A sweep that was refused leaves nothing behind.
+  ~SweepFile() {
+    if (lock_.open() && !part_ && parts().empty()) remove_folder();
+  }
+
+  FinishedRuns finished_before();
   /// Before the first add().
   void open_part();
   void add(const FinishedRun& run);
-  /// Writes the file, where it is complete or where this process is the only one. False: others still compute.
+  /// Writes the file, where it is complete or where this process is the only one. False: others still compute, or one
+  /// of them has written it.
   bool conclude(FinishedRuns& all);
 
  private:
@@ -43,12 +51,14 @@ class SweepFile {
   std::string why_other(const RecordHeader& there) const;
   std::vector<std::string> parts() const;
   void write_whole_file(const FinishedRuns& runs) const;
+  void remove_folder() const;
 
   const SweepPlan& plan_;
   const SweepOptions& options_;
   RecordHeader header_;
   std::size_t width_, final_;  // of a row; the place of "final" in it, behind all others where there is none
   std::string folder_;
+  bool complete_before_ = false;
   OutputFile lock_;
   std::unique_ptr<Recorder> part_;
   std::map<std::vector<double>, std::size_t> places_;  // of runs by their settings

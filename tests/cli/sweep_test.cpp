@@ -246,7 +246,7 @@ TEST(Sweep, SaysWhatIsWrongAndWhatToDo) {
   refused({"--vary", "parameters.l=1,2"}, "--out is required");
   refused({"--out", out}, "nothing changes from run to run; give --vary");
   refused({"--vary", "parameters.l=1:2", "--out", out}, "a range says how many values there are");
-  refused({"--vary", "parameters.k=1,2", "--out", out}, "the model has no parameter 'k'");
+  refused({"--vary", "parameters.k=1,2", "--out", out}, "--vary parameters.k: the model has no parameter 'k'");
   refused({"--vary", "integrate.stepp=1,2", "--out", out}, "'stepp'");
   refused({"--vary", "parameters.l=1,2", "--set", "parameters.l=3", "--out", out}, "changes this key from run to run");
   refused({"--vary", "integrate.end=1,2", "--end", "3", "--out", out}, "--end integrate.end");
@@ -269,10 +269,12 @@ TEST(Sweep, SaysWhatIsWrongAndWhatToDo) {
   folder.write("s.csv", "mine\n");
   refused({"--vary", "parameters.l=1,2", "--out", out}, "which hinge has not written");
   EXPECT_EQ(folder.read("s.csv"), "mine\n");
+  EXPECT_FALSE(folder.has("s.csv.parts"));
   EXPECT_EQ(hinge(folder, command(folder, {"--vary", "parameters.l=1,2", "--out", out, "--force"})).status, 0);
   refused({"--vary", "parameters.m=1,2", "--out", out}, "it is a sweep over other keys");
   refused({"--vary", "parameters.l=1,2", "--set", "parameters.m=3", "--out", out}, "'set'");
   refused({"--vary", "parameters.l=1,3", "--out", out}, "has 1 runs that this sweep has not");
+  EXPECT_FALSE(folder.has("s.csv.parts"));
   EXPECT_EQ(hinge(folder, command(folder, {"--vary", "parameters.l=1,3", "--out", out, "--force"})).status, 0);
   EXPECT_FALSE(folder.has("s.csv.parts"));
 }
