@@ -61,8 +61,7 @@ inline double SeriesTape::terms(const Operation& op, int m) const {
   return sum;
 }
 
-void SeriesTape::evaluate(int stage) {
-  factors(stage);
+void SeriesTape::evaluate_first(int stage) {
   const double over_scale = 1 / scale_;
   for (const Operation& op : ops_) {
     const int m = stage + op.level;
@@ -91,6 +90,7 @@ void SeriesTape::evaluate(int stage) {
       default: value = choose(op, m);
     }
     put(op.result, m, value);
+    newest(op.result) = value;
   }
 }
 
@@ -178,17 +178,24 @@ void SeriesTape::factors(int stage) {
 void SeriesTape::residual(int stage, double* out) const {
   for (std::size_t i = 0; i < equations_.size(); ++i) {
     const auto [slot, c] = equations_[i];
-    const int m = stage + c;
-    out[i] = m < 0 ? 0.0 : series(slot)[m] / factor_[static_cast<std::size_t>(c + 1)];
+    out[i] = stage + c < 0 ? 0.0 : newest(slot) / factor_[static_cast<std::size_t>(c + 1)];
   }
 }
 
 void SeriesTape::complete(int stage, const double* x) {
+  const bool first = stage <= first_stages;
+  const auto add = [&](int slot, int level, double change) {
+    const int m = stage + level;
+    if (m < 0) return;
+    if (first)
+      put(slot, m, series(slot)[m] + change * factor_[static_cast<std::size_t>(level + 1)]);
+    else
+      newest(slot) += change * factor_[static_cast<std::size_t>(level + 1)];
+  };
   for (std::size_t j = 0; j < unknowns_.size(); ++j) {
     const auto [slot, d] = unknowns_[j];
     delta_[static_cast<std::size_t>(slot)] = x[j];
-    if (const int m = stage + d; m >= 0)
-      put(slot, m, series(slot)[m] + x[j] * factor_[static_cast<std::size_t>(d + 1)]);
+    add(slot, d, x[j]);
   }
   for (const Completion& node : completions_) {
     double sum = 0;
@@ -196,9 +203,9 @@ void SeriesTape::complete(int stage, const double* x) {
       sum += weights_[static_cast<std::size_t>(k)] *
              delta_[static_cast<std::size_t>(parts_[static_cast<std::size_t>(k)].operand)];
     delta_[static_cast<std::size_t>(node.result)] = sum;
-    if (const int m = stage + node.level; m >= 0)
-      put(node.result, m, series(node.result)[m] + sum * factor_[static_cast<std::size_t>(node.level + 1)]);
+    add(node.result, node.level, sum);
   }
+  if (stage >= first_stages) keep(stage);
 }
 
 }  // namespace hinge

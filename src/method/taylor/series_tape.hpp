@@ -74,7 +74,7 @@ class SeriesTape {
   /// What the equations are at the stage that was evaluated, in units of derivatives: zero where the unknowns are
   /// right.
   void residual(int stage, double* out) const;
-  /// Corrections of the unknowns, in units of derivatives.
+  /// Ends the stage with corrections of the unknowns, in units of derivatives.
   void complete(int stage, const double* x);
 
   /// Coefficients of unknowns and integrals, in the order of their lists.
@@ -84,7 +84,10 @@ class SeriesTape {
   void set_integral(std::size_t j, double value) { put(integrals_[j].slot, 0, value); }
   /// A guess of zero for what the stage determines.
   void guess_nothing(int stage) {
-    for (const auto [slot, d] : unknowns_) put(slot, stage + d, 0.0);
+    for (const auto [slot, d] : unknowns_) {
+      newest(slot) = 0;
+      if (stage <= first_stages) put(slot, stage + d, 0.0);
+    }
   }
   /// Forgets numbers that are not finite.
   void clear();
@@ -97,25 +100,36 @@ class SeriesTape {
 
  private:
   friend class SeriesTapeBuilder;
+  // Up to this stage numbers are written to their places at once. Later on sums of products run over coefficients of
+  // earlier stages, four at a time and without a branch, and those of the stage itself are added.
+  static constexpr int first_stages = 1, most_blocks = 20;
   enum class Kind : std::uint8_t { sum, integral, derivative, quotient, root, power, choose, step, offset, cubic };
   struct Operation {
     Kind kind;
-    Op function;                // of an integral's first value, a choice, a step
-    bool has_value;             // an integral's first value is a function of a and b
-    int level;                  // its order at stage 0
-    int result;                 // slot
-    int a, b, c;                // slots of operands; of an integral: of its first value
-    int linear, products, end;  // ranges of terms
-    double constant;            // of a sum; the exponent of a power
-    int state;                  // of a table or choice
-    bool vanishes;              // after stage 0, until it is completed, which nobody asks for
+    Op function;                               // of an integral's first value, a choice, a step
+    bool has_value;                            // an integral's first value is a function of a and b
+    int level;                                 // its order at stage 0
+    int result;                                // slot
+    int a, b, c;                               // slots of operands; of an integral: of its first value
+    int linear, products, end;                 // ranges of terms
+    double constant;                           // of a sum; the exponent of a power
+    int state;                                 // of a table or choice
+    bool vanishes;                             // after stage 0, until it is completed, which nobody asks for
+    std::ptrdiff_t place_a, place_b, place_c;  // as in Term
+    int step_a, step_b, step_c;
   };
   struct Term {
     double factor;
     int a, b;
+    // Where the coefficient of order m stands: at place + step m, the step being 0 for that of this stage.
+    std::ptrdiff_t place_a = 0, place_b = 0;
+    int step_a = 1, step_b = 1;
   };
   struct Variable {
     int slot, order;
+  };
+  struct Kept {  // what later stages read
+    int slot, level;
   };
   // dr/da of one operand, at order zero
   enum class Weight : std::uint8_t { number, times, over, minus_ratio, half_over, exponent, chosen, cubic };
@@ -138,7 +152,19 @@ class SeriesTape {
     s[m] = value;
     s[back_ - m] = value;
   }
+  // The coefficient of this stage, which is not among the others before all corrections are made.
+  double& newest(int slot) { return series(slot)[newest_]; }
+  double newest(int slot) const { return series(slot)[newest_]; }
   double terms(const Operation& op, int m) const;
+  void evaluate_first(int stage);
+  template <int Blocks>
+  void evaluate_later(int stage);
+  template <int Blocks>
+  double later_terms(const Operation& op, int m) const;
+  double later_choice(const Operation& op, int m) const;
+  template <int... Blocks>
+  static constexpr auto later_stages(std::integer_sequence<int, Blocks...>);
+  void keep(int stage);
   double choose(const Operation& op, int m);
   double power(const Operation& op, const double* r, int m) const;
   void factors(int stage);
@@ -153,7 +179,9 @@ class SeriesTape {
   std::vector<std::shared_ptr<const Table>> tables_;
   std::vector<double> data_, inverse_;  // inverse_[m] = 1/m
   std::size_t stride_ = 0;
-  std::ptrdiff_t back_ = 0;  // place of the coefficient of order zero, backwards; zeros behind it
+  std::ptrdiff_t back_ = 0;    // place of the coefficient of order zero, backwards; zeros behind it
+  std::ptrdiff_t newest_ = 0;  // place of the newest one
+  std::vector<Kept> kept_;
   int t_slot_ = -1, last_stage_ = 0, most_ = 0;
   std::vector<std::pair<double, int>> constants_;
   double t0_ = 0, scale_ = 1;

@@ -391,15 +391,20 @@ class SeriesTapeBuilder {
       t.most_ = std::max(t.most_, slots_[at(op.result)].level);
     }
     find_used(order);
-    for (const int k : order) write_operation(ops_[at(k)]);
     for (const auto& x : f_.unknowns) t.most_ = std::max(t.most_, x.d);
     t.last_stage_ = last_stage;
-    const int orders = last_stage + t.most_ + 2;  // 0, ..., and those that a sum of four terms at a time may touch
-    t.back_ = 2 * orders + 4;
-    t.stride_ = at(2 * orders + 8 + 3) / 4 * 4;
-    t.data_.assign(slots_.size() * t.stride_ + 8, 0.0);
+    // Forwards with room for four terms more, backwards with zeros behind, and the newest one.
+    const int orders = last_stage + t.most_ + 2;
+    if (orders / 4 + 1 > SeriesTape::most_blocks)
+      throw UnsuitableMethod("a series of this order is too long for the index of these equations; give a lower order");
+    t.back_ = 2 * orders + 8;
+    t.newest_ = t.back_ + t.most_ + 8;
+    t.stride_ = at((static_cast<int>(t.newest_) + 8) / 4 * 4);
+    t.data_.assign(slots_.size() * t.stride_, 0.0);
     for (const auto& [value, s] : constants_) t.constants_.emplace_back(value, s);
     t.clear();
+    for (const int k : order) write_operation(ops_[at(k)]);
+    write_kept(order);
     t.inverse_.push_back(0);
     for (std::size_t m = 1; m < t.stride_ + 2; ++m) t.inverse_.push_back(1.0 / static_cast<double>(m));
     t.factor_.assign(at(t.most_ + 2), 0.0);
@@ -430,9 +435,36 @@ class SeriesTapeBuilder {
     }
   }
 
+  // Constants and t are in their places from the beginning.
+  bool moves(int s) const { return producer(s) >= 0 || slots_[at(s)].open; }
+  void write_kept(const std::vector<int>& order) {
+    std::vector<char> read(slots_.size(), 0);
+    for (const auto& y : f_.integrals) read[at(slot(y.node))] = 1;
+    for (const auto& x : f_.unknowns) read[at(slot(x.node))] = 1;
+    for (const int k : order) {
+      for_each_operand(ops_[at(k)], [&](Operand o) { read[at(o.slot)] = 1; });
+      if (ops_[at(k)].kind != Kind::sum && ops_[at(k)].kind != Kind::integral) read[at(ops_[at(k)].result)] = 1;
+    }
+    for (const auto& x : f_.unknowns) tape_.kept_.push_back({slot(x.node), x.d});
+    for (const int k : order)
+      if (const int r = ops_[at(k)].result; read[at(r)]) tape_.kept_.push_back({r, slots_[at(r)].level});
+  }
+
   void write_operation(const Draft& op) {
     SeriesTape& t = tape_;
     const auto here = [&] { return static_cast<int>(t.terms_.size()); };
+    const int shift = op.kind == Kind::integral ? -1 : op.kind == Kind::derivative ? 1 : 0;
+    const auto step_of = [&](int s) { return s >= 0 && moves(s) && in_stage(op, {s, shift}) ? 0 : 1; };
+    const auto place_of = [&](int s) {
+      return s < 0 ? 0 : static_cast<std::ptrdiff_t>(at(s) * t.stride_) + (step_of(s) == 0 ? t.newest_ : 0);
+    };
+    const auto add_terms = [&](const std::vector<Term>& list) {
+      for (Term term : list) {
+        term.place_a = place_of(term.a), term.step_a = step_of(term.a);
+        term.place_b = place_of(term.b), term.step_b = step_of(term.b);
+        t.terms_.push_back(term);
+      }
+    };
     SeriesTape::Operation o{.kind = op.kind,
                             .function = op.function,
                             .has_value = op.has_value,
@@ -447,10 +479,16 @@ class SeriesTapeBuilder {
                             .constant = op.constant,
                             .state = op.state,
                             .vanishes = op.kind == Kind::derivative && producer(op.a) < 0 && slots_[at(op.a)].open &&
-                                        in_stage(op, {op.a, 1}) && !slots_[at(op.result)].used};
-    t.terms_.insert(t.terms_.end(), op.linear.begin(), op.linear.end());
+                                        in_stage(op, {op.a, 1}) && !slots_[at(op.result)].used,
+                            .place_a = place_of(op.a),
+                            .place_b = place_of(op.b),
+                            .place_c = place_of(op.c),
+                            .step_a = step_of(op.a),
+                            .step_b = step_of(op.b),
+                            .step_c = step_of(op.c)};
+    add_terms(op.linear);
     o.products = here();
-    t.terms_.insert(t.terms_.end(), op.products.begin(), op.products.end());
+    add_terms(op.products);
     o.end = here();
     t.ops_.push_back(o);
   }

@@ -39,7 +39,10 @@ std::vector<double> by_recurrence(const Graph& graph, Node t, Node y, Node f, do
   SeriesTape tape(graph, {.t = t, .integrals = {{y, f, 2}}}, orders);
   tape.begin(t0, scale);
   tape.set_integral(0, 7);
-  for (int stage = -tape.most(); stage <= tape.last_stage(); ++stage) tape.evaluate(stage);
+  for (int stage = -tape.most(); stage <= tape.last_stage(); ++stage) {
+    tape.evaluate(stage);
+    tape.complete(stage, nullptr);
+  }
   std::vector<double> c;
   for (int m = 0; m < orders; ++m) c.push_back(tape.integral(0)[m + 1] * (m + 1) / scale);
   EXPECT_EQ(tape.integral(0)[0], 7);
