@@ -146,6 +146,9 @@ MethodChoice energy_momentum(const EnergyMomentumOptions& which) {
   choice.details = [which](const System& system) { return details_about(which, system); };
   choice.condition = [which](std::shared_ptr<const System> system, const State& start, double h,
                              const SolverOptions& options) {
+    if (turns_in_space(*system))
+      throw UnsuitableMethod(
+          "the condition number of energy-momentum is not computed for bodies in space; leave --condition out");
     return iteration_matrix_condition(std::move(system), which, start, h, MatrixScaling::rows_times_h, options);
   };
   return choice;

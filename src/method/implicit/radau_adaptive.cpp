@@ -200,8 +200,9 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
 
     predict(h);
     if (linearise_) linearise(h);
+    const bool stagewise = stagewise_steps_ > 0;
     if (h != factored_h_) {
-      if (!stages_.factor(h)) {
+      if (!stages_.factor(h, !stagewise)) {
         trouble = "the iteration matrix is singular";
         if (++singular > 5) return give_up(h, trouble);
         h_ = h / 2;
@@ -211,10 +212,10 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
         factored_h_ = 0;
         continue;
       }
-      factored_h_ = h;
+      factored_h_ = stagewise ? 0 : h;
     }
     set_weights(h);
-    if (!solve(h) && (derivatives_ == Derivatives::old || !solve_stagewise(h))) {
+    if (!solve(h) && (stagewise || derivatives_ == Derivatives::old || !solve_stagewise(h))) {
       trouble = "the iteration for the stages does not converge";
       ++counters_.failed;
       rejected_ = derivatives_ != Derivatives::old;

@@ -53,7 +53,7 @@ void RadauStages::linearise(double t, const double* x, const double* rate) {
   if (reduced_) regular_ = reduced_->linearise(f_x_.data(), f_rate_.data());
 }
 
-bool RadauStages::factor(double h) {
+bool RadauStages::factor(double h, bool all) {
   if (reduced_) {
     counters_.factorisations += static_cast<long>(tableau_->eigenvalues.size()) + (tableau_->has_real() ? 1 : 0);
     return regular_ && reduced_->factor(h, *tableau_);
@@ -74,7 +74,7 @@ bool RadauStages::factor(double h) {
     ++counters_.factorisations;
     if (!real_->factor(real_values_.data())) return false;
   }
-  for (std::size_t k = 0; k < tableau_->eigenvalues.size(); ++k) {
+  for (std::size_t k = 0; all && k < tableau_->eigenvalues.size(); ++k) {
     fill(tableau_->eigenvalues[k] / h, complex_values_.data());
     ++counters_.factorisations;
     if (!complex_[k]->factor(complex_values_.data())) return false;

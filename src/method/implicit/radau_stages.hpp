@@ -35,8 +35,9 @@ class RadauStages {
   const double* f_rate() const { return f_rate_.data(); }
   /// Does the derivative of unknown k occur in F? As of the last linearise().
   bool is_differential(std::size_t k) const { return differential_[k]; }
-  /// Factorises for the step h. False where a matrix is singular.
-  bool factor(double h);
+  /// Factorises for the step h; `all`: for iterate() as well, else for solve_real() alone. False where a matrix is
+  /// singular.
+  bool factor(double h, bool all = true);
 
   /// One iteration: Z, stage after stage, is improved; dz is what was added. False where F is not finite.
   bool iterate(double t0, const double* x0, double h, double* z, double* dz);
