@@ -11,7 +11,6 @@ namespace hinge {
 
 /// What is summed up over all grains and contacts after the sweeps of a step.
 struct GrainSums {
-  double excess = 0;                                 ///< by which a grain is faster than without contacts
   double fastest = 0;                                ///< speed of a grain
   Eigen::Vector3d low, high;                         ///< of the centres, where the step began
   Eigen::Vector3d gained = Eigen::Vector3d::Zero();  ///< sum of m (v1 - v_free)
@@ -25,12 +24,6 @@ struct GrainSize {
   double penetration = 0;  ///< the largest
 };
 
-/// Pairs that may touch in a step of h where no grain is faster than `limit`, nor by more than `margin` faster than
-/// without contacts.
-struct GrainReach {
-  double h, margin, limit, rounding;
-};
-
 class GrainBackend {
  public:
   virtual ~GrainBackend() = default;
@@ -39,9 +32,9 @@ class GrainBackend {
   virtual void load(const GrainState& state) = 0;
   virtual void save(GrainState& state) = 0;
 
-  /// Cells, grains in their order with the velocity that gravity gives (`fall` = h g), pairs within reach.
+  /// Cells, grains in their order with the velocity that gravity gives (`fall` = h g), pairs nearer than the band.
   /// Returns how many.
-  virtual int search(const GrainGrid& grid, const GrainReach& reach, const Eigen::Vector3d& fall) = 0;
+  virtual int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) = 0;
   /// Colours, contacts, and velocities with the reactions of the last step (longer: by how much this step is; 0: none).
   virtual void assemble(double h, double speed, double longer) = 0;
   virtual int colours() = 0;

@@ -90,24 +90,23 @@ kernel void k_sort_cell(int n, GLOBAL const int* start, GLOBAL int* order) {
 
 kernel void k_gather(int n, GLOBAL const int* order, GLOBAL const Wide4* x, GLOBAL const Wide4* v, GLOBAL const Wide4* w,
                      double gx, double gy, double gz, GLOBAL int* place, GLOBAL Wide4* xs, GLOBAL Wide4* free_v,
-                     GLOBAL Wide4* free_w, GLOBAL Wide4* vs, GLOBAL Wide4* ws, GLOBAL double* speed) {
+                     GLOBAL Wide4* free_w, GLOBAL Wide4* vs, GLOBAL Wide4* ws) {
   const int s = get_global_id(0);
-  if (s < n) gather(s, order, x, v, w, gx, gy, gz, place, xs, free_v, free_w, vs, ws, speed);
+  if (s < n) gather(s, order, x, v, w, gx, gy, gz, place, xs, free_v, free_w, vs, ws);
 }
 
-kernel void k_count_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const double* speed, GLOBAL const int* order, GLOBAL const int* start,
-                             GrainGrid g, CONSTANT GrainPlane* planes, int plane_count, double h, double margin, double limit, double rounding,
+kernel void k_count_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const int* order, GLOBAL const int* start,
+                             GrainGrid g, CONSTANT GrainPlane* planes, int plane_count, double band,
                              GLOBAL int* count) {
   const int s = get_global_id(0);
-  if (s < n) count[s] = contacts_of(s, xs, speed, order, start, g, planes, plane_count, h, margin, limit, rounding, 0, 0, 0, 0);
+  if (s < n) count[s] = contacts_of(s, xs, order, start, g, planes, plane_count, band, 0, 0, 0, 0);
 }
 
-kernel void k_list_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const double* speed, GLOBAL const int* order, GLOBAL const int* start, GrainGrid g,
-                            CONSTANT GrainPlane* planes, int plane_count, double h, double margin, double limit, double rounding, GLOBAL const int* first,
+kernel void k_list_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const int* order, GLOBAL const int* start, GrainGrid g,
+                            CONSTANT GrainPlane* planes, int plane_count, double band, GLOBAL const int* first,
                             GLOBAL int* owner, GLOBAL int* partner, GLOBAL int* partner_id) {
   const int s = get_global_id(0);
-  if (s < n) contacts_of(s, xs, speed, order, start, g, planes, plane_count, h, margin, limit, rounding, owner, partner, partner_id,
-                         first[s]);
+  if (s < n) contacts_of(s, xs, order, start, g, planes, plane_count, band, owner, partner, partner_id, first[s]);
 }
 
 // ---- Contacts ------------------------------------------------------------------------------------------------
@@ -288,25 +287,22 @@ kernel void k_residual(int n, GLOBAL const Int2* pair, GLOBAL const Real4* norma
   largest_of_group(most, all, out + get_group_id(0));
 }
 
-kernel void k_grain_sums(int n, GLOBAL const Wide4* xs, GLOBAL const double* speed, GLOBAL const Wide4* free_v, GLOBAL const Wide4* v,
+kernel void k_grain_sums(int n, GLOBAL const Wide4* xs, GLOBAL const Wide4* free_v, GLOBAL const Wide4* v,
                          GLOBAL double* out) {
   local double all[GROUP];
-  double fastest = 0, excess = 0, far[6], gained[3] = {0, 0, 0};
+  double fastest = 0, far[6], gained[3] = {0, 0, 0};
   for (int k = 0; k < 6; ++k) far[k] = -INFINITY;
   ITEMS_OF_A_GROUP(s, n) {
     const Wide4 x = xs[s], u = v[s], p = momentum_gained(s, free_v, v);
-    const double now = sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
-    fastest = raised(fastest, now);
-    excess = raised(excess, now - speed[s]);
+    fastest = raised(fastest, sqrt(u.x * u.x + u.y * u.y + u.z * u.z));
     far[0] = raised(far[0], -x.x), far[1] = raised(far[1], -x.y), far[2] = raised(far[2], -x.z);
     far[3] = raised(far[3], x.x), far[4] = raised(far[4], x.y), far[5] = raised(far[5], x.z);
     gained[0] += p.x, gained[1] += p.y, gained[2] += p.z;
   }
-  GLOBAL double* to = out + 11 * get_group_id(0);
+  GLOBAL double* to = out + 10 * get_group_id(0);
   largest_of_group(fastest, all, to);
   for (int k = 0; k < 6; ++k) largest_of_group(far[k], all, to + 1 + k);
   for (int k = 0; k < 3; ++k) sum_of_group(gained[k], all, to + 7 + k);
-  largest_of_group(excess, all, to + 10);
 }
 
 kernel void k_contact_sums(int n, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,

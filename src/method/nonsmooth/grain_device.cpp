@@ -43,7 +43,7 @@ class GrainOnDevice final : public GrainBackend {
   double bytes() const override { return device_.bytes(); }
   void load(const GrainState& state) override;
   void save(GrainState& state) override;
-  int search(const GrainGrid& grid, const GrainReach& reach, const Eigen::Vector3d& fall) override;
+  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
   void assemble(double h, double speed, double longer) override;
   int colours() override;
   GrainSize size() override;
@@ -91,7 +91,7 @@ class GrainOnDevice final : public GrainBackend {
   std::vector<Wide4> x0_, v0_, w0_;  // radius, 1/mass and 1/moment in w
   std::vector<Wide4> turn0_;
   std::vector<double> partial_;
-  Buffer friction_, planes_, speed_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_, moving_w_;
+  Buffer friction_, planes_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_, moving_w_;
   Buffer cell_, count_, start_, parts_, order_, taken_, owner_, partner_, colour_, colour_start_, colours_;
   Buffer pair_, normal_, data_, gaps_, out_;
   Kept kept_[2];
@@ -150,7 +150,6 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
     for (Buffer* b : {&rv_, &rw_}) device_.room(*b, n * 4 * sizeof(float));
   for (Buffer* b : {&cell_, &order_}) device_.room(*b, n * sizeof(int));
   device_.room(taken_, n * sizeof(unsigned long));
-  device_.room(speed_, n * sizeof(double));
   for (Kept& k : kept_) {
     device_.room(k.place, n * sizeof(int));
     device_.room(k.first, (n + 1) * sizeof(int));
@@ -200,7 +199,7 @@ void GrainOnDevice::add_up(const Buffer& counts, int n, Buffer& sums) {
   chunks(k_.add_up, n, counts, parts_, sums);
 }
 
-int GrainOnDevice::search(const GrainGrid& grid, const GrainReach& reach, const Eigen::Vector3d& fall) {
+int GrainOnDevice::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
   Kept& kept = kept_[now_];
   const int cells = blocks() * CELLS, zero = 0;
@@ -211,16 +210,14 @@ int GrainOnDevice::search(const GrainGrid& grid, const GrainReach& reach, const 
   add_up(count_, cells, start_);
   each(k_.put_into_cell, n_, cell_, start_, count_, order_);
   each(k_.sort_cell, cells, start_, order_);
-  each(k_.gather, n_, order_, x_, v_, w_, fall[0], fall[1], fall[2], kept.place, xs_, free_v_, free_w_, vs_, ws_,
-       speed_);
-  each(k_.count_contacts, n_, xs_, speed_, order_, start_, grid_, planes_, plane_count_, reach.h, reach.margin,
-       reach.limit, reach.rounding, count_);
+  each(k_.gather, n_, order_, x_, v_, w_, fall[0], fall[1], fall[2], kept.place, xs_, free_v_, free_w_, vs_, ws_);
+  each(k_.count_contacts, n_, xs_, order_, start_, grid_, planes_, plane_count_, band, count_);
   add_up(count_, n_, kept.first);
   device_.read(kept.first, &contacts_, sizeof(int), at(n_) * sizeof(int));
   const std::size_t ints = at(contacts_) * sizeof(int);
   for (Buffer* b : {&owner_, &partner_, &kept.partner_id}) device_.room(*b, ints);
-  each(k_.list_contacts, n_, xs_, speed_, order_, start_, grid_, planes_, plane_count_, reach.h, reach.margin,
-       reach.limit, reach.rounding, kept.first, owner_, partner_, kept.partner_id);
+  each(k_.list_contacts, n_, xs_, order_, start_, grid_, planes_, plane_count_, band, kept.first, owner_, partner_,
+       kept.partner_id);
   return contacts_;
 }
 
@@ -273,7 +270,7 @@ const std::vector<double>& GrainOnDevice::partial(int count, int each) {
 }
 
 GrainSize GrainOnDevice::size() {
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 11 * sizeof(double));
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
   const int count = chunks(k_.size, contacts_, pair_, normal_, data_, free_v_, free_w_, gaps_, out_);
   GrainSize size;
   const std::vector<double>& parts = partial(count, 2);
@@ -314,18 +311,17 @@ void GrainOnDevice::stop_pushing(double deep) {
 
 GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
   using Eigen::Vector3d;
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 11 * sizeof(double));
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
   GrainSums total;
   total.low.setConstant(HUGE_VAL);
   total.high.setConstant(-HUGE_VAL);
-  int count = chunks(k_.grain_sums, n_, xs_, speed_, free_v_, vs_, out_);
-  const double* from = partial(count, 11).data();
-  for (int c = 0; c < count; ++c, from += 11) {
+  int count = chunks(k_.grain_sums, n_, xs_, free_v_, vs_, out_);
+  const double* from = partial(count, 10).data();
+  for (int c = 0; c < count; ++c, from += 10) {
     total.fastest = std::max(total.fastest, from[0]);
     total.low = total.low.cwiseMin(-Vector3d(from + 1));
     total.high = total.high.cwiseMax(Vector3d(from + 4));
     total.gained += Vector3d(from + 7);
-    total.excess = std::max(total.excess, from[10]);
   }
   count = chunks(k_.contact_sums, contacts_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_, ws_,
                  fall[0], fall[1], fall[2], out_);

@@ -115,7 +115,7 @@ void GrainHost::list_blocks() {
   }
 }
 
-int GrainHost::search(const GrainGrid& grid, const GrainReach& reach, const Eigen::Vector3d& fall) {
+int GrainHost::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
   Kept& kept = kept_[now_];
   const int cells = blocks() * CELLS;
@@ -132,13 +132,12 @@ int GrainHost::search(const GrainGrid& grid, const GrainReach& reach, const Eige
       cells, [&](int c) { sort_cell(c, start_.data(), order_.data()); }, 8192);
   each(n_, [&](int s) {
     gather(s, order_.data(), x_.data(), v_.data(), w_.data(), fall[0], fall[1], fall[2], kept.place.data(), xs_.data(),
-           free_v_.data(), free_w_.data(), vs_.data(), ws_.data(), speed_.data());
+           free_v_.data(), free_w_.data(), vs_.data(), ws_.data());
   });
   const int planes = static_cast<int>(planes_.size());
   each(n_, [&](int s) {
-    kept.first[at(s)] =
-        contacts_of(s, xs_.data(), speed_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, reach.h,
-                    reach.margin, reach.limit, reach.rounding, nullptr, nullptr, nullptr, 0);
+    kept.first[at(s)] = contacts_of(s, xs_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, band,
+                                    nullptr, nullptr, nullptr, 0);
   });
   add_up(kept.first, n_);
   contacts_ = kept.first[at(n_)];
@@ -146,9 +145,8 @@ int GrainHost::search(const GrainGrid& grid, const GrainReach& reach, const Eige
   room(partner_, at(contacts_));
   room(kept.partner_id, at(contacts_));
   each(n_, [&](int s) {
-    contacts_of(s, xs_.data(), speed_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, reach.h,
-                reach.margin, reach.limit, reach.rounding, owner_.data(), partner_.data(), kept.partner_id.data(),
-                kept.first[at(s)]);
+    contacts_of(s, xs_.data(), order_.data(), start_.data(), grid_, planes_.data(), planes, band, owner_.data(),
+                partner_.data(), kept.partner_id.data(), kept.first[at(s)]);
   });
   return contacts_;
 }
@@ -231,7 +229,6 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
         for (int s = c * chunk; s < std::min(n_, (c + 1) * chunk); ++s) {
           const Wide4 &x = xs_[at(s)], &v = vs_[at(s)], gained = momentum_gained(s, free_v_.data(), vs_.data());
           const double speed = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
-          part.excess = std::max(part.excess, speed - speed_[at(s)]);
           if (!(speed <= part.fastest)) part.fastest = std::isnan(speed) ? HUGE_VAL : speed;
           part.low = part.low.cwiseMin(Eigen::Vector3d(x.x, x.y, x.z));
           part.high = part.high.cwiseMax(Eigen::Vector3d(x.x, x.y, x.z));
@@ -239,7 +236,6 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
         }
         double* out = sums_.data() + at(c) * per_sum;
         out[0] = part.fastest;
-        out[10] = part.excess;
         for (int k = 0; k < 3; ++k) out[1 + k] = part.low[k], out[4 + k] = part.high[k], out[7 + k] = part.gained[k];
       },
       4);
@@ -251,7 +247,6 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
     total.low = total.low.cwiseMin(Eigen::Vector3d(from + 1));
     total.high = total.high.cwiseMax(Eigen::Vector3d(from + 4));
     total.gained += Eigen::Vector3d(from + 7);
-    total.excess = std::max(total.excess, from[10]);
   }
   const Real4* r = kept_[now_].reaction.data();
   each(

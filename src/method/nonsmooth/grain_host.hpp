@@ -56,7 +56,6 @@ class GrainHost final : public GrainBackend {
     for (auto* v : {&x_, &v_, &w_, &turn_, &xs_, &free_v_, &free_w_, &vs_, &ws_}) v->resize(n);
     for (auto* v : {&cell_, &order_}) v->resize(n);
     taken_.resize(n);
-    speed_.resize(n);
     for (Kept& k : kept_) {
       k.place.resize(n);
       k.first.resize(n + 1);
@@ -76,8 +75,7 @@ class GrainHost final : public GrainBackend {
   double bytes() const override {
     std::size_t sum = 0;
     const auto add = [&](const auto&... v) { ((sum += v.capacity() * sizeof(v[0])), ...); };
-    add(x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, moving_v_, moving_w_, cell_, order_, taken_, friction_,
-        speed_);
+    add(x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, moving_v_, moving_w_, cell_, order_, taken_, friction_);
     add(count_, start_, owner_, partner_, colour_, colour_start_, colours_, pair_, normal_, data_, gaps_, sums_);
     for (const Kept& k : kept_) add(k.place, k.first, k.partner_id, k.contact_place, k.reaction);
     return static_cast<double>(sum);
@@ -108,7 +106,7 @@ class GrainHost final : public GrainBackend {
     });
   }
 
-  int search(const GrainGrid& grid, const GrainReach& reach, const Eigen::Vector3d& fall) override;
+  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
   void assemble(double h, double speed, double longer) override;
   GrainSize size() override;
   void sweep(int count) override;
@@ -165,7 +163,7 @@ class GrainHost final : public GrainBackend {
 
   int threads_, n_, contacts_ = 0;
   std::vector<GrainPlane> planes_;
-  std::vector<double> friction_, speed_;
+  std::vector<double> friction_;
   std::vector<Wide4> x_, v_, w_, turn_;                // by grain: radius, 1/mass and 1/moment in w
   std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place
   std::vector<Wide4> moving_v_, moving_w_;             // where they are not vs_, ws_

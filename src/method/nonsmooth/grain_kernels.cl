@@ -16,7 +16,6 @@
 // REAL is the number that sweeps are done with; all geometry, forces and residuals are double.
 
 FUNCTION double larger(double a, double b) { return a > b ? a : b; }
-FUNCTION double smaller(double a, double b) { return a < b ? a : b; }
 
 // ---- Cells ---------------------------------------------------------------------------------------------------
 
@@ -68,10 +67,10 @@ FUNCTION void sort_cell(int c, GLOBAL const int* start, GLOBAL int* order) {
   }
 }
 
-// The grain at place s: where it is, its velocity at the end of the step without contacts, and how fast that is.
+// The grain at place s: where it is, and its velocity at the end of the step without contacts.
 FUNCTION void gather(int s, GLOBAL const int* order, GLOBAL const Wide4* x, GLOBAL const Wide4* v, GLOBAL const Wide4* w,
                      double gx, double gy, double gz, GLOBAL int* place, GLOBAL Wide4* xs, GLOBAL Wide4* free_v,
-                     GLOBAL Wide4* free_w, GLOBAL Wide4* vs, GLOBAL Wide4* ws, GLOBAL double* speed) {
+                     GLOBAL Wide4* free_w, GLOBAL Wide4* vs, GLOBAL Wide4* ws) {
   const int i = order[s];
   place[i] = s;
   xs[s] = x[i];
@@ -79,23 +78,21 @@ FUNCTION void gather(int s, GLOBAL const int* order, GLOBAL const Wide4* x, GLOB
   to.x += gx, to.y += gy, to.z += gz;  // h times gravity
   free_v[s] = vs[s] = to;
   free_w[s] = ws[s] = w[i];
-  speed[s] = sqrt(to.x * to.x + to.y * to.y + to.z * to.z);
 }
 
 // ---- Pairs ---------------------------------------------------------------------------------------------------
 
-// Contacts of the grain at s as grain a: how many, and where `partner` is given which, from `at` on. Those that may close
-// in a step of h where no grain is faster than `limit`, nor by more than `margin` faster than without contacts.
-FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const double* speed, GLOBAL const int* order, GLOBAL const int* start, GrainGrid g,
-                         CONSTANT GrainPlane* planes, int plane_count, double h, double margin, double limit,
-                         double rounding, GLOBAL int* owner, GLOBAL int* partner, GLOBAL int* partner_id, int at) {
+// Contacts of the grain at s as grain a: how many, and where `partner` is given which, from `at` on.
+FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const int* order, GLOBAL const int* start, GrainGrid g,
+                         CONSTANT GrainPlane* planes, int plane_count, double band, GLOBAL int* owner,
+                         GLOBAL int* partner, GLOBAL int* partner_id, int at) {
   const Wide4 x = xs[s];
   const int cx = wrapped_cell((x.x - g.x) / g.width, g.nx), cy = wrapped_cell((x.y - g.y) / g.width, g.ny),
             cz = wrapped_cell((x.z - g.z) / g.width, g.nz);
   int found = 0;
   for (int p = 0; p < plane_count; ++p) {
     const double gap = planes[p].x * x.x + planes[p].y * x.y + planes[p].z * x.z - planes[p].offset - x.w;
-    if (!(gap <= h * smaller(speed[s] + margin, limit) + rounding)) continue;
+    if (!(gap <= band)) continue;
     if (partner) owner[at + found] = s, partner[at + found] = partner_id[at + found] = -1 - p;
     ++found;
   }
@@ -105,8 +102,7 @@ FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const double* spe
                                 neighbour(cz + k / 9 - 1, g.nz), g);
     for (int t = k == 13 ? s + 1 : start[c]; t < start[c + 1]; ++t) {
       const Wide4 o = xs[t];
-      const double ex = x.x - o.x, ey = x.y - o.y, ez = x.z - o.z;
-      const double reach = x.w + o.w + rounding + h * smaller(speed[s] + speed[t] + 2 * margin, 2 * limit);
+      const double ex = x.x - o.x, ey = x.y - o.y, ez = x.z - o.z, reach = x.w + o.w + band;
       if (!(ex * ex + ey * ey + ez * ez <= reach * reach)) continue;
       if (partner) owner[at + found] = s, partner[at + found] = t, partner_id[at + found] = order[t];
       ++found;

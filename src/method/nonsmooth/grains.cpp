@@ -62,9 +62,10 @@ struct Grains::Work {
   std::unique_ptr<GrainBackend> backend;
   GrainReport report;
   Vector3d low, high;  // of the centres
-  double fastest = 0, margin = 0, last_h = 0;
+  double fastest = 0, last_h = 0;
   mutable double transfer = 0;
 
+  double band(double h, double speed) const { return 2 * h * speed + 2e-6 * largest; }
   GrainGrid grid(double band) const;
   int solve(int contacts);
 };
@@ -173,7 +174,7 @@ void Grains::set(const GrainState& state) {
   const auto start = Clock::now();
   w.low.setConstant(HUGE_VAL);
   w.high.setConstant(-HUGE_VAL);
-  w.fastest = w.margin = 0;
+  w.fastest = 0;
   for (std::size_t i = 0; i < w.count; ++i) {
     const Vector3d x(state.position.data() + 3 * i), v(state.velocity.data() + 3 * i), s(state.spin.data() + 3 * i);
     if (!x.allFinite() || !v.allFinite() || !s.allFinite())
@@ -209,12 +210,12 @@ std::string Grains::step(double h) {
   const double per_step = 2 * pushed_out_per_step * w.smallest;
   const double speed = w.options.recover < 0 ? per_step / h : w.options.recover;
   const double longer = w.last_h > 0 ? h / w.last_h : 0, before = report.penetration;
-  GrainReach reach{h, std::max(w.margin, 0.1 * fall.norm()), w.fastest + fall.norm(), 2e-6 * w.largest};
+  double reach = w.band(h, w.fastest + fall.norm());
   GrainSums sums;
   int contacts = 0;
   for (int look = 0;; ++look) {
     Stopwatch watch(*w.backend);
-    contacts = w.backend->search(w.grid(2 * h * reach.limit + reach.rounding), reach, fall);
+    contacts = w.backend->search(w.grid(reach), reach, fall);
     watch.lap(report.seconds.search);
     w.backend->assemble(h, speed, longer);
     watch.lap(report.seconds.assembly);
@@ -233,13 +234,12 @@ std::string Grains::step(double h) {
     Stopwatch rest(*w.backend);
     sums = w.backend->sums(fall);
     rest.lap(report.seconds.residual);
+    const double needed = w.band(h, sums.fastest);
     if (!std::isfinite(sums.fastest) || std::isnan(residual))
       return "the motion of the grains is not finite any more; a shorter step may help";
     // Impulses may have made grains faster than expected: who else could they have reached?
-    const bool as_expected = sums.excess <= reach.margin || reach.margin >= reach.limit;
-    if ((sums.fastest <= reach.limit && as_expected) || look == most_looks) break;
-    if (sums.excess > reach.margin) reach.margin = 1.5 * sums.excess;
-    if (sums.fastest > reach.limit) reach.limit = 1.5 * sums.fastest;
+    if (!(needed > reach) || look == most_looks) break;
+    reach = 1.5 * needed;
   }
   Stopwatch watch(*w.backend);
   w.backend->move(h);
@@ -247,7 +247,6 @@ std::string Grains::step(double h) {
   if (report.steps % 16 == 0) report.colours = std::max(report.colours, w.backend->colours());
   w.last_h = h;
   w.fastest = sums.fastest;
-  w.margin = std::max(2 * sums.excess, 0.8 * reach.margin);
   w.low = sums.low;
   w.high = sums.high;
   ++report.steps;
