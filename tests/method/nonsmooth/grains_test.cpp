@@ -135,13 +135,32 @@ TEST(Grains, MoveAsTheGeneralStepperMovesThem) {
   EXPECT_GT(distance(general.z, smooth.z), 1e-2);
 }
 
+TEST(Grains, ThatStartAnewHaveTheBitsOfAFreshStepper) {
+  const Heap h = heap(100);
+  const Multibody scene = particles_of(h);
+  Simulation start(scene, moreau_jean({}), {.step = 2e-3});
+  start.start(scene.start());
+  State goes_on = start.state();
+  const auto choice = moreau_jean(options_with(ContactDevice::threads, 1e-2));
+  const auto advance = [](Stepper& stepper, State& state) {
+    for (int k = 0; k < 10; ++k) EXPECT_TRUE(stepper.step(state, 2e-3).ok);
+  };
+  const auto stepper = choice.bind(scene.build(), {});
+  advance(*stepper, goes_on);
+  State resumed = goes_on;
+  stepper->reset();
+  advance(*stepper, goes_on);
+  advance(*choice.bind(scene.build(), {}), resumed);
+  EXPECT_EQ(goes_on.y, resumed.y);
+  EXPECT_EQ(goes_on.z, resumed.z);
+}
+
 TEST(Grains, NeedNotManyMoreSweepsThanTheSequentialOrder) {
   const Heap h = heap(1000);
   long sequential = 0, coloured = 0;
   simulated(h, options_with(ContactDevice::host, 1e-2), 20, &sequential);
   simulated(h, options_with(ContactDevice::threads, 1e-2), 20, &coloured);
-  EXPECT_LT(static_cast<double>(coloured), 1.15 * static_cast<double>(sequential));
-  std::printf("sweeps: %ld sequential, %ld coloured\n", sequential, coloured);
+  EXPECT_LT(static_cast<double>(coloured), 1.15 * static_cast<double>(sequential));  // measured 686 and 625
 }
 
 TEST(Grains, HeapAtRestGivesItsWeightToTheFloor) {
