@@ -9,6 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/expression.hpp"
 #include "hinge/formulation.hpp"
+#include "hinge/grains.hpp"
 #include "hinge/method.hpp"
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"

@@ -116,7 +116,7 @@ kernel void k_list_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const int* ord
 
 // colour_block for blocks of at most TILE contacts, whose grains get places in a table: loaded by all workers, coloured by
 // one, without a way to memory for every contact.
-kernel void k_colour_small(GLOBAL const int* start, GLOBAL const int* first, GLOBAL const int* owner,
+kernel void k_colour_small(int cells, GLOBAL const int* start, GLOBAL const int* first, GLOBAL const int* owner,
                            GLOBAL const int* partner, GLOBAL int* colour_start, GLOBAL int* colours,
                            GLOBAL int* place) {
   local int grain[TABLE], count[MOST_COLOURS];
@@ -124,7 +124,7 @@ kernel void k_colour_small(GLOBAL const int* start, GLOBAL const int* first, GLO
   local ushort end_of[2 * TILE];
   local uchar colour[TILE];
   const int block = get_group_id(0), l = get_local_id(0);
-  const int begin = first[start[block * CELLS]], all = first[start[(block + 1) * CELLS]] - begin;
+  const int begin = first[start[block * cells]], all = first[start[(block + 1) * cells]] - begin;
   const int n = all <= TILE ? all : 0;
   for (int t = l; t < TABLE; t += LANES) grain[t] = -1, taken[t] = 0;
   for (int k = l; k < MOST_COLOURS; k += LANES) count[k] = 0;
@@ -172,8 +172,9 @@ kernel void k_colour_block(int n, int kind, GrainGrid g, GLOBAL const int* start
   const int k = get_global_id(0);
   if (k >= n) return;
   const int block = block_of_class(k, kind, g);
-  if (first[start[(block + 1) * CELLS]] - first[start[block * CELLS]] <= TILE) return;
-  colour_block(block, start, first, owner, partner, taken, colour, colour_start, colours, place);
+  const int cells = 1 << 3 * g.shift;
+  if (first[start[(block + 1) * cells]] - first[start[block * cells]] <= TILE) return;
+  colour_block(block, cells, start, first, owner, partner, taken, colour, colour_start, colours, place);
 }
 
 kernel void k_make_contact(int n, GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL const int* partner_id,

@@ -78,6 +78,7 @@ class GrainOnDevice final : public GrainBackend {
     return count;
   }
   int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
+  int cells_of_block() const { return 1 << 3 * grid_.shift; }
   void add_up(const Buffer& counts, int n, Buffer& sums);
   void add_reactions();
   const Buffer& swept_v() const { return mixed_ ? rv_ : vs_; }
@@ -202,7 +203,7 @@ void GrainOnDevice::add_up(const Buffer& counts, int n, Buffer& sums) {
 int GrainOnDevice::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
   Kept& kept = kept_[now_];
-  const int cells = blocks() * CELLS, zero = 0;
+  const int cells = blocks() * cells_of_block(), zero = 0;
   device_.room(count_, std::max(at(cells), at(n_)) * sizeof(int));
   device_.room(start_, (at(cells) + 1) * sizeof(int));
   device_.run(k_.fill, at(cells), group, {value(count_), value(zero), value(cells)});
@@ -242,9 +243,10 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
   for (Buffer* b : {&kept.reaction, &normal_, &data_}) device_.room(*b, 4 * n * real);
   device_.room(gaps_, n * sizeof(double));
   pushed_ = false;
+  const int cells = cells_of_block();
   device_.run(k_.colour_small, at(blocks()) * lanes, lanes,
-              {value(start_), value(kept.first), value(owner_), value(partner_), value(colour_start_), value(colours_),
-               value(kept.contact_place)});
+              {value(cells), value(start_), value(kept.first), value(owner_), value(partner_), value(colour_start_),
+               value(colours_), value(kept.contact_place)});
   for (int kind = 0; kind < 8; ++kind)
     each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
          colour_start_, colours_, kept.contact_place);

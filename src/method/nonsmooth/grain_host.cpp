@@ -92,12 +92,13 @@ void GrainHost::add_up(std::vector<int>& counts, int n) {
 
 void GrainHost::list_blocks() {
   const std::vector<int>& first = kept_[now_].first;
+  const int cells = cells_of_block();
   busy_.clear();
   first_busy_.assign(1, 0);
   for (int kind = 0; kind < 8; ++kind) {
     for (int k = 0; k < blocks() / 8; ++k) {
       const int b = block_of_class(k, kind, grid_);
-      if (first[at(start_[at(b * CELLS)])] < first[at(start_[at((b + 1) * CELLS)])]) busy_.push_back(b);
+      if (first[at(start_[at(b * cells)])] < first[at(start_[at((b + 1) * cells)])]) busy_.push_back(b);
     }
     first_busy_.push_back(static_cast<int>(busy_.size()));
   }
@@ -106,7 +107,7 @@ void GrainHost::list_blocks() {
 int GrainHost::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
   Kept& kept = kept_[now_];
-  const int cells = blocks() * CELLS;
+  const int cells = blocks() * cells_of_block();
   room(count_, at(cells));
   room(start_, at(cells) + 1);
   each(
@@ -156,8 +157,8 @@ void GrainHost::assemble(double h, double speed, double longer) {
   list_blocks();
   std::fill(colours_.begin(), colours_.end(), 0);
   each_block(1, [&](int b) {
-    colour_block(b, start_.data(), kept.first.data(), owner_.data(), partner_.data(), taken_.data(), colour_.data(),
-                 colour_start_.data(), colours_.data(), kept.contact_place.data());
+    colour_block(b, cells_of_block(), start_.data(), kept.first.data(), owner_.data(), partner_.data(), taken_.data(),
+                 colour_.data(), colour_start_.data(), colours_.data(), kept.contact_place.data());
   });
   each(contacts_, [&](int c) {
     make_contact(c, owner_.data(), partner_.data(), kept.partner_id.data(), kept.contact_place.data(), order_.data(),

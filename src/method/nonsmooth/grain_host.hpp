@@ -131,6 +131,7 @@ class GrainHost final : public GrainBackend {
   static constexpr int per_sum = 12;
 
   int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
+  int cells_of_block() const { return 1 << 3 * grid_.shift; }
 
   template <class Work>
   void each(int n, Work&& work, int grain = 512) {

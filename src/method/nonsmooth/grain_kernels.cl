@@ -8,7 +8,7 @@
 //   r_N = max(0, r_N - u_N / W_N),   r_T = the nearest of r_T - u_T / W_T with |r_T| <= mu r_N
 //
 // Space is cut into cells as wide as two grains can be apart, and wound around (a cell and the one n further are the same);
-// 4 x 4 x 4 cells are a block. Grains are in the order of their cells, those of a block one after the other. A contact
+// 4 x 4 x 4 cells are a block, or 2 x 2 x 2 where grains are crowded in them. Grains are in the order of their cells, those of a block one after the other. A contact
 // belongs to the block of its grain a, whose cell comes first, and reaches into neighbouring cells only: blocks that
 // are both even or both odd along every axis share no grain, and are swept at the same time. Contacts within a block are
 // coloured, so that those of one colour share no grain either. The order depends on the positions alone.
@@ -29,8 +29,9 @@ FUNCTION int wrapped_cell(double x, int n) {
 FUNCTION int neighbour(int i, int n) { return i < 0 ? i + n : i >= n ? i - n : i; }
 
 FUNCTION int place_of_cell(int x, int y, int z, GrainGrid g) {
-  const int block = ((z / BLOCK) * g.by + y / BLOCK) * g.bx + x / BLOCK;
-  return block * CELLS + ((z % BLOCK) * BLOCK + y % BLOCK) * BLOCK + x % BLOCK;
+  const int last = (1 << g.shift) - 1;
+  const int block = ((z >> g.shift) * g.by + (y >> g.shift)) * g.bx + (x >> g.shift);
+  return (((((block << g.shift) + (z & last)) << g.shift) + (y & last)) << g.shift) + (x & last);
 }
 
 FUNCTION int cell_of(double px, double py, double pz, GrainGrid g) {
@@ -112,10 +113,10 @@ FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const int* order,
 }
 
 // Greedy colours of the contacts of a block, and where each one goes: `colour_start` has MOST_COLOURS + 1 per block.
-FUNCTION void colour_block(int block, GLOBAL const int* start, GLOBAL const int* first, GLOBAL const int* owner,
+FUNCTION void colour_block(int block, int cells, GLOBAL const int* start, GLOBAL const int* first, GLOBAL const int* owner,
                            GLOBAL const int* partner, GLOBAL ulong* taken, GLOBAL uchar* colour,
                            GLOBAL int* colour_start, GLOBAL int* colours, GLOBAL int* place) {
-  const int begin = first[start[block * CELLS]], end = first[start[(block + 1) * CELLS]];
+  const int begin = first[start[block * cells]], end = first[start[(block + 1) * cells]];
   colours[block] = 0;
   if (begin == end) return;
   for (int c = begin; c < end; ++c) {

@@ -106,7 +106,11 @@ class GrainStepper final : public Stepper {
   }
 
   StepResult step(State& state, double h) override;
-  void reset() override { grains_.forget(); }
+  /// Whatever was remembered is forgotten, so that a run that is resumed here has the bits of one that goes on.
+  void reset() override {
+    grains_.forget();
+    y_[0] = NAN;
+  }
   const ContactStatistics* contact_statistics() const override { return &statistics_; }
   std::vector<std::string> remarks() const override;
 

@@ -76,7 +76,13 @@ GrainGrid Grains::Work::grid(double band) const {
   GrainGrid g{};
   g.x = low[0], g.y = low[1], g.z = low[2];
   g.width = (2 * largest + band) * (1 + 1e-6);  // rounding must not put neighbours two cells apart
-  constexpr int step = 2 * BLOCK;
+  // Blocks of many contacts do not fit into the local memory of devices, and are few for many threads.
+  constexpr double crowded = 2;  // grains in a cell
+  double room = 1;
+  for (int k = 0; k < 3; ++k) room *= (high[k] - low[k]) / g.width + 1;
+  const double dense = std::max(static_cast<double>(count) / room, std::pow(g.width / (2 * largest), 3));
+  g.shift = dense > crowded ? 1 : 2;
+  const int step = 2 << g.shift;
   const double most = std::max(8.0 * step * step * step, 8.0 * static_cast<double>(count));
   double n[3];
   for (int k = 0; k < 3; ++k)
@@ -87,7 +93,7 @@ GrainGrid Grains::Work::grid(double band) const {
     longest = std::max<double>(step, step * std::ceil(longest / (2 * step)));
   }
   g.nx = static_cast<int>(n[0]), g.ny = static_cast<int>(n[1]), g.nz = static_cast<int>(n[2]);
-  g.bx = g.nx / BLOCK, g.by = g.ny / BLOCK, g.bz = g.nz / BLOCK;
+  g.bx = g.nx >> g.shift, g.by = g.ny >> g.shift, g.bz = g.nz >> g.shift;
   return g;
 }
 

@@ -135,13 +135,32 @@ TEST(Grains, MoveAsTheGeneralStepperMovesThem) {
   EXPECT_GT(distance(general.z, smooth.z), 1e-2);
 }
 
+TEST(Grains, ThatStartAnewHaveTheBitsOfAFreshStepper) {
+  const Heap h = heap(100);
+  const Multibody scene = particles_of(h);
+  Simulation start(scene, moreau_jean({}), {.step = 2e-3});
+  start.start(scene.start());
+  State goes_on = start.state();
+  const auto choice = moreau_jean(options_with(ContactDevice::threads, 1e-2));
+  const auto advance = [](Stepper& stepper, State& state) {
+    for (int k = 0; k < 10; ++k) EXPECT_TRUE(stepper.step(state, 2e-3).ok);
+  };
+  const auto stepper = choice.bind(scene.build(), {});
+  advance(*stepper, goes_on);
+  State resumed = goes_on;
+  stepper->reset();
+  advance(*stepper, goes_on);
+  advance(*choice.bind(scene.build(), {}), resumed);
+  EXPECT_EQ(goes_on.y, resumed.y);
+  EXPECT_EQ(goes_on.z, resumed.z);
+}
+
 TEST(Grains, NeedNotManyMoreSweepsThanTheSequentialOrder) {
   const Heap h = heap(1000);
   long sequential = 0, coloured = 0;
   simulated(h, options_with(ContactDevice::host, 1e-2), 20, &sequential);
   simulated(h, options_with(ContactDevice::threads, 1e-2), 20, &coloured);
-  EXPECT_LT(static_cast<double>(coloured), 1.15 * static_cast<double>(sequential));
-  std::printf("sweeps: %ld sequential, %ld coloured\n", sequential, coloured);
+  EXPECT_LT(static_cast<double>(coloured), 1.15 * static_cast<double>(sequential));  // measured 686 and 625
 }
 
 TEST(Grains, HeapAtRestGivesItsWeightToTheFloor) {
@@ -184,6 +203,49 @@ TEST(Grains, OneThatFliesFarAwayChangesNothing) {
   with.position.resize(alone.position.size());
   // another order of contacts, the same residual
   EXPECT_LT(distance(alone.position, with.position), 1e-3 * radius);  // measured 2.7e-6
+}
+
+// A large grain in the middle of n small ones that fly at it: more contacts share a grain than there are colours.
+Heap crowd(int n) {
+  Heap h;
+  const auto add = [&](const Vector3d& x, const Vector3d& v, double r) {
+    const double m = 1e4 * r * r * r;
+    h.scene.radius.push_back(r);
+    h.scene.mass.push_back(m);
+    h.scene.moment.push_back(0.4 * m * r * r);
+    h.scene.friction.push_back(0.5);
+    h.state.position.insert(h.state.position.end(), x.data(), x.data() + 3);
+    h.state.velocity.insert(h.state.velocity.end(), v.data(), v.data() + 3);
+    h.state.spin.insert(h.state.spin.end(), 3, 0.0);
+    for (const double q : {1, 0, 0, 0}) h.state.rotation.push_back(q);
+  };
+  add(Vector3d::Zero(), Vector3d::Zero(), 0.05);
+  for (int k = 0; k < n; ++k) {
+    const double z = 1 - (2 * k + 1.0) / n, turn = 2.399963229728653 * k, r = std::sqrt(1 - z * z);
+    const Vector3d out(r * std::cos(turn), r * std::sin(turn), z);
+    add(0.0532 * out, -0.2 * out + Vector3d(0.1, 0, 0), 0.003);
+  }
+  h.scene.gravity = {0, 0, 0};
+  return h;
+}
+
+TEST(Grains, MoreContactsOfOneGrainThanColoursAreSolved) {
+  const Heap h = crowd(900);
+  GrainReport report;
+  const GrainState one = after(h, {.tolerance = 1e-2}, 2, &report);
+  EXPECT_EQ(report.colours, 64);
+  EXPECT_EQ(report.unconverged, 0);
+  EXPECT_GE(report.loaded, 600);
+  // all move on together with the momentum that they had; nothing else acts on them
+  double before = 0, now = 0;
+  for (std::size_t i = 0; i < h.scene.mass.size(); ++i) {
+    before += h.scene.mass[i] * h.state.velocity[3 * i];
+    now += h.scene.mass[i] * one.velocity[3 * i];
+  }
+  EXPECT_NEAR(now, before, 1e-12 * before);
+  if (!no_opencl().empty()) return;
+  const GrainState device = after(h, {.device = GrainDevice::opencl, .tolerance = 1e-2}, 2);
+  EXPECT_LT(distance(one.velocity, device.velocity), 1e-10);  // measured 0 with pocl
 }
 
 TEST(Grains, RefuseWhatMakesNoSense) {
