@@ -92,27 +92,54 @@ std::size_t hash(const Graph::Entry& e) {
 
 Graph::Graph() : table_(64, no_node) {}
 
+namespace {
+
+// The slots in which an entry may stand, in turn. First a few near twice the number of its last operand: what is made
+// one after the other is looked for in memory that is near, too. Where many share their last operand, those are taken;
+// then anywhere.
+class Slots {
+ public:
+  Slots(const Graph::Entry& e, std::size_t mask) : mask_(mask), anywhere_(hash(e)), leap_(anywhere_ >> 20 | 1) {
+    const Node last = e.op == Op::constant || e.op == Op::variable ? no_node : std::max({e.a, e.b, e.c});
+    near_ = last < 0 ? 0 : nearby;
+    slot_ = (last < 0 ? anywhere_ : 2 * static_cast<std::size_t>(last) + (anywhere_ >> 32) % 4) & mask_;
+  }
+  std::size_t slot() const { return slot_; }
+  void next() {
+    if (near_ > 0 && --near_ > 0) {
+      slot_ = (slot_ + 1) & mask_;
+      return;
+    }
+    // in leaps: what is near is crowded in places
+    slot_ = anywhere_ & mask_;
+    anywhere_ += leap_;
+  }
+
+ private:
+  static constexpr int nearby = 12;
+  std::size_t mask_, anywhere_, leap_, slot_;
+  int near_;
+};
+
+}  // namespace
+
 void Graph::grow_table() {
   std::vector<Node> larger(table_.size() * 2, no_node);
-  const std::size_t mask = larger.size() - 1;
   for (Node n = 0; n < size(); ++n) {
-    std::size_t slot = hash(entries_[static_cast<std::size_t>(n)]) & mask;
-    while (larger[slot] != no_node) slot = (slot + 1) & mask;
-    larger[slot] = n;
+    Slots slots(entries_[static_cast<std::size_t>(n)], larger.size() - 1);
+    while (larger[slots.slot()] != no_node) slots.next();
+    larger[slots.slot()] = n;
   }
   table_ = std::move(larger);
 }
 
 Node Graph::intern(const Entry& entry) {
   if (entries_.size() * 2 >= table_.size()) grow_table();
-  const std::size_t mask = table_.size() - 1;
-  std::size_t slot = hash(entry) & mask;
-  while (table_[slot] != no_node) {
-    if (same(entries_[static_cast<std::size_t>(table_[slot])], entry)) return table_[slot];
-    slot = (slot + 1) & mask;
-  }
+  Slots slots(entry, table_.size() - 1);
+  for (; table_[slots.slot()] != no_node; slots.next())
+    if (const Node n = table_[slots.slot()]; same(entries_[static_cast<std::size_t>(n)], entry)) return n;
   entries_.push_back(entry);
-  return table_[slot] = size() - 1;
+  return table_[slots.slot()] = size() - 1;
 }
 
 Node Graph::constant(double value) {

@@ -25,14 +25,27 @@ std::array<Node, 3> neediest_first(const Graph::Entry& e, const std::vector<std:
   return operands;
 }
 
-// How many temporaries each operation needs if no sub-expression is shared: while an operand is computed, those
-// before it occupy a slot each.
-std::vector<std::int32_t> slots_needed(const Graph& graph) {
+// How many temporaries each operation below the outputs needs if no sub-expression is shared: while an operand is
+// computed, those before it occupy a slot each. Zero elsewhere.
+std::vector<std::int32_t> slots_needed(const Graph& graph, std::span<const Node> outputs) {
   std::vector<std::int32_t> need(at(graph.size()), 0);
-  for (Node n = 0; n < graph.size(); ++n) {
+  std::vector<Node> below;  // from the last to the first
+  Node last = -1;
+  for (const Node output : outputs) need[at(output)] = 1, last = std::max(last, output);
+  for (Node n = last; n >= 0; --n) {
+    if (need[at(n)] == 0) continue;
+    need[at(n)] = 0;
     const Graph::Entry& e = graph[n];
     const int count = arity(e.op);
     if (count == 0) continue;
+    below.push_back(n);
+    const Node operands[] = {e.a, e.b, e.c};
+    for (int k = 0; k < count; ++k) need[at(operands[k])] = 1;
+  }
+  for (auto at_last = below.rbegin(); at_last != below.rend(); ++at_last) {
+    const Node n = *at_last;
+    const Graph::Entry& e = graph[n];
+    const int count = arity(e.op);
     const auto operands = neediest_first(e, need);
     std::int32_t own = 1;
     for (int k = 0; k < count; ++k) own = std::max(own, need[at(operands[static_cast<std::size_t>(k)])] + k);
@@ -55,7 +68,7 @@ std::vector<Node> TapePlan::depth_first(const Graph& graph, std::span<const Node
   enum : char { fresh, open, done };
   std::vector<char> state(at(graph.size()), fresh);
   uses.assign(at(graph.size()), 0);
-  const std::vector<std::int32_t> need = slots_needed(graph);
+  const std::vector<std::int32_t> need = slots_needed(graph, outputs);
   std::vector<Node> order, stack;
   for (const Node output : outputs) {
     ++uses[at(output)];  // never released: the value is read at the end

@@ -59,7 +59,7 @@ namespace {
 // Runs one tape for several quantities; their values stand one after the other in one buffer.
 class TapeEvaluation final : public Evaluation {
  public:
-  TapeEvaluation(std::unique_ptr<Evaluator> evaluator, std::span<const std::pair<Quantity, std::size_t>> parts)
+  TapeEvaluation(std::shared_ptr<const Evaluator> evaluator, std::span<const std::pair<Quantity, std::size_t>> parts)
       : evaluator_(std::move(evaluator)), scratch_(evaluator_->make_scratch()) {
     const double* value = scratch_.data() + evaluator_->first_output();
     for (const auto& [quantity, size] : parts) {
@@ -74,7 +74,7 @@ class TapeEvaluation final : public Evaluation {
   }
 
  private:
-  std::unique_ptr<Evaluator> evaluator_;
+  std::shared_ptr<const Evaluator> evaluator_;
   std::vector<double> scratch_;
 };
 
@@ -216,9 +216,14 @@ const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
   return *slot;
 }
 
+// Asked for in steps: a lock is taken the first time only.
 const Pattern& SymbolicSystem::pattern(Quantity q) const {
+  std::atomic<const Pattern*>& known = patterns_[static_cast<std::size_t>(q)];
+  if (const Pattern* pattern = known.load(std::memory_order_acquire)) return *pattern;
   const std::lock_guard lock(mutex_);
-  return entry(q).pattern;
+  const Pattern& pattern = entry(q).pattern;
+  known.store(&pattern, std::memory_order_release);
+  return pattern;
 }
 
 bool SymbolicSystem::is_constant(Quantity q) const {
@@ -231,14 +236,20 @@ std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const 
   const std::lock_guard lock(mutex_);
   std::vector<Node> outputs;
   std::vector<std::pair<Quantity, std::size_t>> parts;
+  static_assert(quantity_count <= 32);
+  std::uint32_t key = 0;
   for (int k = 0; k < quantity_count; ++k) {
     const auto q = static_cast<Quantity>(k);
     if (!wanted.contains(q)) continue;
+    key |= std::uint32_t{1} << k;
     const auto& nodes = entry(q).nodes;
     outputs.insert(outputs.end(), nodes.begin(), nodes.end());
     parts.emplace_back(q, nodes.size());
   }
-  return std::make_unique<TapeEvaluation>(eq_.tape(derived_, outputs), parts);
+  // starts, checks and methods ask for the same few sets again and again
+  std::shared_ptr<const Evaluator>& tape = tapes_[key];
+  if (!tape) tape = eq_.tape(derived_, outputs);
+  return std::make_unique<TapeEvaluation>(tape, parts);
 }
 
 }  // namespace hinge

@@ -5,7 +5,11 @@
 // copy, behind a lock, each as if it were the first: what they are does not depend on who asked for what before.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -110,6 +114,8 @@ class SymbolicSystem final : public System {
   mutable Graph derived_;     // the frozen graph, and after it what has been derived
   mutable std::optional<std::pair<Graph, std::vector<Node>>> rate_;  // the frozen graph with g_t + g_y v and w
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
+  mutable std::array<std::atomic<const Pattern*>, quantity_count> patterns_{};  // of entries_, without a lock
+  mutable std::map<std::uint32_t, std::shared_ptr<const Evaluator>> tapes_;     // by the quantities that they compute
 };
 
 /// A system that is made of expressions in its first coordinates and velocities, and of something else in the others.

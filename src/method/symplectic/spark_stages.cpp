@@ -129,11 +129,15 @@ bool Spark::simplified_stages(const State& state, double h) {
     for (int i = 1; i <= st_ && m_ > 0; ++i) {
       std::fill(work_.begin(), work_.end(), 0.0);
       for (int j = 0; j < s_; ++j) axpy(c_.abar(i, j), mass_residual_.data() + j * nz_, nz_, work_.data());
-      std::fill(work_y_.begin(), work_y_.end(), 0.0);
-      multiply_add(vz, velocity_z_.data(), work_.data(), 1.0, work_y_.data());
+      const double* change = work_.data();
+      if (!velocity_is_z_) {
+        std::fill(work_y_.begin(), work_y_.end(), 0.0);
+        multiply_add(vz, velocity_z_.data(), work_.data(), 1.0, work_y_.data());
+        change = work_y_.data();
+      }
       double* g = node_g_.data() + i * m_;
       for (int a = 0; a < m_; ++a) g[a] *= -1 / (h * h);
-      multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), work_y_.data(), 1 / h, g);
+      multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), change, 1 / h, g);
     }
     double effect = 0;
     for (int k = 0; k < st_ && m_ > 0; ++k) {
@@ -154,7 +158,10 @@ bool Spark::simplified_stages(const State& state, double h) {
       small_.solve_mass(residual_.data() + i * nz_, dz_(i));
       for (int a = 0; a < nz_; ++a) dz_(i)[a] = -dz_(i)[a];
       axpy(1.0, dz_(i), nz_, z_(i));
-      multiply_add(vz, velocity_z_.data(), dz_(i), 1.0, v_(i));
+      if (velocity_is_z_)
+        axpy(1.0, dz_(i), nz_, v_(i));
+      else
+        multiply_add(vz, velocity_z_.data(), dz_(i), 1.0, v_(i));
     }
     sum_stage_positions(state, h);
     for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];

@@ -1,5 +1,7 @@
 #include "solve/linear/lu.hpp"
 
+#include <type_traits>
+
 #include "solve/linear/parity.hpp"
 
 namespace hinge {
@@ -35,8 +37,30 @@ int Lu<Number>::determinant_sign() const {
   return sign;
 }
 
+namespace {
+
+constexpr Eigen::Index smallest_for_eigen = 9;
+
+// Columns of L and then of U, one after the other: what Eigen does with so few rows, without its calls.
+template <class Number>
+void solve_few(const Number* lu, const int* permutation, Eigen::Index n, Number* x) {
+  Number y[static_cast<std::size_t>(smallest_for_eigen)];
+  for (Eigen::Index i = 0; i < n; ++i) y[permutation[i]] = x[i];
+  for (Eigen::Index k = 0; k < n; ++k)
+    for (Eigen::Index i = k + 1; i < n; ++i) y[i] -= y[k] * lu[k * n + i];
+  for (Eigen::Index k = n; k-- > 0;) {
+    x[k] = y[k] /= lu[k * n + k];
+    for (Eigen::Index i = 0; i < k; ++i) y[i] -= y[k] * lu[k * n + i];
+  }
+}
+
+}  // namespace
+
 template <class Number>
 void Lu<Number>::solve(Number* x) const {
+  if constexpr (std::is_same_v<Number, double>)
+    if (lu_.rows() < smallest_for_eigen)
+      return solve_few(lu_.matrixLU().data(), lu_.permutationP().indices().data(), lu_.rows(), x);
   Eigen::Map<Vector> v(x, lu_.rows());
   work_ = lu_.permutationP() * v;  // in place it would allocate
   lu_.matrixLU().template triangularView<Eigen::UnitLower>().solveInPlace(work_);

@@ -49,6 +49,7 @@ SparseSchur::SparseSchur(const Pattern& a, const Pattern& c, bool constant_mass)
   schur_.resize(ldlt_.column().size());
   for (auto* v : {&mu_, &right_}) v->resize(at(m_));
   x_.resize(at(nz_));
+  c_.reserve(c.entries());  // filled where a refinement is wanted, in a step
 }
 
 bool SparseSchur::find_blocks(const Pattern& a) {

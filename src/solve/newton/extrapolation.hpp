@@ -22,7 +22,7 @@ class Extrapolation {
 
   /// x <- continuation of the past values.
   void predict(double* x) const {
-    const auto c = coefficients(order_);
+    const auto& c = coefficients(order_);
     std::fill_n(x, size_, 0.0);
     for (std::size_t k = 0; k < at(order_); ++k) {
       const double* from = past(k).data();
@@ -39,21 +39,27 @@ class Extrapolation {
   }
 
  private:
-  static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  static constexpr std::size_t at(int k) { return static_cast<std::size_t>(k); }
   const std::vector<double>& past(std::size_t k) const { return past_[(newest_ + most - k) % most]; }
 
-  static std::array<double, most> coefficients(int order) {
-    std::array<double, most> c{};
-    double coefficient = 1;
-    for (int k = 0; k < order; ++k) {
-      coefficient *= static_cast<double>(order - k) / (k + 1);  // C(order, k + 1)
-      c[at(k)] = k % 2 == 0 ? coefficient : -coefficient;
+  // (-1)^k C(order, k + 1), all of them worked out beforehand: divisions would take longer than the sums
+  static constexpr auto all_coefficients = [] {
+    std::array<std::array<double, static_cast<std::size_t>(most)>, static_cast<std::size_t>(most) + 1> all{};
+    for (int order = 0; order <= most; ++order) {
+      double coefficient = 1;
+      for (int k = 0; k < order; ++k) {
+        coefficient *= static_cast<double>(order - k) / (k + 1);
+        all[static_cast<std::size_t>(order)][static_cast<std::size_t>(k)] = k % 2 == 0 ? coefficient : -coefficient;
+      }
     }
-    return c;
+    return all;
+  }();
+  static const std::array<double, static_cast<std::size_t>(most)>& coefficients(int order) {
+    return all_coefficients[at(order)];
   }
 
   double error(int order, const double* x) const {
-    const auto c = coefficients(order);
+    const auto& c = coefficients(order);
     // a sample is enough to choose an order by
     const std::size_t stride = std::max<std::size_t>(1, size_ / 64);
     double sum = 0;
