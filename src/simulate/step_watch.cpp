@@ -308,6 +308,17 @@ bool StepWatch::branch_due() const {
   return change > 0.25 * size;
 }
 
+// One step of a method of high order may be half a turn of a body, and then says nothing about what is between its
+// ends.
+bool StepWatch::is_long(const std::vector<double>& from, const std::vector<double>& to) {
+  double way = 0, size = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    way = std::max(way, std::abs(to[i] - from[i]));
+    size = std::max(size, std::abs(to[i]));
+  }
+  return way > 0.5 * size;
+}
+
 // The cosine of the angle between the rows of G then and now: a product of cosines where there are several.
 void StepWatch::watch_branch() {
   std::swap(last_, checked_);
@@ -320,8 +331,9 @@ void StepWatch::watch_branch() {
   // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
   double angle = cosine(last_.kept);
   if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.kept));
-  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
-  if (angle > 0) return;
+  const bool at_once = checked_.step == last_.step + 1;
+  turned_ = angle < 0.5 && at_once;
+  if (angle > 0 || (resolved_ && at_once && is_long(last_.y, checked_.y))) return;
   ++branches_;
   if (!branch_) branch_ = now_.state.t;
 }

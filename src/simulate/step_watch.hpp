@@ -87,6 +87,7 @@ class StepWatch {
   bool branch_due() const;
   void look_at_rows();
   void watch_branch();
+  static bool is_long(const std::vector<double>& from, const std::vector<double>& to);
   void watch_mass(const double* masses);
   int saddle_sign(const State& state) const;
 
