@@ -93,6 +93,7 @@ class StepWatch {
   bool rows_follow_the_bodies();
   void assign_rows(std::vector<double>& to) const;
   void watch_branch();
+  static bool is_long(const std::vector<double>& from, const std::vector<double>& to);
   void watch_mass(const double* masses);
   int saddle_sign(const State& state) const;
 

@@ -94,15 +94,27 @@ bool StepWatch::rows_follow_the_bodies() {
   return true;
 }
 
+// One step of a method of high order may be half a turn of a body, and then says nothing about what is between its
+// ends.
+bool StepWatch::is_long(const std::vector<double>& from, const std::vector<double>& to) {
+  double way = 0, size = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    way = std::max(way, std::abs(to[i] - from[i]));
+    size = std::max(size, std::abs(to[i]));
+  }
+  return way > 0.5 * size;
+}
+
 void StepWatch::watch_branch() {
   std::swap(last_, checked_);
   look_at_rows();
   // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
   double angle = cosine(checked_.G, last_.G, last_.kept);
   if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.G, last_.G, checked_.kept));
-  turned_ = angle < 0.5 && checked_.step == last_.step + 1;
-  if (angle > 0) return;
-  if (system_->structure().has_bodies && checked_.step == last_.step + 1 && rows_follow_the_bodies()) return;
+  const bool at_once = checked_.step == last_.step + 1;
+  turned_ = angle < 0.5 && at_once;
+  if (angle > 0 || (resolved_ && at_once && is_long(last_.y, checked_.y))) return;
+  if (system_->structure().has_bodies && at_once && rows_follow_the_bodies()) return;
   ++branches_;
   if (!branch_) branch_ = now_.state.t;
 }

@@ -383,6 +383,7 @@ class SeriesTapeBuilder {
   void write(int last_stage) {
     SeriesTape& t = tape_;
     const std::vector<int> order = sorted();
+    renumber(order);
     for (const int k : order) {
       Draft& op = ops_[at(k)];
       for_each_operand(op, [&](Operand o) {
@@ -414,6 +415,35 @@ class SeriesTapeBuilder {
     for (const auto& x : f_.unknowns) t.unknowns_.push_back({slot(x.node), x.d});
     for (const auto& y : f_.integrals) t.integrals_.push_back({slot(y.node), y.d});
     for (const auto& e : f_.equations) t.equations_.push_back({slot(e.node), e.c});
+  }
+
+  // Slots in the order in which they are written, without those of sums that became parts of others.
+  void renumber(const std::vector<int>& order) {
+    std::vector<int> fresh(slots_.size(), -1);
+    std::vector<Slot> slots;
+    const auto place = [&](int& s) {
+      if (s < 0) return;
+      int& number = fresh[at(s)];
+      if (number < 0) {
+        number = static_cast<int>(slots.size());
+        slots.push_back(slots_[at(s)]);
+      }
+      s = number;
+    };
+    for (int s = 0; const auto& e : f_.equations) s = slot(e.node), place(s);
+    for (int s = 0; const auto& x : f_.unknowns) s = slot(x.node), place(s);
+    for (int s = 0; const auto& y : f_.integrals) s = slot(y.node), place(s);
+    place(tape_.t_slot_);
+    for (auto& [value, s] : constants_) place(s);
+    for (const int k : order) {
+      Draft& op = ops_[at(k)];
+      for (auto* list : {&op.linear, &op.products})
+        for (Term& term : *list) place(term.a), place(term.b);
+      for (int* s : {&op.a, &op.b, &op.c, &op.result}) place(*s);
+    }
+    for (int& s : slot_of_)
+      if (s >= 0) s = fresh[at(s)];
+    slots_ = std::move(slots);
   }
 
   // Whose last coefficient matters after its stage: what is multiplied, integrals, and what these are made of. A sum

@@ -14,8 +14,8 @@ namespace hinge {
 namespace {
 
 constexpr int lowest = 2, highest = 60, of_given_steps = 10;
-constexpr double digits_to_order =
-    0.75;  // 1/2 is best where a stage costs as much as its order, 1 where all cost the same
+// 1/2 is best where a stage costs as much as its order, 1 where all cost the same.
+constexpr double digits_to_order = 0.75;
 
 // p = 1 - a ln(tol)
 int order_for(const Tolerance& tolerance) {
