@@ -129,7 +129,9 @@ void MoreauJean::account(const State& state, double h) {
     double kinetic = 0;
     const Pattern& mass = system_->pattern(Q::momentum_z);  // diagonal for bodies
     for (int k = 0; k < nz_; ++k) kinetic += M_[at(mass.row_start[at(k)])] * state.z[at(k)] * state.z[at(k)] / 2;
-    contacts_.count_kinetic(kinetic, biggest(b1_.data(), nz_) * contacts_.finder().length_scale());
+    double force = 0;
+    for (int k = 0; k < nz_; ++k) force += std::abs(b1_[at(k)]);
+    contacts_.count_kinetic(kinetic, force * contacts_.finder().length_scale());
   }
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
 }
