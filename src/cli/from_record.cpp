@@ -65,6 +65,8 @@ void start_from_record(const std::string& given, Model& model) {
   start.position.assign(state.begin(), y);
   (model.system->structure().z_is_momentum ? start.momentum : start.velocity).assign(y, z);
   start.multiplier.assign(z, state.end());
+  // what a run has penetrated by is where it goes on from
+  if (!model.system->structure().is_dae) start.fixed.assign(start.position.size(), 1);
   model.simulation.start = record.row(row)[0];
   if (!(model.end >= model.simulation.start))
     throw InputError(fmt::format("--from {}: the row is at t = {:.15g}, after the end of the run, {:g}; give --end",

@@ -70,6 +70,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance, bool keeps_e
 
 void Watch::begin_judging(Quantities& wanted) {
   const Structure& has = system_->structure();
+  forces_.reset();
   const bool closed =
       has.has_energy && !has.depends_on_time && !has.has_applied_force && !has.velocity_constraints_do_work;
   conserves_ = closed && !has.has_contacts;
@@ -77,11 +78,12 @@ void Watch::begin_judging(Quantities& wanted) {
   if (conserves_ || dissipates_) {
     wanted.insert(Q::velocity);
     wanted.insert(Q::momentum);
+    if (has.has_bodies || has.velocity_is_z) forces_ = system_->evaluation({Q::acceleration_force});
   }
   judges_constraints_ = system_->ng() > 0 && !has.is_dae;
   if (judges_constraints_) rows_ = system_->evaluation({Q::constraint_y});
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
-  size_ = off_ = kinetic_ = energy_size_ = energy_created_ = dripped_ = 0;
+  size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = dripped_ = 0;
 }
 
 // How far a constraint is off, in the units of what it constrains; looked at where |g| is larger than ever.
@@ -116,6 +118,10 @@ void Watch::measure_energy(const State& s) {
   kinetic_ = std::max(kinetic_, std::abs(product) / 2);
   energy_size_ = std::max(energy_size_, std::abs(seen_.energy));
   if (first_) lowest_energy_ = seen_.energy;
+  if (first_ && forces_) {
+    forces_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+    for (int i = 0; i < system_->nz(); ++i) force_ += std::abs((*forces_)[Q::acceleration_force][i]);
+  }
   lowest_energy_ = std::min(lowest_energy_, seen_.energy);
   const double from = conserves_ ? energy0_ : lowest_energy_;
   energy_created_ = std::max(energy_created_, seen_.energy - from);
@@ -128,12 +134,14 @@ void Watch::measure_energy(const State& s) {
 
 void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   step_.doubts(doubts);
-  const double rounding = 1e-9;  // of the energy itself, whose zero is anywhere
+  // Of the energy itself, whose zero is anywhere, and of forces times lengths, which is what energies are made of:
+  // structures at rest have no kinetic energy to compare with. Contacts carry to the tolerance of their solver.
+  const double rounding = 1e-9, at_rest = dissipates_ ? 1e-8 : 1e-11;
   const bool chosen = tolerance_.given();
   const double tolerance = std::max(tolerance_.relative, tolerance_.absolute);
   // errors add up over the steps, and stiff forces magnify them
   const double allowed = chosen ? std::min(1e-2, tolerance * std::max(1e5, 10 * static_cast<double>(steps))) : 0.1;
-  const double scale = std::max(kinetic_, rounding * energy_size_);
+  const double scale = std::max({kinetic_, rounding * energy_size_, at_rest * force_ * size_});
   const char* const remedy = chosen ? "take a smaller tolerance" : "take a shorter step";
   if ((conserves_ || dissipates_) && energy_created_ > allowed * scale)
     doubts.push_back({fmt::format("energy was created, as a part of the largest kinetic energy ({:.3g})", kinetic_),
@@ -242,9 +250,9 @@ void Watch::report(Report& r, const Stepper* stepper) const {
 }
 
 void Watch::exchange(Memory& memory) {
-  memory(first_, residual_, rate_, constraint_, hidden_, off_, size_, sizes_, kinetic_, energy_size_, lowest_energy_,
-         energy_created_, dripped_, energy0_, energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest,
-         seen_.energy, seen_.momenta);
+  memory(first_, residual_, rate_, constraint_, hidden_, off_, size_, sizes_, kinetic_, energy_size_, force_,
+         lowest_energy_, energy_created_, dripped_, energy0_, energy_error_, discrete_energy0_, discrete_energy_error_,
+         gaps_.widest, seen_.energy, seen_.momenta);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
 }
 

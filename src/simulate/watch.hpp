@@ -65,7 +65,7 @@ class Watch {
   void take(const Values& values);
 
   const System* system_ = nullptr;
-  std::unique_ptr<Evaluation> evaluation_, rows_;
+  std::unique_ptr<Evaluation> evaluation_, rows_, forces_;
   std::unique_ptr<DaeLevels> levels_;  // of a DAE
   Gaps gaps_;
   std::string undefined_gap_;
@@ -82,6 +82,7 @@ class Watch {
   bool judges_constraints_ = false;
   bool conserves_ = false, dissipates_ = false;  // the energy should: be kept; or not rise
   double kinetic_ = 0, energy_size_ = 0;         // the largest so far
+  double force_ = 0;                             // at the start, the sum of all
   double lowest_energy_ = 0, energy_created_ = 0;
   double dripped_ = 0;  // lost little by little while contacts without friction stay closed, which take none
   double energy0_ = 0, energy_error_ = 0, discrete_energy0_ = 0, discrete_energy_error_ = 0;

@@ -8,6 +8,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 #include "places.hpp"
+#include "random_draw.hpp"
 
 namespace hinge::test {
 namespace {
@@ -79,6 +80,62 @@ end = 10
   EXPECT_EQ(out.rfind("sound\n", 0), 0U);
   EXPECT_NE(out.find("energy at the end 10.791)"), std::string::npos) << out;
   EXPECT_EQ(hinge(folder, {"run", ball, "--set", "integrate.gap=velocity"}).out.rfind("sound\n", 0), 0U);
+}
+
+// Nothing moves: rounding dust compares with weights times lengths, whose zero is anywhere.
+TEST(Verdict, StructuresAtRestAreSound) {
+  const Folder folder;
+  Draw draw(1607);
+  for (int trial = 0; trial < 6; ++trial) {
+    const double a = draw.number(0.05, 0.3), mass = draw.power(-1, 2), down = trial % 2 == 0 ? 0 : draw.number(0, 2);
+    std::string text = fmt::format(
+        "[multibody]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"floor\"\nfixed = true\nshape = {{ plane = [0, 0, 1] "
+        "}}\nposition = [0, 0, {}]\n",
+        -down);
+    const int count = draw.integer(2, 5);
+    for (int k = 0; k < count; ++k)
+      text +=
+          fmt::format("[[body]]\nname = \"b{}\"\nmass = {}\nshape = {{ box = [{}, {}, {}] }}\nposition = [{}, 0, {}]\n",
+                      k, mass, 3 * a, 2 * a, a, trial > 2 ? 0.2 * a * (k % 2) : 0, -down + a * (k + 0.5));
+    const int links = draw.integer(1, 4);  // and a chain that hangs
+    for (int k = 0; k < links; ++k)
+      text += fmt::format(
+          "[[body]]\nname = \"l{0}\"\nmass = {1}\nshape = {{ capsule = {{ radius = 0.02, length = 0.1 }} }}\ncollide = "
+          "false\nposition = [5, 0, {2}]\n[[joint]]\ntype = \"spherical\"\nbodies = [\"{3}\", \"l{0}\"]\npoint = [5, "
+          "0, "
+          "{4}]\n",
+          k, mass, 2 - 0.2 * k, k == 0 ? std::string("ground") : fmt::format("l{}", k - 1), 2.1 - 0.2 * k);
+    text += "[contact]\nfriction = 0.6\n[integrate]\nstep = 0.005\nend = 1\n";
+    const std::string out = hinge(folder, {"run", folder.write("rest.toml", text)}).out;
+    EXPECT_EQ(out.rfind("sound\n", 0), 0U) << trial << '\n' << text << out.substr(0, 400);
+  }
+}
+
+// Steps by velocities leave bodies inside of each other: a row of such a run is where another one begins.
+TEST(Verdict, RecordedRowsAreStarts) {
+  const Folder folder;
+  const std::string ball = folder.write("ball.toml", R"toml([multibody]
+gravity = [0, -9.81]
+[[body]]
+name = "floor"
+fixed = true
+shape = { plane = [0, 1] }
+[[body]]
+name = "ball"
+mass = 1
+shape = { disk = 0.1 }
+position = [0, 1.1]
+[integrate]
+step = 0.0305
+end = 0.488
+gap = "velocity"
+)toml");
+  const std::string record = folder.file("run.csv");
+  ASSERT_EQ(hinge(folder, {"run", ball, "--out", record}).status, 0);
+  const auto on =
+      hinge(folder, {"run", ball, "--from", record + ":last", "--end", "0.8", "--set", "integrate.gap=both"});
+  EXPECT_EQ(on.status, 0) << on.err;
+  EXPECT_EQ(on.err.find("overlap"), std::string::npos) << on.err;
 }
 
 TEST(Verdict, RowsThatContradictEachOtherOnTheWayAreNotAveraged) {

@@ -214,17 +214,20 @@ State consistent_start(const System& system, double t, const Start& start, std::
           "other "
           "velocities there, or fix fewer coordinates");
   }
+  // A row of a record: all is fixed, and what it penetrates by is a part of it.
+  const bool held = start.consistent == Consistency::check && !start.fixed.empty() &&
+                    std::find(start.fixed.begin(), start.fixed.end(), 0) == start.fixed.end();
   StartCheck check = check_start(system, t, y, z, start.multiplier);
   const bool found = check.position_found && check.velocity_found;
   if (found && (check.violations.empty() || start.consistent == Consistency::project)) {
     State state = std::move(check.nearest);
-    if (check.rows.redundant() && system.structure().has_contacts) {
+    if (!held && check.rows.redundant() && system.structure().has_contacts) {
       const auto part = kept_rows(system, check.rows);
       const Values psi = std::move(state.psi);
       pick(psi, check.rows.multipliers, state.psi);
       state = start_without_penetration(*part, start.consistent, std::move(state));
       state.psi = psi;
-    } else {
+    } else if (!held) {
       state = start_without_penetration(system, start.consistent, std::move(state));
     }
     if (system.ng() > 0 && system.structure().has_contacts && !position_holds(system, t, state.y))

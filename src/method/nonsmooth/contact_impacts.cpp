@@ -31,6 +31,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -208,18 +209,26 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
   const std::vector<int> all = active;
   Eigen::VectorXd u(rows()), z = Eigen::Map<const Eigen::VectorXd>(z_before, nz_), before, after, z0, z1, r;
   velocities(z.data(), u.data());
-  double scale = 0;
-  for (int k = 0; k < rows(); k += d_) scale = std::max(scale, -u[k]);
+  double scale = 0, dust = 0;  // dust: what rounding makes of velocities that are sums
+  for (int k = 0; k < rows(); k += d_) {
+    const int i = active[at(k / d_)];
+    double size = 0;
+    for (int c = l.first[at(i)]; c < l.first[at(i) + 1]; ++c) size += std::abs(l.H[at(c * d_)] * z[l.column[at(c)]]);
+    dust = std::max(dust, 1e-13 * size);
+    scale = std::max(scale, -u[k]);
+  }
+  const double slow = std::max(1e-8 * scale, dust);
   std::vector<double> left(all.size(), 1.0);  // of each contact: e to the power of its strikes
   std::vector<char> struck(all.size(), 0);
   std::vector<int> members;
   bool good = true;
+  const bool least_norm = std::exchange(least_norm_, false);  // velocities are asked for, which are what they are
   for (int round = 0; good && round < most_rounds; ++round) {
     bool approach = false;
     members.clear();
     for (int k = 0; k < static_cast<int>(all.size()); ++k) {
       const double e = l.restitution[at(all[at(k)])];
-      const bool closes = u[k * d_] < -1e-8 * scale && left[at(k)] > 0.01;
+      const bool closes = u[k * d_] < -slow && left[at(k)] > 0.01;
       approach = approach || closes;
       if (closes) left[at(k)] *= e;
       if (closes || (e == 0 && u[k * d_] <= 1e-12 * scale)) members.push_back(k);
@@ -255,6 +264,7 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
     velocities(z.data(), u.data());
   }
   active = all;
+  least_norm_ = least_norm;
   solved_ = false;
   after_rounds.assign(z.begin(), z.end());
   for (std::size_t k = 0; k < all.size(); ++k)

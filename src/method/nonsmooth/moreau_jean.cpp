@@ -324,7 +324,10 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
     return {change, biggest(z1_.data(), nz_)};
   });
   if (trouble == NewtonTrouble::singular || !velocities_alone(state, h)) return false;
-  return !projection_.active() || projection_.project(t1, y1_.data(), z1_.data(), state.psi.data());
+  if (!projection_.active()) return true;
+  std::copy_n(z1_.data(), nz_, z_new_.data());
+  if (!projection_.project(t1, y1_.data(), z1_.data(), state.psi.data())) return false;
+  return z1_ == z_new_ || give_to_joints(state, t1);
 }
 
 StepResult MoreauJean::step(State& state, double h) {

@@ -84,6 +84,7 @@ class MoreauJean final : public Stepper {
   bool solve_implicit(const State& state, double h);
   bool solve_explicit(const State& state, double h);
   bool velocities_alone(const State& state, double h);
+  bool give_to_joints(const State& state, double t1);
   void account(const State& state, double h);
 
   std::shared_ptr<const System> system_;

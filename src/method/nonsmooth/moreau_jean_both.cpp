@@ -249,7 +249,8 @@ bool MoreauJeanBoth::velocities(const State& state, double h) {
   const double* G1 = (*rates_)[Q::constraint_rate_z];
   for (int k = 0; k < m_; ++k) c_[at(k)] = (*rates_)[Q::constraint_rate][k];
   multiply_add(system_->pattern(Q::constraint_rate_z), G1, zh_.data(), -1.0, c_.data());
-  const bool mixes = rebounding_ && (options_.impact == ImpactLaw::rounds || options_.impact == ImpactLaw::newton);
+  const bool mixes =
+      rebounding_ && contacts_.few() && (options_.impact == ImpactLaw::rounds || options_.impact == ImpactLaw::newton);
   kept_u0_ = u0_;
   for (int turn = 0; turn < (mixes ? most_mixes : 1); ++turn) {
     if (turn > 0) {

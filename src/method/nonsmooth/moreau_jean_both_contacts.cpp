@@ -312,9 +312,12 @@ void MoreauJeanBoth::account(const State& state, double h) {
     for (int k = 0; k < nz_; ++k)
       normal += missing_momentum_[at(k)] * (zh_[at(k)] + (z1_[at(k)] - start_z_[at(k)]) / 2);
   contacts_.count_work(normal, tangential);
-  double kinetic = 0;
-  for (int k = 0; k < nz_; ++k) kinetic += p0_[at(k)] * state.z[at(k)] / 2;
-  contacts_.count_kinetic(kinetic, biggest(f_.data(), nz_) * table_.length);
+  double kinetic = 0, force = 0;
+  for (int k = 0; k < nz_; ++k) {
+    kinetic += p0_[at(k)] * state.z[at(k)] / 2;
+    force += std::abs(f_[at(k)]);
+  }
+  contacts_.count_kinetic(kinetic, force * table_.length);
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
   if (extra_ > 0) contacts_.count_gaps();  // as listed: what was brought back has none at y1
 }

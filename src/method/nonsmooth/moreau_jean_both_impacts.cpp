@@ -48,8 +48,10 @@ bool MoreauJeanBoth::carried(const State& state, double h, const double* G1, dou
       return contacts_.solve(p.data(), c_.data(), w_.data(), z.data());
     };
     std::copy_n(free_.data(), nz_, z1_.data());
+    contacts_.use_least_norm(false);
     good = contacts_.factor(S_.data(), G1) && (m_ == 0 || solve(0, z1_)) && solve(1, z_new_);
     for (int k = 0; k < nz_; ++k) z_new_[at(k)] -= z1_[at(k)];
+    contacts_.use_least_norm(true);
     contacts_.failure.clear();
   }
   contacts_.again();

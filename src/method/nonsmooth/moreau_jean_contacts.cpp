@@ -97,6 +97,33 @@ bool MoreauJean::velocities_alone(const State& state, double h) {
   return true;
 }
 
+// Of explicit steps, whose velocities (z_new_) are put onto the joints of y1: that is an impulse of the joints, too,
+// along their rows there. It becomes a part of s and of what is given.
+bool MoreauJean::give_to_joints(const State& state, double t1) {
+  const Pattern& joints = system_->pattern(Q::constraint_rate_z);
+  next_->at(t1, y1_.data(), z_new_.data(), state.psi.data());
+  ++counters_.evaluations;
+  const double* G1 = (*next_)[Q::constraint_rate_z];
+  std::copy_n((*next_)[Q::constraint_rate], m_, c_.data());
+  multiply_add(joints, G1, z_new_.data(), -1.0, c_.data());
+  std::fill(right_.begin(), right_.end(), 0.0);
+  multiply_add(system_->pattern(Q::momentum_z), M_.data(), z_new_.data(), 1.0, right_.data());
+  const std::vector<int> all = contacts_.active;
+  const std::vector<double> r = contacts_.contact_impulse, s = contacts_.joint_impulse;
+  contacts_.again();
+  matrix_.mass(M_.data(), S_.data());
+  const bool good = contacts_.factor(S_.data(), G1) && contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data());
+  contacts_.active = all;
+  contacts_.contact_impulse = r;
+  for (int j = 0; j < m_; ++j) {
+    const double more = contacts_.joint_impulse[at(j)];
+    for (int k = joints.row_start[at(j)]; k < joints.row_start[at(j) + 1]; ++k)
+      given_[at(joints.column[at(k)])] += (G1[k] - C_[at(k)]) * more;
+    contacts_.joint_impulse[at(j)] = s[at(j)] + more;
+  }
+  return good;
+}
+
 // What the contacts did, and |M (z1 - z0) - h f - H^T r - C^T s|
 void MoreauJean::account(const State& state, double h) {
   if (!contacts_.has_contacts()) return;
@@ -129,7 +156,9 @@ void MoreauJean::account(const State& state, double h) {
     double kinetic = 0;
     const Pattern& mass = system_->pattern(Q::momentum_z);  // diagonal for bodies
     for (int k = 0; k < nz_; ++k) kinetic += M_[at(mass.row_start[at(k)])] * state.z[at(k)] * state.z[at(k)] / 2;
-    contacts_.count_kinetic(kinetic, biggest(b1_.data(), nz_) * contacts_.finder().length_scale());
+    double force = 0;
+    for (int k = 0; k < nz_; ++k) force += std::abs(b1_[at(k)]);
+    contacts_.count_kinetic(kinetic, force * contacts_.finder().length_scale());
   }
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
 }
