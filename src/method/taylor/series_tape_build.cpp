@@ -454,6 +454,10 @@ class SeriesTapeBuilder {
       for_each_operand(ops_[at(k)], [&](Operand o) {
         if (ops_[at(k)].kind != Kind::sum) slots_[at(o.slot)].used = true;
       });
+    // and what another equation reads at a later stage
+    for (const int k : order)
+      for (const Term& term : ops_[at(k)].linear)
+        if (!in_stage(ops_[at(k)], {term.a, 0})) slots_[at(term.a)].used = true;
     for (const int k : order)
       for (const Term& term : ops_[at(k)].products) slots_[at(term.a)].used = slots_[at(term.b)].used = true;
     for (bool changed = true; changed;) {

@@ -17,8 +17,8 @@ constexpr double growth = 8;            // of a step beyond the last one, at mos
 constexpr double first_part = 0.01;     // of the pace of the start, where no first step is given
 constexpr int most_scales = 60;         // tried until the coefficients are neither too large nor too small
 constexpr double too_large = 1.0 / 64;  // scales of coefficients when they are scaled down,
-constexpr double allowed_mismatch = 4;
-constexpr double longer = 1.5;  // than the last step
+constexpr double allowed_mismatch = 4, allowed_within = 1000;  // within a step only what was missed is looked for
+constexpr double longer = 1.5;                                 // than the last step
 constexpr int bisections = 48;
 
 }  // namespace
@@ -118,7 +118,7 @@ bool TaylorStepper::holds(double h) {
   const Tolerance& tolerance = options_.tolerance;
   if (depends_on_time_ || h > longer * last_)
     for (const double part : {0.25, 0.5, 0.75})
-      if (!(point_->mismatch_at(part * h, tolerance) <= allowed_mismatch)) return false;
+      if (!(point_->mismatch_at(part * h, tolerance) <= allowed_within)) return false;
   return point_->reach(h) && point_->mismatch(tolerance) <= allowed_mismatch;
 }
 
