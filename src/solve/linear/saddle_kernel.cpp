@@ -8,8 +8,7 @@ namespace hinge {
 namespace {
 
 constexpr int largest_mass = 64, largest_block = 12;
-// A pivot this much smaller than its row was: the plain formulas would lose digits, SaddlePoint loses fewer.
-constexpr double weak_mass = 1e-6;
+constexpr double weak_mass = SaddleKernel::weak_mass;
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

@@ -22,6 +22,8 @@ class SaddleKernel {
   static constexpr int most_constraints = 16;
   /// A pivot of S this much smaller than its row: S is not used, SaddlePoint loses fewer digits.
   static constexpr double weak_schur = 1e-9;
+  /// The same of A: the plain formulas would lose digits.
+  static constexpr double weak_mass = 1e-6;
 
   /// `constant_mass`: A never changes, so its inverse is computed once.
   SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c, bool constant_mass, LinearAlgebra choice);
@@ -31,6 +33,9 @@ class SaddleKernel {
   /// `b` is null where B = -C^T. False when the matrix is singular.
   bool factor(const double* a, const double* b, const double* c);
   bool factored() const { return factored_; }
+  /// Was the last matrix factorised by the plain loops here? Then with these exchanges of rows of S.
+  bool small() const { return factored_ && !use_full_; }
+  const std::vector<int>& exchanges() const { return pivot_; }
   void forget() { factored_ = false; }
   /// x = (nz numbers, then m), in place.
   void solve(double* x) { solve(x, x + nz_); }
