@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solve/newton/newton.hpp"
 
@@ -63,6 +64,36 @@ Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra c
     wanted.insert(Q::constraint_rate);
   }
   at_ = system_->evaluation(wanted);
+  choose_code_ = linear_ && system_->nrates() == system_->npsi() && options.formulation != Formulation::baumgarte;
+}
+
+SaddleKernel& Acceleration::matrix() {
+  const Evaluation& e = *at_;
+  if (std::exchange(by_code_, false))
+    kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]);
+  return kernel_;
+}
+
+void Acceleration::choose_code() {
+  choose_code_ = false;
+  if (!kernel_.small()) return;
+  const Evaluation& e = *at_;
+  code_ = SaddleCode::make({.a = system_->pattern(Q::momentum_z),
+                            .c = system_->pattern(Q::constraint_rate_z),
+                            .b = ideal_ ? nullptr : &system_->pattern(Q::reaction_psi),
+                            .constant = system_->is_constant(Q::momentum_z) ? e[Q::momentum_z] : nullptr,
+                            .exchanges = kernel_.exchanges()});
+}
+
+// Where the code leaves the decision to kernel_, it will do so at the next points, too.
+bool Acceleration::solve_by_code() {
+  if (without_code_ > 0) return --without_code_, false;
+  const Evaluation& e = *at_;
+  if (code_->solve(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z],
+                   e[Q::acceleration_force], e[Q::constraint_curvature]))
+    return true;
+  without_code_ = 100;
+  return false;
 }
 
 // -c, or with the stabilising terms
@@ -80,12 +111,19 @@ bool Acceleration::compute(double t, const double* y, const double* z, double* p
   if (!linear_) return iterate(t, y, z, psi, velocity, z_rate);
   const Evaluation& e = *at_;
   at_->at(t, y, z, psi);
-  if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
-  copy(e[Q::acceleration_force], nz, z_rate);
-  curvature(psi);
-  kernel_.solve(z_rate, psi);
+  by_code_ = code_ && solve_by_code();
+  if (by_code_) {
+    copy(code_->x(), nz, z_rate);
+    copy(code_->mu(), m, psi);
+  } else {
+    if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
+    if (choose_code_) choose_code();
+    copy(e[Q::acceleration_force], nz, z_rate);
+    curvature(psi);
+    kernel_.solve(z_rate, psi);
+  }
   copy(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
-  return finite(z_rate, nz) && finite(psi, m);
+  return by_code_ || (finite(z_rate, nz) && finite(psi, m));
 }
 
 // Newton's iteration for psi; a reaction that is affine is solved at once.

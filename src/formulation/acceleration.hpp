@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "formulation/saddle_code.hpp"
 #include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
 #include "solve/linear/saddle_kernel.hpp"
@@ -28,18 +29,24 @@ class Acceleration {
   /// Is the reaction affine in psi? Then the psi that compute() gets does not matter.
   bool affine() const { return affine_; }
   /// The matrix of the last point, factorised.
-  SaddleKernel& matrix() { return kernel_; }
+  SaddleKernel& matrix();
 
  private:
   using Q = Quantity;
   bool iterate(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
   void curvature(double* out) const;
+  bool solve_by_code();
+  void choose_code();
 
   std::shared_ptr<const System> system_;
   bool velocity_is_z_, ideal_, linear_, affine_;
   double damping_ = 0, stiffness_ = 0;  // 2 alpha, beta^2
   std::unique_ptr<Evaluation> at_;
   SaddleKernel kernel_;
+  std::unique_ptr<SaddleCode> code_;  // does what kernel_ does, where there can be some
+  bool by_code_ = false;              // at the last point: kernel_ has not seen it
+  bool choose_code_ = true;           // after the first factorisation, which shows the order of its rows
+  int without_code_ = 0;              // points at which it is not asked, after one at which kernel_ had to decide
   std::vector<double> change_;
 };
 

@@ -32,6 +32,9 @@ class SaddleKernel {
   /// `b` is null where B = -C^T. False when the matrix is singular.
   bool factor(const double* a, const double* b, const double* c);
   bool factored() const { return factored_; }
+  /// Was the last matrix factorised by the plain loops here? Then with these exchanges of rows of S.
+  bool small() const { return factored_ && !use_full_; }
+  const std::vector<int>& exchanges() const { return pivot_; }
   void forget() { factored_ = false; }
   /// x = (nz numbers, then m), in place.
   void solve(double* x) { solve(x, x + nz_); }

@@ -6,7 +6,6 @@
 namespace hinge {
 
 bool invert_small(double* matrix, int size, double* work) {
-  constexpr double weak = 1e-6;
   const auto n = static_cast<std::size_t>(size);
   if (size == 1) {
     matrix[0] = 1 / matrix[0];
@@ -14,7 +13,7 @@ bool invert_small(double* matrix, int size, double* work) {
   }
   if (size == 2) {
     const double a = matrix[0], b = matrix[1], c = matrix[2], d = matrix[3], product = a * d, det = product - b * c;
-    if (!(std::abs(det) > weak * std::abs(product))) return false;
+    if (!(std::abs(det) > weak_pivot * std::abs(product))) return false;
     matrix[0] = d / det, matrix[1] = -b / det, matrix[2] = -c / det, matrix[3] = a / det;
     return std::isfinite(matrix[0] + matrix[1] + matrix[2] + matrix[3]);
   }
@@ -27,7 +26,7 @@ bool invert_small(double* matrix, int size, double* work) {
     for (std::size_t i = k + 1; i < n; ++i)
       if (std::abs(matrix[i * n + k]) > std::abs(matrix[best * n + k])) best = i;
     const double pivot = matrix[best * n + k];
-    if (!(std::abs(pivot) > weak * biggest)) return false;
+    if (!(std::abs(pivot) > weak_pivot * biggest)) return false;
     if (best != k)
       for (std::size_t j = 0; j < n; ++j) {
         std::swap(matrix[k * n + j], matrix[best * n + j]);
