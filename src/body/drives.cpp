@@ -155,10 +155,10 @@ void Multibody::spring(const SpringOptions& o) {
   PlacedSpring spring{o.name, norm(d), 0.0, 0.0};
   Vector force{0.0, 0.0, 0.0};  // on b
   if (length == 0 && !o.tension) {
-    force = -(o.stiffness * d) - o.damping * rate;  // also where the points coincide
-    s.potential += 0.5 * o.stiffness * dot(d, d);
+    force = -(o.stiffness * d) - o.damping * rate;  // also where the points coincide, and across the line
     spring.rate = choose(spring.length > 0.0, dot(rate, d) / spring.length, 0.0);
-    spring.tension = norm(force);
+    spring.tension = o.stiffness * spring.length + o.damping * spring.rate;
+    s.potential += 0.5 * o.stiffness * dot(d, d);
   } else {
     if ((pb - pa).norm() == 0)
       throw BodyError(

@@ -11,15 +11,16 @@
 //   planar        n_a.(P_b - P_a) = 0,  n_a.t1_b = 0,  n_a.t2_b = 0         n: the normal of the plane
 //   point on line     t1_a.(P_b - P_a) = 0,  t2_a.(P_b - P_a) = 0           n: along the line
 //   point on plane    n_a.(P_b - P_a) = 0
-//   constant velocity P_b - P_a = 0,  t1_a.t2_b - t2_a.t1_b = 0             n_b along axis2 at the start, t_b turned
-//   with it screw         as cylindrical,  n_a.(P_b - P_a) - pitch/(2 pi) angle = 0 gear          angle_2 - ratio
-//   angle_1 = 0                               between two joints rack          position_2 - radius angle_1 = 0
+//   constant velocity P_b - P_a = 0,  t1_a.t2_b - t2_a.t1_b = 0             n_b: axis2 at the start, t_b goes with it
+//   screw         as cylindrical,  n_a.(P_b - P_a) - pitch/(2 pi) angle = 0
+//   gear          angle_2 - ratio angle_1 = 0                               between two joints
+//   rack          position_2 - radius angle_1 = 0                           between two joints
 //
 // In the plane angles are coordinates: a revolute joint has the two rows of a point, a prismatic one t_a.(P_b - P_a)
 // and the difference of angles, a point on a line the first of these.
 //
-// t1_a.t2_b - t2_a.t1_b is twice the sine of the relative rotation times what its axis has along n: shafts that bend
-// without twist turn equally fast.
+// t1_a.t2_b - t2_a.t1_b is minus twice the sine of the relative rotation times what its axis has along n: shafts that
+// bend without twist turn equally fast.
 #include <cmath>
 
 #include <fmt/format.h>

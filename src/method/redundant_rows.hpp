@@ -1,7 +1,7 @@
 // A method on a system whose constraints depend on each other: it sees as many of them as are independent.
 //
 // Which ones is decided when the motion begins (formulation/start/redundancy.hpp) and looked at after every step: when
-// an exchange of one row would make the volume of the kept ones three times larger, others are kept from there on, and
+// an exchange of one row would make the volume of the kept ones 1.6 times larger, others are kept from there on, and
 // the method starts anew. Multipliers of all rows are those of least norm. Where no constraint depends on others
 // nothing is done.
 #pragma once

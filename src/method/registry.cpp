@@ -36,15 +36,24 @@ struct Registry {
 
   Registry() {
     for (const auto& entry : {
-             gauss_lobatto_entry, lobatto_iiia_iiib_entry,
-             rattle_entry,        shake_entry,
-             spark_entry,         symplectic_euler_entry,
-             composition_entry,   energy_momentum_entry,
-             explicit_entry,      half_explicit_entry,
-             taylor_entry,        generalized_alpha_entry,
-             bdf_entry,           radau_entry,
-             automatic_entry,     euler_maruyama_entry,
-             moreau_jean_entry,   paoli_schatzman_entry,
+             gauss_lobatto_entry,
+             lobatto_iiia_iiib_entry,
+             rattle_entry,
+             shake_entry,
+             spark_entry,
+             symplectic_euler_entry,
+             composition_entry,
+             energy_momentum_entry,
+             explicit_entry,
+             half_explicit_entry,
+             generalized_alpha_entry,
+             bdf_entry,
+             radau_entry,
+             automatic_entry,
+             taylor_entry,
+             euler_maruyama_entry,
+             moreau_jean_entry,
+             paoli_schatzman_entry,
              event_driven_entry,
          })
       entries.push_back(std::make_shared<const MethodEntry>(with_projection(entry())));

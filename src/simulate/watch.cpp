@@ -71,8 +71,10 @@ void Watch::begin(const System& system, const Tolerance& tolerance, bool keeps_e
 void Watch::begin_judging(Quantities& wanted) {
   const Structure& has = system_->structure();
   forces_.reset();
-  const bool closed =
-      has.has_energy && !has.depends_on_time && !has.has_applied_force && !has.velocity_constraints_do_work;
+  const SymbolicSystem* symbolic = symbolic_part(*system_);
+  const bool own_reaction = symbolic && system_->ng() > 0 && !symbolic->equations().ideal;  // which may do work
+  const bool closed = has.has_energy && !has.depends_on_time && !has.has_applied_force &&
+                      !has.velocity_constraints_do_work && !own_reaction;
   conserves_ = closed && !has.has_contacts;
   dissipates_ = closed && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
   if (conserves_ || dissipates_) {

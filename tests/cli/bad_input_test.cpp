@@ -524,7 +524,7 @@ TEST(BadInput, ShortOptionsAreNamedInTheirOwnWords) {
 }
 
 TEST(BadInput, CommandLinesThatMeanNothingAreExplained) {
-  refuses_command({}, {"which command?", "run, convergence, compare, check, contact", "hinge --help"});
+  refuses_command({}, {"which command?", "run, convergence, compare, sweep, check, contact", "hinge --help"});
   refuses_command({"rum"}, {"no command 'rum'", "did you mean 'run'?"});
   refuses_command({"pendulum.toml"}, {"no command 'pendulum.toml'", "did you mean 'hinge run pendulum.toml'?"});
   refuses_command({"run"}, {"MODEL is required", "hinge run --help"});

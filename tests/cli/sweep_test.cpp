@@ -148,7 +148,8 @@ TEST(Sweep, DoubtsAreCountedAndStrictMakesThemStatusOne) {
 TEST(Sweep, KilledSweepGoesOnWhereItWas) {
   const Folder folder;
   const auto arguments = [&](const std::string& out) {
-    return command(folder, {"--vary", "parameters.l=0.5:2:60", "--end", "1", "--jobs", "2", "--out", folder.file(out)});
+    return command(folder,
+                   {"--vary", "parameters.l=0.5:2:60", "--end", "30", "--jobs", "2", "--out", folder.file(out)});
   };
   ASSERT_EQ(hinge(folder, arguments("once.h5")).status, 0);
   std::size_t before = 0;
@@ -171,8 +172,8 @@ TEST(Sweep, KilledSweepGoesOnWhereItWas) {
 
 TEST(Sweep, InterruptedSweepKeepsWhatIsFinished) {
   const Folder folder;
-  const auto arguments =
-      command(folder, {"--vary", "parameters.l=0.5:2:60", "--end", "2", "--jobs", "1", "--out", folder.file("s.csv")});
+  const auto arguments = command(
+      folder, {"--vary", "parameters.l=0.5:2:20", "--end", "100", "--jobs", "1", "--out", folder.file("s.csv")});
   Program program(folder, arguments);
   for (int wait = 0; wait < 4000 && !folder.has("s.csv.parts/rank0-1.csv"); ++wait)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -182,7 +183,7 @@ TEST(Sweep, InterruptedSweepKeepsWhatIsFinished) {
   EXPECT_NE(stopped.err.find("the same command goes on"), std::string::npos);
   const Answer rest = hinge(folder, arguments);
   EXPECT_EQ(rest.status, 0) << rest.err;
-  EXPECT_EQ(read_record(folder.file("s.csv")).rows(), 60U);
+  EXPECT_EQ(read_record(folder.file("s.csv")).rows(), 20U);
 }
 
 TEST(Sweep, MoreValuesTakeTheRunsThatAreThere) {

@@ -32,8 +32,8 @@ const StepOptions chosen{.tolerance = {1e-6, 1e-6}};
 
 TEST(Bind, RefusesSystemsOfAnotherKind) {
   const std::string dae = refusal(gauss_lobatto(2), decay(false));
-  EXPECT_TRUE(says(dae, "gauss-lobatto integrates mechanical systems") && says(dae, "use bdf or radau")) << dae;
-  EXPECT_TRUE(says(refusal(explicit_runge_kutta(), decay(false), chosen), "use bdf, radau or auto"));
+  EXPECT_TRUE(says(dae, "gauss-lobatto integrates mechanical systems") && says(dae, "use bdf, radau or taylor")) << dae;
+  EXPECT_TRUE(says(refusal(explicit_runge_kutta(), decay(false), chosen), "use bdf, radau, auto or taylor"));
   const std::string noise = refusal(radau(), decay(true));
   EXPECT_TRUE(says(noise, "noise") && says(noise, "use euler-maruyama")) << noise;
   EXPECT_TRUE(says(refusal(radau(), decay(true), chosen), "use euler-maruyama with a step in the place"));

@@ -66,6 +66,7 @@ const std::map<std::string, std::string> exceptions = {
     {"euler-maruyama", "is for linear DAEs with noise, which are expressions"},
     {"energy-momentum", "builds discrete derivatives on the invariants that the energy is written in"},
     {"shake", "must know that forces do not depend on velocities, which functions do not tell"},
+    {"taylor", "differentiates expressions as often as its order says, which functions do not allow"},
     {"spark", "needs a tableau of the user's; gauss-lobatto and others are the same method with given ones"},
 };
 

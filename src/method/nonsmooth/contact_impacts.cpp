@@ -3,9 +3,8 @@
 //   Poisson      compression  K contains r_c _|_ u_c;  expansion  r_N = e r_cN + x, 0 <= x _|_ u_N >= 0,
 //                |r_T| <= mu r_N opposite to u_T; polyhedral: r_T in the polygon; convexified: r in K with r_N >= e
 //                r_cN, and u against it in the sense of minimal energy
-//   sequential   one approaching contact after the other, u_N+ = -e u_N^-, until none approaches. Gaps as expressions:
-//   in
-//                the order of the model. Contacts of bodies have no order that a user knows: those that approach
+//   sequential   one approaching contact after the other, u_N+ = -e u_N^-, until none approaches. Gaps written down
+//                go in the order of the model. Contacts of bodies have no order that a user knows: those that approach
 //                equally fast, to rounding, are struck together, so that a symmetric scene stays symmetric
 //   rounds       all contacts that approach now are struck together, u_N+ + e u_N^- >= 0 _|_ r_N >= 0 with friction
 //                among these alone, then those that approach after it, until none does. Closed contacts without

@@ -7,9 +7,10 @@
 //   r = a / b                  r_m = (a_m - sum_(i>0) b_i r_(m-i)) / b_0
 //   r = sqrt a                 r_m = (a_m - sum_(0<i<m) r_i r_(m-i)) / (2 r_0)
 //   r = a^p                    r_m = sum_(i<m) (p (m-i) - i) a_(m-i) r_i / (m a_0)
-//   r' = sum ...               r_m = s (sum ...)_(m-1) / m: sin' = a' cos, exp' = a' exp, atan' = a' / (1 + a^2), y' =
-//   v r = a'                     r_m = (m+1) a_(m+1) / s if, min, max, abs, tables  the side, or the piece, that holds
-//   at t0
+//   r' = sum ...               r_m = s (sum ...)_(m-1) / m
+//                              so sin' = a' cos, exp' = a' exp, atan' = a' / (1 + a^2), and unknowns y' = v
+//   r = a'                     r_m = (m+1) a_(m+1) / s
+//   if, min, max, abs, tables  the side, or the piece, that holds at t0
 //
 // At stage k = -D, ..., 0, 1, ..., K an unknown has its coefficient of order k + d, an equation its own of order k + c
 // (Pryce 2001), and every operation one between: the order k + level. A stage is evaluated with a guess for the

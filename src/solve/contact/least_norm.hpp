@@ -9,7 +9,7 @@
 // for exact friction). Nothing in it depends on the order of contacts, the tangents or who found r*, so that it has
 // every symmetry of the scene.
 //
-// The dual problem has no constraints: r_i = P_C(A_i v/delta_i) with A^T r(v) = A^T r*, the derivative of a concave
+// The dual problem has no constraints: r_i = P_C(A_i v/delta_i) with A^T r(v) = A^T r*, the derivative of a convex
 // function of v. Newton's method (semismooth, with line search) from the v of the last problem; where nothing has
 // changed since, one product with A is all.
 #pragma once
