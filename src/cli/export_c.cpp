@@ -235,6 +235,7 @@ void refuse_foreign(const std::filesystem::path& path, bool force) {
 int export_c(const ExportArguments& arguments) {
   const Model model = load_model(arguments.model, arguments.overrides);
   Export all{identifier(arguments.model), exportable(model), {}, {}, {}};
+  if (all.name == "example") all.name = "example_model";  // example.c is who calls it
   const bool dae = all.system.structure().is_dae;
   const State start = located(model, [&] { return consistent_start(all.system, model.simulation.start, model.start); });
   if (dae)

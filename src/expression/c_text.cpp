@@ -86,6 +86,8 @@ Text operation(const Graph& graph, const Graph::Entry& e, const Text& a, const T
     case Op::select: return {holds(a) + " ? " + within(b, additive) + " : " + within(c, additive), choice};
     case Op::table:
       if (graph.table(e) == Table::floor()) return {fmt::format("floor({})", a.text)};
+      if (graph.table(e)->name().find(' ') != std::string::npos)  // a sentence: where a motion must not go
+        throw InputError("a bushing in space cannot be written as C: it has to notice when it has turned too far");
       throw InputError(
           fmt::format("the table '{}' cannot be written as C, of tables only floor() can; replace it by an expression",
                       graph.table(e)->name()));

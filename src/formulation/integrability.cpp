@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <Eigen/Dense>
 
+#include "expression/branches.hpp"
 #include "expression/integral.hpp"
 #include "expression/substitute.hpp"
 #include "solve/linear/rank.hpp"
@@ -160,6 +161,8 @@ class DerivedFlag {
 // integral without a factor.
 std::optional<std::string> integral_of(Forms& forms, std::size_t row, double t, const std::vector<double>& q) {
   Graph& graph = forms.graph_;
+  for (const Node n : cone_of(graph, forms.rows[row]))
+    if (Branches::is_branch(graph[n].op)) return {};  // one formula for every side
   std::vector<Node> variables{forms.eq_.t};
   variables.insert(variables.end(), forms.eq_.y.begin(), forms.eq_.y.end());
   Node sum = graph.constant(0);
@@ -234,11 +237,17 @@ IntegrableRates integrable_rates(const System& system, double t, const std::vect
 
 std::string IntegrableRates::text(const Layout& layout) const {
   if (count == 0) return "";
+  const bool bodies = layout.kind == SystemKind::multibody;
+  // motors by speed are such rows: whoever writes one means the speed
+  if (bodies && std::all_of(positions.begin(), positions.end(), [](const auto& text) { return text.empty(); }))
+    return "";
   std::string list;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     list += fmt::format("{}velocity constraint {}", k == 0 ? "" : ", ",
                         layout.velocity_constraints[static_cast<std::size_t>(rows[k])]);
-    if (!positions[k].empty()) list += fmt::format(", as in constraints = [\"{}\"]", positions[k]);
+    if (!positions[k].empty())
+      list += fmt::format(", as in {}\"{}\"{}", bodies ? "a [[constraint]] with equation = " : "constraints = [",
+                          positions[k], bodies ? "" : "]");
   }
   if (rows.empty())
     return fmt::format(

@@ -84,6 +84,9 @@ void Watch::begin_judging(Quantities& wanted) {
   }
   judges_constraints_ = system_->ng() > 0 && !has.is_dae;
   if (judges_constraints_) rows_ = system_->evaluation({Q::constraint_y});
+  velocity_rows_.reset();
+  if (system_->nw() > 0) velocity_rows_ = system_->evaluation({Q::constraint_rate_z});
+  velocity_off_ = 0;
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = dripped_ = 0;
 }
@@ -106,6 +109,23 @@ void Watch::measure_constraints(const State& s, double residual) {
       size += std::abs(G[k]) *
               std::max(floor, sizes_[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
     if (size > 0) off_ = std::max(off_, std::abs(g[i]) / size);
+  }
+}
+
+// How far velocity constraints are off, as a part of the velocities in them; looked at where |w| is larger than ever.
+void Watch::measure_velocity_constraints(const State& s) {
+  if (!velocity_rows_ || !(w_ > velocity_constraint_)) return;
+  const Pattern& pattern = system_->pattern(Q::constraint_rate_z);
+  velocity_rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  const double *W = (*velocity_rows_)[Q::constraint_rate_z], *w = (*evaluation_)[Q::constraint_rate];
+  const double floor = 1e-3 * biggest(s.z.data(), system_->nz());
+  for (int i = system_->ng(); i < pattern.rows; ++i) {
+    double size = 0;
+    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
+         ++k)
+      size += std::abs(W[k]) *
+              std::max(floor, std::abs(s.z[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]));
+    if (size > 0) velocity_off_ = std::max(velocity_off_, std::abs(w[i]) / size);
   }
 }
 
@@ -162,6 +182,9 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   if (off_ > allowed_off)
     doubts.push_back({"constraints are off, as a part of the size of what they constrain", off_,
                       chosen ? "take a smaller tolerance, or project both levels" : "take a shorter step, or project"});
+  if (velocity_off_ > 1e-2)
+    doubts.push_back({"velocity constraints are off at some time, as a part of the velocities in them", velocity_off_,
+                      "where what they prescribe jumps, make it change within a short time; else take a shorter step"});
 }
 
 void Watch::doubt_losses(double taken, std::vector<Doubt>& doubts) const {
@@ -204,7 +227,10 @@ void Watch::take(const Values& values) {
 const Watch::Values& Watch::show(const State& state) {
   evaluate(state, shown_);
   measure(state);
-  if (std::isfinite(residual_ + rate_ + w_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta)) take(shown_);
+  if (std::isfinite(residual_ + rate_ + w_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta)) {
+    measure_velocity_constraints(state);
+    take(shown_);
+  }
   return shown_;
 }
 
@@ -222,6 +248,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
+  measure_velocity_constraints(state);
   take(seen_);
   if (system_->structure().has_energy) {
     const double* g = (*evaluation_)[Q::constraint];
@@ -252,9 +279,9 @@ void Watch::report(Report& r, const Stepper* stepper) const {
 }
 
 void Watch::exchange(Memory& memory) {
-  memory(first_, residual_, rate_, constraint_, hidden_, off_, size_, sizes_, kinetic_, energy_size_, force_,
-         lowest_energy_, energy_created_, dripped_, energy0_, energy_error_, discrete_energy0_, discrete_energy_error_,
-         gaps_.widest, seen_.energy, seen_.momenta);
+  memory(first_, residual_, rate_, constraint_, hidden_, velocity_constraint_, velocity_off_, off_, size_, sizes_,
+         kinetic_, energy_size_, force_, lowest_energy_, energy_created_, dripped_, energy0_, energy_error_,
+         discrete_energy0_, discrete_energy_error_, gaps_.widest, seen_.energy, seen_.momenta);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
 }
 

@@ -61,11 +61,12 @@ class Watch {
   void begin_judging(Quantities& wanted);
   void measure_energy(const State& state);
   void measure_constraints(const State& state, double residual);
+  void measure_velocity_constraints(const State& state);
   void measure(const State& state);
   void take(const Values& values);
 
   const System* system_ = nullptr;
-  std::unique_ptr<Evaluation> evaluation_, rows_, forces_;
+  std::unique_ptr<Evaluation> evaluation_, rows_, velocity_rows_, forces_;
   std::unique_ptr<DaeLevels> levels_;  // of a DAE
   Gaps gaps_;
   std::string undefined_gap_;
@@ -77,6 +78,7 @@ class Watch {
   double residual_ = 0, rate_ = 0, w_ = 0;  // of the constraints, at the state that was measured last
   double constraint_ = 0, hidden_ = 0, velocity_constraint_ = 0;
   double off_ = 0;             // largest |g_i| / sum_j |G_ij| |y_j|: how far off, as a part of the size of things
+  double velocity_off_ = 0;    // the same of w_i and sum_j |W_ij| |z_j|
   double size_ = 0;            // |y|, the largest so far
   std::vector<double> sizes_;  // |y_j|, the largest so far
   bool judges_constraints_ = false;
