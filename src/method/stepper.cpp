@@ -22,9 +22,10 @@ void Tolerance::validate() const {
         fmt::format("a tolerance of {:g} (relative), {:g} (absolute) cannot be met; give numbers such as 1e-6",
                     relative, absolute));
   if (relative > 0 && relative < 1e-15)
-    throw InputError(fmt::format(
-        "a relative tolerance of {:g} is below what rounding allows; the smallest useful one is about 1e-13",
-        relative));
+    throw InputError(
+        fmt::format("a relative tolerance of {:g} is below what rounding allows; the smallest is 1e-15, and most "
+                    "methods reach about 1e-13",
+                    relative));
 }
 
 Counters& Counters::operator+=(const Counters& more) {
