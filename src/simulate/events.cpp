@@ -139,7 +139,8 @@ bool EventWatch::find(const State& before, const State& after, int looks, const 
     look_closely(low, high, within);
     bool any = false;
     for (std::size_t k = 0; k < events_.size(); ++k) {
-      if (fresh_[k] || !crosses(k, side_[k], sign_of(high.values[k]))) continue;
+      if (fresh_[k] || std::isnan(high.values[k])) continue;  // where it ends there is no root
+      if (!crosses(k, side_[k], sign_of(high.values[k]))) continue;
       State root = locate(k, low.state, high.state, high.values[k], within.exactly);
       if (any && !(root.t < found.state.t)) continue;
       found = {k, std::move(root)};

@@ -108,9 +108,10 @@ class MechanicalPoint final : public SeriesPoint {
     for (int i = 0; i < ny_; ++i) state.y[at(i)] = series_at(tape_->integral(at(i)), last + 2, tau);
     for (int i = 0; i < nz_; ++i) state.z[at(i)] = series_at(tape_->unknown(at(i)), last + 1, tau);
     for (int i = 0; i < npsi_; ++i) state.psi[at(i)] = series_at(tape_->unknown(at(nz_ + i)), last, tau);
-    if (!exactly || !projection_.active()) return;
+    if (!exactly || (npsi_ == 0 && !projection_.active())) return;
+    // multipliers as at the ends of steps: their own series has an error that the length of steps does not watch
     if (!row_)
-      row_ = std::make_unique<ConsistentRow>(system_, which_, FormulationOptions{Formulation::index_1}, choice_, false);
+      row_ = std::make_unique<ConsistentRow>(system_, which_, FormulationOptions{Formulation::index_1}, choice_);
     row_->settle(t, state);
   }
 
