@@ -129,6 +129,23 @@ TEST(Events, DirectionsAreToldApartAndRecordingDoesNotDisturb) {
     EXPECT_NEAR(plain.state().y[static_cast<std::size_t>(k)], both.final.y[static_cast<std::size_t>(k)], 1e-12);
 }
 
+// sqrt(x) + 1/2 is never zero, and ends where x goes through zero.
+TEST(Events, AFunctionThatEndsHasNoRootThere) {
+  for (const bool chosen : {true, false}) {
+    Pendulum p;
+    hinge::SimulationOptions how;
+    if (chosen)
+      how.tolerance = {1e-8, 1e-8};
+    else
+      how.step = 0.01;
+    hinge::Simulation run(p.system, chosen ? hinge::explicit_runge_kutta() : hinge::gauss_lobatto(3), how);
+    run.watch({.name = "none", .root = sqrt(p.q[0]) + 0.5});
+    run.start({.position = {1, 0}});
+    run.until(3);
+    EXPECT_EQ(run.report().events.size(), 0U);
+  }
+}
+
 TEST(Events, ANewVelocityIsPutOnTheConstraints) {
   Pendulum p;
   hinge::Simulation run(p.system, hinge::gauss_lobatto(2), {.step = 0.01});

@@ -49,6 +49,11 @@ StepResult TaylorStepper::step(State& state, double h) {
   else if (!point_->begin(state))
     return failure(state, h, "the accelerations");
   if (!point_->expand(h)) return failure(state, h, "the stages of the series");
+  if (diverges())
+    return {false,
+            fmt::format("in the step from t = {:g} (h = {:g}) the last terms of the series are larger than the motion "
+                        "itself: it does not converge that far; take a shorter step, or a tolerance",
+                        state.t, h)};
   if (!point_->reach(h)) return failure(state, h, "the constraints at its end");
   if (point_->passed_singularity()) return meeting(state, h);
   begun_ = true;
@@ -68,6 +73,16 @@ StepResult TaylorStepper::start(const State& state) {
   first_ = true;
   last_ = 0;
   return {};
+}
+
+// Of the series in units of the step: does the last term exceed the first two, of positions and velocities alike?
+bool TaylorStepper::diverges() const {
+  double first = 0, last = 0;
+  for (const auto& x : point_->controlled()) {
+    first = std::max(first, std::abs(x.series[0]) + std::abs(x.series[1]));
+    last = std::max(last, std::abs(x.series[x.last]));
+  }
+  return last > first;
 }
 
 // The longest step, in units of the scale: the last two terms of every number are within the tolerance.

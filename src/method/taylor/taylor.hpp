@@ -42,6 +42,7 @@ class TaylorStepper final : public Stepper {
  private:
   StepResult expand(const State& state);
   double longest() const;
+  bool diverges() const;
   bool holds(double h);
   StepResult meeting(const State& state, double h);
   StepResult vanishing(const State& state, double h) const;

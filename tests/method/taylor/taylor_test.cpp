@@ -207,6 +207,45 @@ TEST(Taylor, StopsWhereTheSolutionEnds) {
   }
 }
 
+// A comet close to its sun: the series of the motion converges for a short time only.
+TEST(Taylor, GivenStepsThatAreTooLongForTheSeriesStop) {
+  Lagrangian comet;
+  const Vector q = comet.coordinates("q", 2), v = comet.velocity(q);
+  comet.kinetic(0.5 * dot(v, v));
+  comet.potential(-1.0 / norm(q));
+  const auto system = comet.build();
+  for (const double e : {0.9, 0.95, 0.98}) {
+    const double speed = std::sqrt((1 + e) / (1 - e)), time = std::pow(1 - e, 1.5);
+    State s{0, {1 - e, 0}, {0, speed}, {}};
+    EXPECT_TRUE(taylor().bind(system)->step(s, 0.05 * time)) << e;
+    s = {0, {1 - e, 0}, {0, speed}, {}};
+    const StepResult result = taylor().bind(system)->step(s, 3 * time);
+    EXPECT_FALSE(result) << e;
+    EXPECT_NE(result.reason.find("does not converge"), std::string::npos) << result.reason;
+  }
+}
+
+// Multipliers between steps: those of the positions and velocities there.
+TEST(Taylor, MultipliersWithinAStepBelongToItsMotion) {
+  const auto system = pendulum();
+  for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
+    State state{0, {1, 0}, {0, 0}, {0}};
+    const auto method = taylor().bind(system, {}, {{tolerance, tolerance}});
+    ASSERT_TRUE(method->start(state));
+    State within = state;
+    for (int k = 0; k < 20; ++k) {
+      const double t0 = state.t;
+      ASSERT_TRUE(method->advance(state, 20));
+      for (const double part : {0.2, 0.6, 0.9}) {
+        method->interpolate(t0 + part * (state.t - t0), within);
+        // q.q'' + q'.q' = 0 with q'' = -g e2 - psi q
+        const double right = within.z[0] * within.z[0] + within.z[1] * within.z[1] - 9.81 * within.y[1];
+        EXPECT_NEAR(within.psi[0], right, 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Taylor, DoesNotPassAShortForce) {
   Lagrangian l;
   const Expression q = l.coordinate("q"), v = l.velocity(q);
