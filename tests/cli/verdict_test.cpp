@@ -56,9 +56,7 @@ TEST(Verdict, JsonHasCauseValueAndRemedy) {
   }
 }
 
-TEST(Verdict, ElasticImpactsAreSoundAndKeepTheirEnergy) {
-  const Folder folder;
-  const std::string ball = folder.write("ball.toml", R"toml([multibody]
+const std::string falling_ball = R"toml([multibody]
 gravity = [0, -9.81]
 [[body]]
 name = "floor"
@@ -69,7 +67,11 @@ name = "ball"
 mass = 1
 shape = { disk = 0.1 }
 position = [0, 1.1]
-[contact]
+)toml";
+
+TEST(Verdict, ElasticImpactsAreSoundAndKeepTheirEnergy) {
+  const Folder folder;
+  const std::string ball = folder.write("ball.toml", falling_ball + R"toml([contact]
 friction = 0
 restitution = 1
 [integrate]
@@ -114,18 +116,7 @@ TEST(Verdict, StructuresAtRestAreSound) {
 // Steps by velocities leave bodies inside of each other: a row of such a run is where another one begins.
 TEST(Verdict, RecordedRowsAreStarts) {
   const Folder folder;
-  const std::string ball = folder.write("ball.toml", R"toml([multibody]
-gravity = [0, -9.81]
-[[body]]
-name = "floor"
-fixed = true
-shape = { plane = [0, 1] }
-[[body]]
-name = "ball"
-mass = 1
-shape = { disk = 0.1 }
-position = [0, 1.1]
-[integrate]
+  const std::string ball = folder.write("ball.toml", falling_ball + R"toml([integrate]
 step = 0.0305
 end = 0.488
 gap = "velocity"
