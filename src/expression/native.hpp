@@ -38,6 +38,10 @@ class NativeCode {
   static std::unique_ptr<const NativeCode> make(const std::uint8_t* bytes, std::size_t size, std::size_t entry);
 
   void operator()(const double* const* inputs, double* scratch) const { function_(inputs, scratch); }
+  /// Another function in it, so many bytes after the beginning.
+  Function at(std::size_t place) const {
+    return reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(memory_) + place);
+  }
 
  private:
   NativeCode(void* memory, std::size_t size, Function function) : memory_(memory), size_(size), function_(function) {}

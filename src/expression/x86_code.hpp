@@ -30,6 +30,8 @@ enum class Scalar : std::uint8_t {
   divide = 0x5E,
   max = 0x5F
 };
+/// Of operations on two doubles at once, or on four.
+enum class Packed : std::uint8_t { add = 0x58, multiply = 0x59, subtract = 0x5C };
 enum class Bits : std::uint8_t { and_ = 0x54, or_ = 0x56, xor_ = 0x57 };
 /// Comparisons; those named `or_nan` hold where an operand is not a number.
 enum class Compare : std::uint8_t {
@@ -74,6 +76,30 @@ class Code {
     if (to != from) vex(1, prefix_66, 0x28, to, 0, from);
   }
 
+  /// The same of all four doubles of a register, or of its lower two.
+  template <class B>
+  void packed(Packed op, int result, int a, B b, bool four = true) {
+    vex(1, prefix_66 | (four ? four_doubles : 0), static_cast<std::uint8_t>(op), result, a, b);
+  }
+  void load_four(int result, Memory from) { vex(1, prefix_66 | four_doubles, 0x10, result, 0, from); }
+  void store_four(Memory to, int from) { vex(1, prefix_66 | four_doubles, 0x11, from, 0, to); }
+  /// One double, four times.
+  void broadcast(int result, Memory from) { vex(2, prefix_66 | four_doubles, 0x19, result, 0, from); }
+  /// Of two doubles: the second one, from memory. Of four: the upper two, from another register.
+  void load_second(int result, int first, Memory from) { vex(1, prefix_66, 0x16, result, first, from); }
+  void join(int result, int lower, int upper) {
+    vex(3, prefix_66 | four_doubles, 0x18, result, lower, upper, 1);
+    byte(1);
+  }
+  /// The upper two doubles of four; the second of two.
+  void upper_half(int result, int from) {
+    vex(3, prefix_66 | four_doubles, 0x19, from, 0, result, 1);
+    byte(1);
+  }
+  void second(int result, int from) { vex(1, prefix_66, 0x15, result, from, from); }
+  /// Before code that knows of two doubles only.
+  void clear_upper_halves() { sequence({0xC5, 0xF8, 0x77}); }
+
   void load_pointer(int to, Memory from) { general(0x8B, to, from); }
   void address(int to, Memory of) { general(0x8D, to, of); }
   void copy_pointer(int to, int from) {
@@ -93,6 +119,24 @@ class Code {
     byte(0xFF);
     byte(0xD0);
   }
+  void add_to_pointer(int r, std::int32_t value) {
+    reserve();
+    byte(static_cast<std::uint8_t>(0x48 | (r >> 3)));
+    byte(0x81);
+    byte(static_cast<std::uint8_t>(0xC0 | (r & 7)));
+    append(value);
+  }
+  void add_pointers(int to, int from) {
+    reserve();
+    byte(static_cast<std::uint8_t>(0x48 | (from >> 3 << 2) | (to >> 3)));
+    byte(0x01);
+    byte(static_cast<std::uint8_t>(0xC0 | ((from & 7) << 3) | (to & 7)));
+  }
+  /// Back to a place in the code, unless the last sum was zero.
+  void repeat_unless_zero(std::size_t place) {
+    sequence({0x0F, 0x85});
+    append(static_cast<std::int32_t>(place) - static_cast<std::int32_t>(size_) - 4);
+  }
   void push(int r) { push_or_pop(0x50, r); }
   void pop(int r) { push_or_pop(0x58, r); }
   /// Moves the stack pointer by 8 bytes: calls want it at a multiple of 16.
@@ -109,7 +153,7 @@ class Code {
   }
 
  private:
-  static constexpr int prefix_66 = 1, prefix_f2 = 3;
+  static constexpr int prefix_66 = 1, prefix_f2 = 3, four_doubles = 4;
   static constexpr std::size_t room = 32;  // more than an instruction takes
 
   void reserve() {

@@ -141,7 +141,7 @@ class DaePoint final : public SeriesPoint {
     Jet& jet = structure_.jet;
     const Graph& graph = jet.graph();
     const std::vector<Node> equations = without_what_cancels(jet);
-    SeriesTape::Functions f{.t = jet.t()};
+    SeriesFunctions f{.t = jet.t()};
     for (int j = 0; j < n_; ++j) {
       f.unknowns.push_back({jet.at(j, 0), structure_.d[at(j)]});
       for (int l = 1; l <= structure_.d[at(j)]; ++l) f.derived.push_back({jet.at(j, l), jet.at(j, l - 1)});
@@ -297,7 +297,7 @@ class DaePoint final : public SeriesPoint {
   bool settle_stage(double t, LowStage& s, Values& foot) const {
     return solved_by_newton(Settling(newton_policy::projection), [&]() -> Increment {
       low_->evaluate(s.stage);
-      low_->residual(s.stage, residual_.data());
+      std::copy_n(low_->right(), residual_.size(), residual_.data());
       if (!evaluate_jacobian(t, foot) || !all_finite(residual_)) return no_increment;
       const std::size_t n = s.columns.size(), m = s.rows.size(), above = s.bordered ? n : 0;
       const auto size_of = [&](std::size_t k) {
@@ -315,7 +315,7 @@ class DaePoint final : public SeriesPoint {
       }
       if (!s.solver->factor(s.values.data())) return no_increment;
       std::fill(s.right.begin(), s.right.end(), 0.0);
-      for (std::size_t i = 0; i < m; ++i) s.right[above + i] = -residual_[at(s.rows[i])];
+      for (std::size_t i = 0; i < m; ++i) s.right[above + i] = residual_[at(s.rows[i])];
       s.solver->solve(s.right.data());
       double change = 0;
       for (std::size_t k = 0; k < n; ++k) {

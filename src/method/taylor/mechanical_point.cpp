@@ -42,6 +42,7 @@ class MechanicalPoint final : public SeriesPoint {
       foot->rate.resize(at(ny_ + nz_));
     }
     predicted_.resize(at(nz_));
+    powers_.resize(order + 1);
     moved_.resize(at(ny_ + nz_));
   }
 
@@ -103,11 +104,11 @@ class MechanicalPoint final : public SeriesPoint {
   void interpolate(double t, State& state, bool exactly) const override {
     state.t = t;
     if (h_ == 0) return end_state(state);
-    const double tau = (t - t0_) / tape_->scale();
     const int last = tape_->last_stage();
-    for (int i = 0; i < ny_; ++i) state.y[at(i)] = series_at(tape_->integral(at(i)), last + 2, tau);
-    for (int i = 0; i < nz_; ++i) state.z[at(i)] = series_at(tape_->unknown(at(i)), last + 1, tau);
-    for (int i = 0; i < npsi_; ++i) state.psi[at(i)] = series_at(tape_->unknown(at(nz_ + i)), last, tau);
+    powers_.set((t - t0_) / tape_->scale());
+    for (int i = 0; i < ny_; ++i) state.y[at(i)] = powers_.value(tape_->integral(at(i)), last + 2);
+    for (int i = 0; i < nz_; ++i) state.z[at(i)] = powers_.value(tape_->unknown(at(i)), last + 1);
+    for (int i = 0; i < npsi_; ++i) state.psi[at(i)] = powers_.value(tape_->unknown(at(nz_ + i)), last);
     if (!exactly || (npsi_ == 0 && !projection_.active())) return;
     // multipliers as at the ends of steps: their own series has an error that the length of steps does not watch
     if (!row_)
@@ -131,7 +132,7 @@ class MechanicalPoint final : public SeriesPoint {
     const Equations& eq = system_->equations();
     Graph graph = *eq.graph;
     AuxiliaryVariables variable(graph);
-    SeriesTape::Functions f{.t = eq.t};
+    SeriesFunctions f{.t = eq.t};
     const auto rate_of = [&](Node of, const char* what, std::size_t i) {
       f.derived.push_back({variable(what + std::to_string(i)), of});
       return f.derived.back().node;
@@ -163,15 +164,15 @@ class MechanicalPoint final : public SeriesPoint {
 
   // (y, z), psi and z' at t0 + h
   void predict(double h) {
-    const double tau = h / tape_->scale();
     const int last = tape_->last_stage();
-    for (int i = 0; i < ny_; ++i) next_.x[at(i)] = series_at(tape_->integral(at(i)), last + 2, tau);
+    powers_.set(h / tape_->scale());
+    for (int i = 0; i < ny_; ++i) next_.x[at(i)] = powers_.value(tape_->integral(at(i)), last + 2);
     for (int i = 0; i < nz_; ++i) {
       const double* z = tape_->unknown(at(i));
-      next_.x[at(ny_ + i)] = series_at(z, last + 1, tau);
-      predicted_[at(i)] = series_rate_at(z, last + 1, tau) / tape_->scale();
+      next_.x[at(ny_ + i)] = powers_.value(z, last + 1);
+      predicted_[at(i)] = powers_.rate(z, last + 1) / tape_->scale();
     }
-    for (int i = 0; i < npsi_; ++i) next_.psi[at(i)] = series_at(tape_->unknown(at(nz_ + i)), last, tau);
+    for (int i = 0; i < npsi_; ++i) next_.psi[at(i)] = powers_.value(tape_->unknown(at(nz_ + i)), last);
   }
 
   // z' at t0 + h beside its prediction
@@ -211,6 +212,7 @@ class MechanicalPoint final : public SeriesPoint {
   ConstraintProjection projection_;
   Foot now_, next_;
   std::vector<double> predicted_, moved_;
+  mutable SeriesPowers powers_;
   mutable std::unique_ptr<ConsistentRow> row_;
 };
 

@@ -5,7 +5,6 @@
 // system Jacobian, factorised once.
 #pragma once
 
-#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -16,18 +15,38 @@
 
 namespace hinge {
 
-/// sum_m c_m tau^m for m = 0..last
-inline double series_at(const double* c, int last, double tau) {
-  double sum = 0;
-  for (int m = last; m > 0; --m) sum = (sum + c[m]) * tau;
-  return c[0] + sum;
-}
-/// Its derivative by tau.
-inline double series_rate_at(const double* c, int last, double tau) {
-  double sum = 0;
-  for (int m = last; m > 0; --m) sum = sum * tau + m * c[m];
-  return sum;
-}
+/// Powers of a time within a series, and their derivatives: sums over all coefficients without a chain of operations.
+class SeriesPowers {
+ public:
+  void resize(int last) {
+    power_.assign(static_cast<std::size_t>(last) + 1, 1.0);
+    rate_.assign(static_cast<std::size_t>(last) + 1, 0.0);
+  }
+  void set(double tau) {
+    double power = 1;
+    for (std::size_t m = 1; m < power_.size(); ++m) {
+      rate_[m] = static_cast<double>(m) * power;
+      power_[m] = power *= tau;
+    }
+  }
+  /// sum_m c_m tau^m for m = 0..last
+  double value(const double* c, int last) const { return c[0] + sum(c, power_.data(), last); }
+  /// Its derivative by tau.
+  double rate(const double* c, int last) const { return sum(c, rate_.data(), last); }
+
+ private:
+  static double sum(const double* c, const double* weight, int last) {
+    double s[4] = {0, 0, 0, 0};
+    int m = 1;
+    for (; m + 3 <= last; m += 4)
+      for (int k = 0; k < 4; ++k) s[k] += c[m + k] * weight[m + k];
+    double rest = 0;
+    for (; m <= last; ++m) rest += c[m] * weight[m];
+    return (rest + (s[2] + s[3])) + (s[0] + s[1]);
+  }
+
+  std::vector<double> power_, rate_;
+};
 
 class SeriesPoint {
  public:
@@ -69,15 +88,12 @@ class SeriesPoint {
   /// Loads the foot into the tape and prepares solve().
   virtual bool load() = 0;
   virtual void solve(double* x) = 0;
-  void make_tape(const Graph& graph, const SeriesTape::Functions& functions, int last_stage);
+  void make_tape(const Graph& graph, const SeriesFunctions& functions, int last_stage);
 
   std::unique_ptr<SeriesTape> tape_;
   std::vector<Controlled> controlled_;
   double t0_ = 0, h_ = 0;
   long evaluations_ = 0;
-
- private:
-  std::vector<double> x_;
 };
 
 /// Systems of the problem class: lagrangian, hamiltonian, mechanical, odae.

@@ -1,211 +1,154 @@
 #include "method/taylor/series_tape.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 
-#include "expression/table.hpp"
+#include "method/taylor/series_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-// sum_(i=first..last) a_i b_(m-i), with b backwards. What was written last is read by itself: in pairs it would have to
-// wait.
-inline double convolve(const double* a, const double* reversed_b, int first, int last) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int i = first;
-  for (; i + 4 < last; i += 4) {
-    s0 += a[i] * reversed_b[i];
-    s1 += a[i + 1] * reversed_b[i + 1];
-    s2 += a[i + 2] * reversed_b[i + 2];
-    s3 += a[i + 3] * reversed_b[i + 3];
-  }
-  double sum = 0;
-  for (; i <= last; ++i) sum += a[i] * reversed_b[i];
-  return sum + ((s0 + s2) + (s1 + s3));
-}
-inline double convolve(const double* a, const double* reversed_b, int m) {
-  const double first = a[0] * reversed_b[0];
-  return m == 0 ? first : first + convolve(a, reversed_b, 1, m);
-}
-// sum_i a_i a_(m-i)
-inline double convolve_square(const double* a, const double* reversed_a, int m, int first) {
-  const double twice = 2 * convolve(a, reversed_a, first, (m - 1) / 2);
-  return m % 2 == 0 && m >= 2 * first ? twice + a[m / 2] * a[m / 2] : twice;
-}
+constexpr std::size_t line = 8;  // numbers in a line of the cache
 
 }  // namespace
 
+SeriesTape::SeriesTape(const Graph& graph, const SeriesFunctions& functions, int last_stage)
+    : program_(make_series_program(graph, functions)), at_(program_, last_stage), memory_(at_.size + line) {
+  const auto beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(double) % line;
+  data_ = memory_.data() + (line - beyond) % line;
+  // k! / (k+l)!; for k < 0 without k!
+  for (int k = at_.first_stage; k <= last_stage; ++k) {
+    double f = 1;
+    for (int l = -1; l < at_.levels - 1; ++l) {
+      if (k > 0 && l == -1) f = k;
+      if (k > 0 && l == 0) f = 1;
+      if (l > 0 || k <= 0) f = k + l > 0 ? f / (k + l) : f;
+      unit_.push_back(k + l < 0 ? 0.0 : f);
+      unit_.push_back(k + l < 0 ? 0.0 : -1 / f);
+      unit_.push_back(k + l > 0 ? 1.0 / (k + l) : 0.0);
+      unit_.push_back(k + l + 1);
+    }
+  }
+  clear();
+  begin(0, 1);
+  code_ = SeriesCode::make(program_, at_, this, &first_choice);
+}
+
 void SeriesTape::begin(double t0, double scale) {
   t0_ = t0;
-  scale_ = scale;
-  if (t_slot_ < 0) return;
-  put(t_slot_, 0, t0);
-  put(t_slot_, 1, scale);
+  if (scale != scale_) {
+    scale_ = scale;
+    fill_rows();
+  }
+  if (program_.t_slot < 0) return;
+  put(program_.t_slot, 0, t0);
+  put(program_.t_slot, 1, scale);
+}
+
+// s^l of stages after 0, s^(k+l) of the others
+void SeriesTape::fill_rows() {
+  const double over = 1 / scale_;
+  const double* unit = unit_.data();
+  for (int k = at_.first_stage; k <= at_.last_stage; ++k) {
+    double* const factor = data_ + at_.row(k, 0, -1);
+    double power = k > 0 ? over : 1, over_power = k > 0 ? scale_ : 1;
+    for (int i = 0; i < at_.levels; ++i, unit += 4) {
+      if (k <= 0 && k + i - 1 > 0) power *= scale_, over_power *= over;
+      factor[i] = unit[0] * power;
+      factor[at_.levels + i] = unit[1] * over_power;
+      factor[2 * at_.levels + i] = unit[2] * scale_;
+      factor[3 * at_.levels + i] = unit[3] * over;
+      if (k > 0) power *= scale_, over_power *= over;
+    }
+  }
 }
 
 void SeriesTape::clear() {
-  std::fill(data_.begin(), data_.end(), 0.0);
-  for (const auto& [value, slot] : constants_) put(slot, 0, value);
-  begin(t0_, scale_);
+  std::fill(memory_.begin(), memory_.end(), 0.0);
+  for (const auto& [value, slot] : program_.constants) put(slot, 0, value);
+  const double scale = scale_;
+  scale_ = 0;
+  if (scale != 0) begin(t0_, scale);
 }
 
-inline double SeriesTape::terms(const Operation& op, int m) const {
-  const Term* term = terms_.data();
-  double sum = 0;
-  for (int l = op.linear; l < op.products; ++l) sum += term[l].factor * series(term[l].a)[m];
-  for (int l = op.products; l < op.end; ++l)
-    sum += term[l].factor * (term[l].a == term[l].b && m > 0
-                                 ? convolve_square(series(term[l].a), reversed(term[l].a, m), m, 0)
-                                 : convolve(series(term[l].a), reversed(term[l].b, m), m));
-  return sum;
+void SeriesTape::first_choice(void* tape, std::size_t operation, std::size_t order) {
+  const SeriesTape& t = *static_cast<SeriesTape*>(tape);
+  SeriesNumbers(t.program_, t.at_, t.data_, 0).first_choice(operation, static_cast<int>(order));
 }
 
-void SeriesTape::evaluate_first(int stage) {
-  const double over_scale = 1 / scale_;
-  for (const Operation& op : ops_) {
-    const int m = stage + op.level;
-    if (m < 0 || (op.vanishes && stage > 0)) continue;
-    double* const r = series(op.result);
-    double value = 0;
-    switch (op.kind) {
-      case Kind::sum: value = m == 0 ? op.constant + terms(op, 0) : terms(op, m); break;
-      case Kind::integral:
-        if (m > 0)
-          value = scale_ * inverse_[static_cast<std::size_t>(m)] * terms(op, m - 1);
-        else if (op.has_value)
-          value = apply_op(op.function, series(op.a)[0], op.b >= 0 ? series(op.b)[0] : 0.0);
-        else
-          value = r[0];
-        break;
-      case Kind::derivative: value = (m + 1) * over_scale * series(op.a)[m + 1]; break;
-      case Kind::quotient:
-        value = (series(op.a)[m] - convolve(r, reversed(op.b, m), 0, m - 1)) / series(op.b)[0];
-        break;
-      case Kind::root:
-        value = m == 0 ? std::sqrt(series(op.a)[0])
-                       : (series(op.a)[m] - convolve_square(r, reversed(op.result, m), m, 1)) / (2 * r[0]);
-        break;
-      case Kind::power: value = power(op, r, m); break;
-      default: value = choose(op, m);
-    }
-    put(op.result, m, value);
-    newest(op.result) = value;
+void SeriesTape::evaluate(int stage) {
+  const bool first = stage <= SeriesProgram::first_stages;
+  if (first && stage > 0)
+    for (const auto& x : program_.unknowns) put(x.slot, stage + x.order, 0.0);
+  SeriesNumbers numbers(program_, at_, data_, stage);
+  SeriesRecurrences<SeriesNumbers> recurrences(program_, numbers);
+  if (!first) return code_ && !at_.inverts ? code_->later_stage(stage, data_) : recurrences.later_stage();
+  code_ ? code_->first_stage(stage, data_) : recurrences.first_stage(stage);
+  for (std::size_t i = 0; i < program_.equations.size(); ++i) {
+    const auto& [slot, level, where] = program_.equations[i];
+    data_[at_.right + i] =
+        stage + level < 0 ? 0.0 : numbers.at(slot, stage + level) * numbers.row(SeriesNumbers::Row::minus_over, level);
   }
-}
-
-double SeriesTape::power(const Operation& op, const double* r, int m) const {
-  const double* a = series(op.a);
-  const double p = op.constant;
-  if (m == 0) return std::pow(a[0], p);
-  double sum = 0;
-  for (int i = 0; i < m; ++i) sum += (p * (m - i) - i) * a[m - i] * r[i];
-  return sum / (m * a[0]);
-}
-
-// What holds at t0 holds for the whole series: steps end where it changes.
-double SeriesTape::choose(const Operation& op, int m) {
-  const double* a = series(op.a);
-  const double* b = op.b >= 0 ? series(op.b) : nullptr;
-  const double* c = op.c >= 0 ? series(op.c) : nullptr;
-  State* const state = op.state >= 0 ? &states_[static_cast<std::size_t>(op.state)] : nullptr;
-  switch (op.kind) {
-    case Kind::step: return m == 0 ? apply_op(op.function, a[0], b ? b[0] : 0.0) : 0.0;
-    case Kind::offset:
-      if (m == 0) {
-        const Table& table = *tables_[static_cast<std::size_t>(op.state)];
-        const Table::Cubic polynomial = table.polynomial(table.piece(a[0]), (*state)[4]);
-        for (std::size_t k = 0; k < 4; ++k) (*state)[k] = polynomial[k];
-        if (std::isnan(table(a[0]))) (*state)[0] = NAN;  // outside of it
-      }
-      return m == 0 ? a[0] - (*state)[4] : a[m];
-    case Kind::cubic:
-      return (m == 0 ? (*state)[0] : 0.0) + (*state)[1] * a[m] + (*state)[2] * b[m] + (*state)[3] * c[m];
-    default: break;
-  }
-  State& factor = *state;
-  if (m == 0) {
-    factor = {};
-    switch (op.function) {
-      case Op::abs: factor[0] = a[0] < 0 ? -1 : 1; break;
-      case Op::min: factor[b[0] < a[0] ? 1 : 0] = 1; break;
-      case Op::max: factor[b[0] > a[0] ? 1 : 0] = 1; break;
-      default: factor[a[0] != 0 ? 1 : 2] = 1; break;  // select
-    }
-  }
-  const double* const operands[] = {a, b, c};
-  for (std::size_t k = 0; k < 3; ++k)
-    if (factor[k] != 0) return factor[k] * operands[k][m];
-  return NAN;
 }
 
 void SeriesTape::weigh() {
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const Part& part = parts_[k];
-    const auto value = [&](int slot) { return series(slot)[0]; };
-    double& w = weights_[k];
-    switch (part.kind) {
-      case Weight::number: w = part.factor; break;
-      case Weight::times: w = part.factor * value(part.slot); break;
-      case Weight::over: w = 1 / value(part.slot); break;
-      case Weight::minus_ratio: w = -value(part.slot) / value(part.other); break;
-      case Weight::half_over: w = 0.5 / value(part.slot); break;
-      case Weight::exponent: w = part.factor * value(part.slot) / value(part.other); break;
-      case Weight::chosen:
-      case Weight::cubic: w = states_[static_cast<std::size_t>(part.state)][static_cast<std::size_t>(part.slot)]; break;
+  if (code_) return code_->weigh(data_);
+  SeriesNumbers numbers(program_, at_, data_, 0);
+  SeriesRecurrences<SeriesNumbers>(program_, numbers).weigh();
+}
+
+void SeriesTape::complete(int stage) {
+  const bool first = stage <= SeriesProgram::first_stages;
+  if (code_) {
+    first ? code_->first_completion(stage, data_) : code_->later_completion(stage, data_);
+    if (stage == SeriesProgram::first_stages) fill_fours();
+    return;
+  }
+  SeriesNumbers numbers(program_, at_, data_, stage);
+  SeriesRecurrences<SeriesNumbers> recurrences(program_, numbers);
+  if (!first) return recurrences.later_completion();
+  recurrences.first_completion(stage);
+  if (stage < SeriesProgram::first_stages) return;
+  recurrences.clear_next(stage);
+  fill_fours();
+}
+
+// Series of operations that are done at once, after the first stages, in which they are not.
+void SeriesTape::fill_fours() {
+  for (std::size_t k = 0; k < program_.fours.size(); ++k) {
+    const auto& [operations, series] = program_.fours[k];
+    if (!series) continue;
+    for (std::size_t lane = 0; lane < SeriesProgram::lanes; ++lane) {
+      const auto& op = program_.operations[static_cast<std::size_t>(operations[lane])];
+      const double* const from = data_ + at_.series_of(op.result);
+      double* const to = data_ + at_.series_of_four(static_cast<int>(k)) + lane;
+      const int last = SeriesProgram::first_stages + op.level;
+      for (int m = 0; m <= last; ++m) to[SeriesProgram::lanes * m] = from[m];
+      to[SeriesProgram::lanes * (last + 1)] = 0;
     }
   }
 }
 
-// k! s^l / (k+l)!; for k < 0 without k! and with s^(k+l)
-void SeriesTape::factors(int stage) {
-  if (stage > 0) {
-    factor_[0] = stage / scale_;
-    factor_[1] = 1;
-    for (int l = 1; l <= most_; ++l)
-      factor_[static_cast<std::size_t>(l + 1)] =
-          factor_[static_cast<std::size_t>(l)] * scale_ * inverse_[static_cast<std::size_t>(stage + l)];
-    return;
-  }
-  double f = 1;
-  for (int l = -1; l <= most_; ++l) {
-    const int m = stage + l;
-    if (m > 0) f *= scale_ / m;
-    factor_[static_cast<std::size_t>(l + 1)] = m < 0 ? 0.0 : f;
+void SeriesTape::solve() {
+  if (code_) return code_->solve(data_);
+  const std::size_t n = program_.equations.size();
+  double x[SeriesLayout::most_inverted];
+  std::copy_n(right(), n, x);
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = x[0] * inverse_column(0)[i];
+    for (std::size_t j = 1; j < n; ++j) sum += x[j] * inverse_column(j)[i];
+    right()[i] = sum;
   }
 }
 
-void SeriesTape::residual(int stage, double* out) const {
-  for (std::size_t i = 0; i < equations_.size(); ++i) {
-    const auto [slot, c] = equations_[i];
-    out[i] = stage + c < 0 ? 0.0 : newest(slot) / factor_[static_cast<std::size_t>(c + 1)];
+void SeriesTape::later_stages() {
+  if (code_) return code_->later_stages(data_);
+  for (int stage = SeriesProgram::first_stages + 1; stage <= at_.last_stage; ++stage) {
+    evaluate(stage);
+    solve();
+    complete(stage);
   }
-}
-
-void SeriesTape::complete(int stage, const double* x) {
-  const bool first = stage <= first_stages;
-  const auto add = [&](int slot, int level, double change) {
-    const int m = stage + level;
-    if (m < 0) return;
-    if (first)
-      put(slot, m, series(slot)[m] + change * factor_[static_cast<std::size_t>(level + 1)]);
-    else
-      newest(slot) += change * factor_[static_cast<std::size_t>(level + 1)];
-  };
-  for (std::size_t j = 0; j < unknowns_.size(); ++j) {
-    const auto [slot, d] = unknowns_[j];
-    delta_[static_cast<std::size_t>(slot)] = x[j];
-    add(slot, d, x[j]);
-  }
-  for (const Completion& node : completions_) {
-    double sum = 0;
-    for (int k = node.first; k < node.end; ++k)
-      sum += weights_[static_cast<std::size_t>(k)] *
-             delta_[static_cast<std::size_t>(parts_[static_cast<std::size_t>(k)].operand)];
-    delta_[static_cast<std::size_t>(node.result)] = sum;
-    add(node.result, node.level, sum);
-  }
-  if (stage >= first_stages) keep(stage);
 }
 
 }  // namespace hinge

@@ -21,6 +21,13 @@ constexpr double allowed_mismatch = 4, allowed_within = 1000;  // within a step 
 constexpr double longer = 1.5;                                 // than the last step
 constexpr int bisections = 48;
 
+// The one nearest to h: units of series that are seldom others than before.
+double power_of_two(double h) {
+  int exponent = 0;
+  const double part = std::frexp(h, &exponent);  // 0.5 to 1
+  return std::ldexp(1.0, part < 0.7 ? exponent - 1 : exponent);
+}
+
 }  // namespace
 
 TaylorStepper::TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point, int order,
@@ -88,10 +95,10 @@ bool TaylorStepper::diverges() const {
 // The longest step, in units of the scale: the last two terms of every number are within the tolerance.
 double TaylorStepper::longest() const {
   const Tolerance& tolerance = options_.tolerance;
-  double tau = INFINITY, size[2] = {0, 0};
+  double most = -INFINITY, size[2] = {0, 0};
   const auto limit = [&](int last) {
     for (const int k : {0, 1})
-      if (size[k] > 0) tau = std::min(tau, std::pow(size[k], -1.0 / (last - k)));
+      if (size[k] > 0) most = std::max(most, std::log(size[k]) / (last - k));
     size[0] = size[1] = 0;
   };
   int last = 0;
@@ -104,15 +111,16 @@ double TaylorStepper::longest() const {
     for (const int k : {0, 1}) size[k] = std::max(size[k], std::abs(x.series[last - k]) * scale);
   }
   if (last > 0) limit(last);
-  return tau;
+  return std::exp(-most);
 }
 
-// The series, in units of the last step; of a first one, in units that are found.
+// The series, in units of about the last step; of a first one, in units that are found.
 StepResult TaylorStepper::expand(const State& state) {
-  double tau = 0;
+  double tau = 0;  // of the longest step, in units of h_
   for (int tries = 0;; ++tries) {
-    const bool computed = point_->expand(h_);
-    tau = computed ? longest() : too_large;
+    const double scale = power_of_two(h_);
+    const bool computed = point_->expand(scale);
+    tau = computed ? longest() * scale / h_ : too_large;
     const bool fits = computed && tau > 1 / growth && (tau < growth || !first_);
     if (fits || (computed && tries >= most_scales)) break;
     if (tries >= most_scales || vanishes(state.t, h_)) {

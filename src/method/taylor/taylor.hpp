@@ -56,7 +56,7 @@ class TaylorStepper final : public Stepper {
   bool begun_ = false;  // by a step of given length
   bool first_ = true;   // no step has been chosen yet: its length is a guess
   double last_ = 0;     // length of the last step
-  double h_ = 0;        // length of the last step that was chosen, and scale of the next series
+  double h_ = 0;        // length of the last step that was chosen, and about the scale of the next series
 };
 
 }  // namespace hinge

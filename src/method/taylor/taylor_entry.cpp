@@ -15,7 +15,7 @@ namespace {
 
 constexpr int lowest = 2, highest = 60, of_given_steps = 10;
 // 1/2 is best where a stage costs as much as its order, 1 where all cost the same.
-constexpr double digits_to_order = 0.75;
+constexpr double digits_to_order = 1.05;
 
 // p = 1 - a ln(tol)
 int order_for(const Tolerance& tolerance) {

@@ -1,12 +1,16 @@
 // Coefficients by recurrences against repeated exact differentiation of the same expressions.
 #include "method/taylor/series_tape.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <random>
 
 #include <gtest/gtest.h>
 
 #include "expression/derivative.hpp"
 #include "expression/evaluator.hpp"
+#include "expression/native.hpp"
 #include "expression/parse.hpp"
 #include "expression/table.hpp"
 #include "hinge/expression.hpp"
@@ -41,7 +45,7 @@ std::vector<double> by_recurrence(const Graph& graph, Node t, Node y, Node f, do
   tape.set_integral(0, 7);
   for (int stage = -tape.most(); stage <= tape.last_stage(); ++stage) {
     tape.evaluate(stage);
-    tape.complete(stage, nullptr);
+    if (stage >= 0) tape.complete(stage);
   }
   std::vector<double> c;
   for (int m = 0; m < orders; ++m) c.push_back(tape.integral(0)[m + 1] * (m + 1) / scale);
@@ -61,9 +65,12 @@ double worst_difference(const std::function<Expression(const Expression&)>& make
   return worst;
 }
 
-TEST(SeriesTape, EveryOperationHasTheCoefficientsOfItsDerivatives) {
+using Function = std::function<Expression(const Expression&)>;
+
+// One of each kind, at times between 0 and 1.
+const std::vector<std::pair<const char*, Function>>& functions() {
   using E = Expression;
-  const std::vector<std::pair<const char*, std::function<E(const E&)>>> functions = {
+  static const std::vector<std::pair<const char*, Function>> list = {
       {"sums", [](const E& t) { return 2.0 * t - 3.0 * (t * t - 1.0) / 4.0 + (-t); }},
       {"products", [](const E& t) { return t * t * (1.0 + t) * sin(t); }},
       {"quotient", [](const E& t) { return (1.0 + t) / (2.0 + cos(t)); }},
@@ -88,7 +95,11 @@ TEST(SeriesTape, EveryOperationHasTheCoefficientsOfItsDerivatives) {
       {"if", [](const E& t) { return choose(t < 1.0, exp(t), t); }},
       {"sign", [](const E& t) { return sign(t - 1.0) * t * t; }},
   };
-  for (const auto& [name, f] : functions) {
+  return list;
+}
+
+TEST(SeriesTape, EveryOperationHasTheCoefficientsOfItsDerivatives) {
+  for (const auto& [name, f] : functions()) {
     EXPECT_LT(worst_difference(f, 0.45), 1e-13) << name;        // measured 2.5e-14
     EXPECT_LT(worst_difference(f, 0.83, -0.2), 1e-13) << name;  // backwards in time
   }
@@ -112,6 +123,120 @@ TEST(SeriesTape, TablesAreTheirPolynomialsBetweenKnots) {
             1e-13);
 }
 
+// Two equations for two unknowns of different orders, made of these functions of both: stage after stage to the end.
+std::vector<double> coefficients(const std::vector<Function>& f, double t0, double scale, NativeUse use) {
+  auto graph = std::make_shared<Graph>();
+  const auto variable = [&](const char* name) { return Expression(graph, graph->variable(name)); };
+  const Expression t = variable("t"), y = variable("y"), z = variable("z"), rate = variable("z'"),
+                   psi = variable("psi");
+  const auto bounded = [](const Expression& x) { return 0.5 + 0.25 * sin(x); };
+  const Expression motion = rate + f[0](bounded(y + t)) * f[1](bounded(z)) - 2.0 * psi * y + f[2](bounded(psi)),
+                   other = f[3](bounded(y)) + f[4](bounded(y * y)) - 3.0 * y + t;
+  const NativeUse before = native_use();
+  set_native_use(use);
+  SeriesTape tape(*graph,
+                  {.t = t.node_in(*graph),
+                   .unknowns = {{z.node_in(*graph), 1}, {psi.node_in(*graph), 0}},
+                   .integrals = {{y.node_in(*graph), z.node_in(*graph), 2}},
+                   .derived = {{rate.node_in(*graph), z.node_in(*graph)}},
+                   .equations = {{motion.node_in(*graph), 0}, {other.node_in(*graph), 2}}},
+                  11);
+  set_native_use(before);
+  EXPECT_EQ(tape.has_code(), use != NativeUse::off && native_possible());
+  tape.begin(t0, scale);
+  tape.set_integral(0, 0.4);
+  const double foot[] = {0.7, -0.2};
+  for (int m = 0; m < 2; ++m) tape.set_unknown(0, m, foot[m]);
+  tape.set_unknown(1, 0, 0.3);
+  const double inverse[2][2] = {{0.1, -0.4}, {0.3, 0.7}};  // any will do
+  for (std::size_t j = 0; j < 2; ++j)
+    for (std::size_t i = 0; i < 2; ++i) tape.inverse_column(j)[i] = inverse[i][j];
+  for (int stage = -tape.most(); stage <= 1; ++stage) {
+    tape.evaluate(stage);
+    if (stage == 0) tape.weigh();
+    if (stage < 0) continue;
+    tape.solve();
+    tape.complete(stage);
+  }
+  tape.later_stages();
+  std::vector<double> c(tape.integral(0), tape.integral(0) + 14);
+  c.insert(c.end(), tape.unknown(0), tape.unknown(0) + 13);
+  c.insert(c.end(), tape.unknown(1), tape.unknown(1) + 12);
+  return c;
+}
+
+TEST(SeriesTape, CodeComputesTheSameBits) {
+  if (!native_possible()) GTEST_SKIP() << "no machine code here";
+  std::mt19937 random(11);
+  int finite = 0, compared = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Function> chosen;
+    for (int k = 0; k < 5; ++k) chosen.push_back(functions()[random() % functions().size()].second);
+    const double t0 = 0.01 * static_cast<double>(random() % 100),
+                 scale = 0.1 + 0.01 * static_cast<double>(random() % 90);
+    const auto by_code = coefficients(chosen, t0, scale, NativeUse::on);
+    const auto computed = coefficients(chosen, t0, scale, NativeUse::off);
+    for (std::size_t k = 0; k < computed.size(); ++k, ++compared) {
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(by_code[k]), std::bit_cast<std::uint64_t>(computed[k]))
+          << round << ": " << by_code[k] << " and " << computed[k];
+      finite += std::isfinite(computed[k]) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(finite, compared / 2);  // else nothing was compared
+}
+
+// The same equations for y and z so many times, each from the same start; w' is a sum over all. Coefficients of all.
+std::vector<double> of_copies(int count, const Function& f, const Function& g, NativeUse use, std::size_t& together) {
+  auto graph = std::make_shared<Graph>();
+  const auto variable = [&](const std::string& name) { return Expression(graph, graph->variable(name)); };
+  const Expression t = variable("t"), w = variable("w");
+  SeriesFunctions functions{.t = t.node_in(*graph)};
+  Expression all = t;
+  for (int k = 0; k < count; ++k) {
+    const Expression y = variable("y" + std::to_string(k)), z = variable("z" + std::to_string(k));
+    const Expression u = 0.5 + 0.25 * sin(y + t), product = f(u) * g(u) / (2.0 + u * u), rate = product + z;
+    functions.integrals.push_back({y.node_in(*graph), rate.node_in(*graph), 2});
+    functions.integrals.push_back({z.node_in(*graph), (product - sqrt(1.0 + u) * y).node_in(*graph), 2});
+    all = all + product;
+  }
+  functions.integrals.push_back({w.node_in(*graph), all.node_in(*graph), 2});
+  const NativeUse before = native_use();
+  set_native_use(use);
+  SeriesTape tape(*graph, functions, 12);
+  set_native_use(before);
+  together = tape.done_together();
+  tape.begin(0.3, 0.2);
+  for (std::size_t k = 0; k < functions.integrals.size(); ++k) tape.set_integral(k, k % 2 == 0 ? 0.4 : -0.2);
+  for (int stage = -tape.most(); stage <= tape.last_stage(); ++stage) {
+    tape.evaluate(stage);
+    if (stage >= 0) tape.complete(stage);
+  }
+  std::vector<double> c;
+  for (std::size_t k = 0; k < functions.integrals.size(); ++k)
+    c.insert(c.end(), tape.integral(k), tape.integral(k) + 15);
+  return c;
+}
+
+TEST(SeriesTape, CopiesThatAreDoneTogetherAreAsTheyAreAlone) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 40; ++round) {
+    const auto& [f_name, f] = functions()[random() % functions().size()];
+    const auto& [g_name, g] = functions()[random() % functions().size()];
+    const int count = 4 + static_cast<int>(random() % 7);
+    std::size_t none = 0, together = 0, again = 0;
+    const auto one = of_copies(1, f, g, NativeUse::off, none);
+    const auto many = of_copies(count, f, g, NativeUse::off, together);
+    const auto by_code = of_copies(count, f, g, NativeUse::on, again);
+    EXPECT_EQ(none, 0u);
+    EXPECT_EQ(together, again);
+    EXPECT_GE(together, 8u) << f_name << ", " << g_name;
+    for (std::size_t k = 0; k < many.size(); ++k)
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(many[k]), std::bit_cast<std::uint64_t>(by_code[k])) << f_name << g_name;
+    for (std::size_t k = 0; k + 15 < many.size(); ++k)  // w is the last one
+      EXPECT_NEAR(many[k], one[k % 30], 1e-13 * (1 + std::abs(one[k % 30]))) << f_name << ", " << g_name << ' ' << k;
+  }
+}
+
 // y'' = -y typed as 0 = z' + y, y' = z, with the unknown z of order k + 1: corrections reach y.
 TEST(SeriesTape, CorrectionsReachWhatIsMadeOfTheUnknowns) {
   Graph graph;
@@ -128,15 +253,11 @@ TEST(SeriesTape, CorrectionsReachWhatIsMadeOfTheUnknowns) {
   tape.set_integral(0, 0);
   tape.set_unknown(0, 0, 1);
   tape.set_unknown(0, 1, 0.3);  // a wrong guess: z'(0) is 0
-  double x = 0, factor = 1;
+  double factor = 1;
   for (int stage = -tape.most(); stage <= tape.last_stage(); ++stage) {
-    if (stage > 0) tape.guess_nothing(stage);
     tape.evaluate(stage);
     if (stage == 0) tape.weigh();
-    if (stage < 0) continue;
-    tape.residual(stage, &x);
-    x = -x;  // the system Jacobian is 1
-    tape.complete(stage, &x);
+    if (stage >= 0) tape.complete(stage);  // the system Jacobian is 1
   }
   for (int m = 0; m <= 14; ++m) {
     const double sine = m % 2 == 0 ? 0 : (m % 4 == 1 ? 1 : -1) * factor;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "expression/native.hpp"
 #include "formulation/implicit/dae_structure.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
@@ -83,6 +84,28 @@ TEST(Taylor, MeetsTolerancesDownToRoundOff) {
     EXPECT_NEAR(end.y[0] * end.z[0] + end.y[1] * end.z[1], 0, 1e-15);
     EXPECT_LT(method->counters().steps, 120);
   }
+}
+
+// A mechanism and a DAE of index 5, whole runs.
+TEST(Taylor, RunsAreTheSameToTheLastBitWithoutMachineCode) {
+  const NativeUse before = native_use();
+  Chain chain;
+  build_chain(chain, 2);
+  const auto dae = chain.dae.build();
+  const auto ends = [&](NativeUse use) {
+    set_native_use(use);
+    std::vector<double> all;
+    for (const auto& system : {pendulum(), dae}) {
+      const State start =
+          system == dae ? consistent_start(*dae, 0, chain.start) : State{.t = 0, .y = {1, 0}, .z = {0, 0}, .psi = {0}};
+      const State end = integrate(*taylor().bind(system, {}, {{1e-11, 1e-11}}), start, 2);
+      all.insert(all.end(), end.y.begin(), end.y.end());
+      all.insert(all.end(), end.z.begin(), end.z.end());
+    }
+    set_native_use(before);
+    return all;
+  };
+  EXPECT_EQ(ends(NativeUse::on), ends(NativeUse::off));
 }
 
 TEST(Taylor, FollowsChainsOfPendulumsOfIndexUpToEleven) {
