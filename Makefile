@@ -43,6 +43,9 @@ python: ## the Python package, in a virtual environment of its own: build/venv; 
 	@$(VENV)/bin/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4"
 	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --config-settings=build-dir=build \
 		--config-settings=cmake.define.HINGE_TESTS=AUTO --config-settings=cmake.define.HINGE_BENCHMARKS=AUTO ".[test]"
+	@$(VENV)/bin/python -m pip install --quiet --only-binary :all: \
+		$$(sed -n 's/^notebooks = \[\(.*\)\].*/\1/p' pyproject.toml | tr -d '",') || \
+		echo "Going on without packages that notebooks compare with: these notebooks are not run."
 	$(VENV)/bin/python -m pytest python/tests
 	@echo "To try it:"
 	@echo "  $(VENV)/bin/python"

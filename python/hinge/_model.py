@@ -259,6 +259,10 @@ class Model:
         """The same with other options, as `run` takes them."""
         if not options:
             return self
+        settings = self._settings_with(options)
+        return Model(_core.parse(self._text, self._path, settings), settings)
+
+    def _settings_with(self, options: Mapping[str, Any]) -> list[Setting]:
         extra: list[Setting] = []
         for name, value in options.items():
             if value is None:
@@ -269,8 +273,7 @@ class Model:
                 place = "output." if maps else "initial."
             extra.append((place + name, _toml.value(value), "--" + name if name in _short else ""))
         given = {s[0] for s in extra}
-        settings = [s for s in self._settings if s[0] not in given] + extra
-        return Model(_core.parse(self._text, self._path, settings), settings)
+        return [s for s in self._settings if s[0] not in given] + extra
 
     # ---- What it does ----
 
@@ -336,11 +339,15 @@ class Model:
                 bar.close()
         result = Result(done, ran)
         if done.failure:
-            failed = NumericalError(done.failure)
-            failed.result = result
-            failed.time = done.failed_at
-            raise failed
+            raise _failed(result, done)
         return result
+
+
+def _failed(result: Result, core: _core.Result) -> NumericalError:
+    failed = NumericalError(core.failure)
+    failed.result = result
+    failed.time = core.failed_at
+    return failed
 
 
 def load(path: str | os.PathLike[str]) -> Model:

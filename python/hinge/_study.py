@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Union
 
-from . import _core
-from ._errors import InputError, NumericalError
-from ._model import Model
+from . import _core, _toml
+from ._errors import InputError
+from ._model import Model, _failed
 from ._result import Result
 
 if TYPE_CHECKING:
@@ -203,6 +201,7 @@ def sweep(
     jobs: int | None = None,
     strict: bool = True,
     rows: bool = True,
+    progress: Callable[[int, int], Any] | None = None,
     **options: Any,
 ) -> Sweep:
     """Runs a model with every combination of settings, in threads of this process.
@@ -215,43 +214,37 @@ def sweep(
     >>> s["q"].shape, bool(np.allclose(np.linalg.norm(s["q"], axis=1), np.linspace(0.5, 1.5, 5)))
     ((5, 2), True)
 
-    Options are those of `run`. Results do not depend on `jobs`, the number of threads; without it one for each core. A run
-    whose numerics fail raises NumericalError, or is noted in `failures` where `strict` is False. With `rows=False` only the
-    first and the last row of every run are kept.
+    Options are those of `run` that say how a run goes: `method`, `step`, `end`, `every` and so on. Results do not depend on
+    `jobs`, the number of threads; without it there is one for each core. A run whose numerics fail raises NumericalError, or
+    is noted in `failures` where `strict` is False. With `rows=False` only the first and the last row of every run are kept.
+    `progress` is called now and then with the number of finished runs and of all; returning False stops, and what is
+    finished is there.
     """
     import numpy as np
 
     values = {k: list(np.asarray(v).tolist() if hasattr(v, "tolist") else v) for k, v in keys.items()}
     if not values or not all(values.values()):
         raise InputError('sweep: give keys with values, as in {"parameters.l": [1, 2, 3]}')
-    points = list(itertools.product(*values.values()))
-    results: list[Result | None] = [None] * len(points)
-    failures: dict[int, str] = {}
-    if not rows:
-        options = {"every": 1_000_000_000, **options}
-    stop = threading.Event()
-    options.setdefault("progress", lambda t: not stop.is_set())
-
-    def one(k: int) -> None:
-        mine = model.copy()
-        mine.set(dict(zip(values, points[k])))
-        try:
-            results[k] = mine.run(**options)
-        except NumericalError as e:
-            if strict:
-                raise
-            failures[k] = str(e)
-
-    count = jobs or os.cpu_count() or 1
+    for name in ("on_row", "out", "report", "condition", "force"):
+        if name in options:
+            raise InputError(f"sweep: {name} is for a single run; look at the results with each(), or save one of them")
+    count = (os.cpu_count() or 1) if jobs is None else int(jobs)
     if count < 1:
         raise InputError("sweep: jobs is the number of threads, at least 1")
-    with ThreadPoolExecutor(count) as pool:
-        pending = [pool.submit(one, k) for k in range(len(points))]
-        try:
-            for p in pending:
-                p.result()
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    written = {k: [_toml.value(v) for v in values[k]] for k in values}
+    common = [s for s in model._settings_with(options) if s[0] not in values]
+    points = [[(k, v, "") for k, v in zip(values, point)] for point in itertools.product(*written.values())]
+    found = _core.sweep(model.toml(), model.path, common, points, rows, strict, count, progress)
+    results: list[Result | None] = []
+    failures: dict[int, str] = {}
+    for k, core in enumerate(found):
+        if core is None:  # stopped before
+            results.append(None)
+            continue
+        result = Result(core, Model(core.model, common + points[k]))
+        if core.failure and strict:
+            raise _failed(result, core)
+        if core.failure:
+            failures[k] = core.failure
+        results.append(None if core.failure else result)
     return Sweep(values, results, failures)

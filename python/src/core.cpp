@@ -50,6 +50,7 @@ NB_MODULE(_core, m) {
   python::bind_run(m);
   python::bind_session(m);
   python::bind_study(m);
+  python::bind_sweep(m);
   python::bind_contact(m);
   python::bind_dae(m);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -27,6 +28,13 @@ struct HeldModel {
   std::shared_ptr<const Model> model;
 };
 
+/// What is set on top of a model's text: key, value as TOML, the option of the program that stands for it.
+using SettingText = std::tuple<std::string, std::string, std::string>;
+std::vector<Override> overrides_of(const std::vector<SettingText>& settings);
+
+/// The model without the files that it would write: they are written where Python asks for them.
+HeldModel kept(Model model);
+
 /// A result: rows, and what is said of them. Rows stay where they are; arrays keep what they show alive.
 struct Result {
   std::shared_ptr<const Model> model;  ///< null for a record without one
@@ -35,6 +43,11 @@ struct Result {
   std::string failure;           ///< why the run failed; empty where it did not
   double failed_at = 0;
 };
+
+/// Runs the model to its end, with its rows kept. Numerics that fail are told in the result. `prepare` is called before
+/// the start; `out` is a file to record to.
+Result completed(const std::shared_ptr<const Model>& model, const std::function<void(Simulation&)>& prepare,
+                 const std::string& out = {});
 
 /// Calls Python between steps, about ten times a second: Ctrl-C, and whoever wants to know how far a run is. Whatever
 /// is raised there goes through the library as an exception and arrives as it was.
@@ -46,6 +59,7 @@ void bind_run(nb::module_& m);
 void bind_result(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_study(nb::module_& m);
+void bind_sweep(nb::module_& m);
 void bind_contact(nb::module_& m);
 void bind_dae(nb::module_& m);
 

@@ -13,21 +13,19 @@
 
 namespace hinge::python {
 
-namespace {
-
-using Setting = std::tuple<std::string, std::string, std::string>;  // key, value, the option that stands for it
-
-std::vector<Override> overrides_of(const std::vector<Setting>& settings) {
+std::vector<Override> overrides_of(const std::vector<SettingText>& settings) {
   std::vector<Override> list;
   for (const auto& [key, value, option] : settings) list.push_back({key, value, option});
   return list;
 }
 
 HeldModel kept(Model model) {
-  model.picture_file.clear();  // files are written where Python asks for them
+  model.picture_file.clear();
   model.output_file.clear();
   return {std::make_shared<const Model>(std::move(model))};
 }
+
+namespace {
 
 const char* kind_word(SystemKind kind) {
   switch (kind) {
@@ -104,13 +102,13 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("state_columns", [](const HeldModel& h) { return state_columns(h.model->system->layout()); });
   m.def(
       "load",
-      [](const std::string& path, const std::vector<Setting>& settings) {
+      [](const std::string& path, const std::vector<SettingText>& settings) {
         return kept(load_model(path, overrides_of(settings)));
       },
       nb::arg("path"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
   m.def(
       "parse",
-      [](const std::string& text, const std::string& name, const std::vector<Setting>& settings) {
+      [](const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
         return kept(parse_model(text, name, overrides_of(settings)));
       },
       nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());

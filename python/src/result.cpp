@@ -102,6 +102,7 @@ void bind_result(nb::module_& m) {
       .def_prop_ro("values", &values_of, nb::rv_policy::automatic)
       .def_prop_ro("columns", [](const Result& r) { return r.rows->header.columns; })
       .def_prop_ro("about", [](const Result& r) { return r.rows->header.about; })
+      .def_prop_ro("model", [](const Result& r) { return HeldModel{r.model}; })
       .def_prop_ro("model_text", [](const Result& r) { return r.rows->header.model; })
       .def_prop_ro("status", [](const Result& r) { return r.rows->status; })
       .def_prop_ro("events", &events_of)

@@ -50,22 +50,36 @@ Result run(const HeldModel& held, const nb::object& progress, const nb::object& 
            const std::string& report, bool force, bool condition) {
   const auto told = progress_of(progress);
   const nb::gil_scoped_release free;
-  const Model& model = *held.model;
+  if (!out.empty() && !force) require_replaceable(out);
+  const std::unique_ptr<PageRecorder> page = open_page(*held.model, report, force);
+  Result result = completed(
+      held.model,
+      [&](Simulation& simulation) {
+        if (condition) simulation.observe_condition();
+        if (page) simulation.on_row([&](const Row& row) { page->take(row); });
+        if (!on_row.is_none()) simulation.on_row(row_callback(on_row));
+        simulation.on_progress(told);
+      },
+      out);
+  if (page) page->write(cli::page_template(), *result.report);
+  return result;
+}
+
+}  // namespace
+
+Result completed(const std::shared_ptr<const Model>& held, const std::function<void(Simulation&)>& prepare,
+                 const std::string& out) {
+  const Model& model = *held;
   if (!(model.end >= model.simulation.start))
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
-  if (!out.empty() && !force) require_replaceable(out);
-  const std::unique_ptr<PageRecorder> page = open_page(model, report, force);
   const auto simulation = std::make_shared<Simulation>(cli::located(model, [&] {
     Simulation made = model.simulation_for(out);
-    if (condition) made.observe_condition();
+    made.keep_rows();
     return made;
   }));
-  simulation->keep_rows();
-  if (page) simulation->on_row([&](const Row& row) { page->take(row); });
-  if (!on_row.is_none()) simulation->on_row(row_callback(on_row));
-  simulation->on_progress(told);
-  Result result{held.model, {simulation, &simulation->trajectory()}, {}, {}, 0};
+  cli::located(model, [&] { prepare(*simulation); });
+  Result result{held, {simulation, &simulation->trajectory()}, {}, {}, 0};
   cli::located(model, [&] { simulation->start(model.start); });
   try {
     cli::located(model, [&] { simulation->until(model.end); });
@@ -80,13 +94,10 @@ Result run(const HeldModel& held, const nb::object& progress, const nb::object& 
     PyErr_Clear();  // an exception that takes no attributes arrives without
     throw;
   }
-  simulation->on_progress({});  // the rows outlive the user's function
+  simulation->on_progress({});  // the rows outlive the caller's function
   result.report = simulation->report();
-  if (page) page->write(cli::page_template(), *result.report);
   return result;
 }
-
-}  // namespace
 
 void bind_run(nb::module_& m) {
   m.def("run", &run, nb::arg("model"), nb::arg("progress").none(), nb::arg("on_row").none(), nb::arg("out"),

@@ -54,6 +54,29 @@ def test_failures_of_a_sweep_are_told_or_noted():
         hinge.sweep(m, {"parameters.a": []})
 
 
+def test_a_sweep_stops_when_it_is_told(pendulum):
+    seen = []
+    s = hinge.sweep(pendulum, {"integrate.step": [1e-4, 2e-4, 3e-4]}, jobs=2, end=1e9, rows=False, progress=lambda *n: bool(seen.append(n)))
+    assert s.results == [None] * 3 and seen[0] == (0, 3)
+    with pytest.raises(ZeroDivisionError):
+        hinge.sweep(pendulum, {"integrate.step": [1e-4]}, end=1e9, rows=False, progress=lambda done, of: 1 // 0)
+
+
+def test_a_sweep_may_give_what_the_model_lacks():
+    q = hinge.coordinates("q", 2)
+    m = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[1], constraints=[(q @ q - 1) / 2])
+    s = hinge.sweep(m, {"initial.position.q": [[1, 0], [0, -1], [0.6, 0.8]]}, step=0.01, end=0.5)
+    assert s["q"].shape == (3, 2) and np.allclose(s["q"][1], [0, -1]) and s.results[2].model.settings["initial.position.q"]
+
+
+def test_a_sweep_refuses_what_is_for_one_run(pendulum):
+    for name in ("on_row", "out", "report"):
+        with pytest.raises(hinge.InputError, match="single run"):
+            hinge.sweep(pendulum, {"integrate.step": [0.1]}, **{name: "x.h5"})
+    with pytest.raises(hinge.InputError, match="jobs"):
+        hinge.sweep(pendulum, {"integrate.step": [0.1]}, jobs=0)
+
+
 def test_plots_have_a_line_for_each_column(pendulum):
     import matplotlib
 
