@@ -147,8 +147,10 @@ int reproduce(const ReproduceArguments& a) {
   for (const FigureDefinition& f : wanted) {
     if (stop_asked()) break;
     status.show(fmt::format("{} ({} of {})", f.id, figures.size() + 1, wanted.size()));
-    figures.push_back(compute(f, runs));
+    ComputedFigure figure = compute(f, runs);
     status.show("");
+    if (stop_asked()) break;  // of runs that did not end
+    figures.push_back(std::move(figure));
     if (!a.json && !a.quiet) print(figures.back());
   }
   if (!a.out.empty()) write_files(a.out, figures);

@@ -1,6 +1,9 @@
 // Claims about `hinge reproduce`: every figure of the papers is there and shows what it must; what does not is said and
 // is exit status 1; a figure is what its file says, and a file that is wrong is answered.
+#include <chrono>
+#include <csignal>
 #include <set>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -63,6 +66,29 @@ TEST_P(ReproducePaper, FiguresShowWhatTheyMust) {
   EXPECT_GE(claims, 13);
 }
 INSTANTIATE_TEST_SUITE_P(Papers, ReproducePaper, testing::Values("euler", "spark", "energy", "odae", "survey"));
+
+TEST(Reproduce, StopsWithinARunAndDoesNotJudgeIt) {
+  const Folder folder;
+  const std::string papers = paper_with(folder, R"toml(
+[[figure]]
+id = "mine/1"
+title = "Without an end"
+model = "decay.toml"
+set = { "integrate.end" = 1e9 }
+y = "final(x)"
+cases = [{ name = "long" }]
+curve = [{ name = "x" }]
+claim = [{ measure = "last", above = 1 }]
+)toml");
+  Program program(folder, {"reproduce", "--papers", papers, "--out", folder.file("out")});
+  for (int k = 0; k < 2000 && !folder.has("out"); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.send(SIGINT);
+  const Answer answer = program.wait();
+  EXPECT_EQ(answer.status, 130) << answer.err;
+  EXPECT_EQ(answer.out.find("FAIL"), std::string::npos) << answer.out;
+  EXPECT_FALSE(folder.has("out/mine-1.csv"));
+}
 
 TEST(Reproduce, EveryFigureOfThePapersIsThere) {
   const Folder folder;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/terminal.hpp"
 #include "expression/suggest.hpp"
 #include "hinge/error.hpp"
 #include "simulate/record/recorder.hpp"
@@ -145,6 +146,7 @@ const MadeRun& Runs::made(const RunDefinition& run, bool with_rows, bool with_co
     throw InputError(fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate]", run.model));
   located(model, [&] {
     Simulation simulation = model.simulation_for("");
+    simulation.on_progress([](double) { return !stop_asked(); });
     if (with_rows) simulation.keep_rows();
     if (with_condition) simulation.observe_condition();
     simulation.start(model.start);

@@ -7,6 +7,7 @@
 #include "body/body_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/reproduce/computed_figure.hpp"
+#include "cli/terminal.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge::cli {
@@ -120,6 +121,7 @@ void compute_scene(const SceneDefinition& scene, ComputedFigure& figure) {
     throw InputError(fmt::format("{}: a scene shows bodies in the plane, and there are none", scene.run.model));
   located(model, [&] {
     Simulation run = model.simulation_for("");
+    run.on_progress([](double) { return !stop_asked(); });
     Watched watched{*table, bodies_of_columns(*table, model.system->nz()), {}, scene.times};
     if (at(scene.particle) >= table->places.size())
       throw InputError(
