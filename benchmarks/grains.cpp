@@ -6,7 +6,7 @@
 //
 // Every run settles by itself and goes on with its own reactions; `state` is a number made of all bits of the last
 // positions, velocities and spins: it has to be the same for every number of threads. `carried`: of the weight, what
-// the walls carried in the last step.
+// the walls carried in the last step. `us/cont.`: per contact and step, of one core by the processor's clock.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -96,8 +96,12 @@ void run(int n, int threads, const Choice& choice) {
   advance(choice.settle);
   const hinge::GrainReport a = grains.report();
   const auto start = std::chrono::steady_clock::now();
+  const double cpu = bench::cpu_seconds();
   advance(choice.steps);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // of one core: by its own clock, whatever else the machine does
+  const bool one_core = threads == 1 && choice.options.device == hinge::GrainDevice::threads;
+  const double used = one_core ? bench::cpu_seconds() - cpu : wall;
   const hinge::GrainReport& b = grains.report();
   const double memory = (resident_bytes() - before) / b.contacts;
   grains.get(state);
@@ -108,7 +112,7 @@ void run(int n, int threads, const Choice& choice) {
   const double updates = static_cast<double>(b.updates - a.updates);
   std::printf("%8d %8d %9d %9.2f %7.1f %8.3f %9.2e %8.4f %8.1e %8.3f %8.0f %8x  %3.0f %3.0f %3.0f %3.0f %3.0f\n", n,
               threads, b.contacts, 1e3 * wall / choice.steps, double(b.sweeps - a.sweeps) / choice.steps,
-              1e6 * wall / choice.steps / b.contacts, b.residual, b.carried, b.momentum_balance,
+              1e6 * used / choice.steps / b.contacts, b.residual, b.carried, b.momentum_balance,
               1e-9 * updates / (b.seconds.sweeps - a.seconds.sweeps), memory, bits_of(state), share(&S::search),
               share(&S::assembly), share(&S::sweeps), share(&S::residual), share(&S::motion));
   std::fflush(stdout);

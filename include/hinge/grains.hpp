@@ -1,4 +1,4 @@
-// Many spheres between fixed planes, as one flat problem: on the cores of the host, or on an OpenCL device.
+// Many spheres between walls, as one flat problem: on the cores of the host, or on an OpenCL device.
 //
 //   GrainScene scene;  ...
 //   Grains grains(scene, {.threads = 4});
@@ -22,9 +22,19 @@
 namespace hinge {
 
 struct GrainWall {
-  Eigen::Vector3d normal{0, 0, 1};  ///< out of the wall
-  double offset = 0;                ///< normal.x = offset
+  enum class Kind {
+    plane,    ///< normal.x = offset
+    orifice,  ///< the same, as a thin plate with a round hole; grains below it do not feel it any more, but for its rim
+    drum      ///< the inside of a cylinder around the axis through `centre`, along `normal`
+  };
+  Eigen::Vector3d normal{0, 0, 1};  ///< out of the wall; of a drum the axis
+  double offset = 0;
   double friction = 0;
+  Kind kind = Kind::plane;
+  Eigen::Vector3d centre{0, 0, 0};    ///< of the hole; on the axis
+  double radius = 0;                  ///< of the hole or the cylinder
+  Eigen::Vector3d velocity{0, 0, 0};  ///< of a plane, which moves with it
+  double spin = 0;                    ///< of a drum about its axis
 };
 
 struct GrainScene {

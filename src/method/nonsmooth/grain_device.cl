@@ -180,14 +180,15 @@ kernel void k_colour_block(int n, int kind, GrainGrid g, GLOBAL const int* start
 kernel void k_make_contact(int n, GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL const int* partner_id,
                            GLOBAL const int* place, GLOBAL const int* order, GLOBAL const Wide4* xs,
                            GLOBAL const Wide4* vs, GLOBAL const Wide4* ws, GLOBAL const double* friction,
-                           CONSTANT GrainPlane* planes, double h, double speed, GLOBAL Int2* pair, GLOBAL Real4* normal,
-                           GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps, double longer,
+                           CONSTANT GrainPlane* planes, int grains, double h, double speed, GLOBAL Int2* pair,
+                           GLOBAL Real4* normal, GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps,
+                           double longer,
                            GLOBAL const int* old_place, GLOBAL const int* old_first, GLOBAL const int* old_partner_id,
                            GLOBAL const int* old_contact_place, GLOBAL const Real4* old_reaction) {
   const int c = get_global_id(0);
   if (c < n)
-    make_contact(c, owner, partner, partner_id, place, order, xs, vs, ws, friction, planes, h, speed, pair, normal,
-                 data, reaction, gaps, longer, old_place, old_first, old_partner_id, old_contact_place, old_reaction);
+    make_contact(c, owner, partner, partner_id, place, order, xs, vs, ws, friction, planes, grains, h, speed, pair,
+                 normal, data, reaction, gaps, longer, old_place, old_first, old_partner_id, old_contact_place, old_reaction);
 }
 
 // Of the k-th colour of a block: where it begins and ends for this worker. The last of all colours is one worker's.
@@ -306,7 +307,7 @@ kernel void k_grain_sums(int n, GLOBAL const Wide4* xs, GLOBAL const Wide4* free
   for (int k = 0; k < 3; ++k) sum_of_group(gained[k], all, to + 7 + k);
 }
 
-kernel void k_contact_sums(int n, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
+kernel void k_contact_sums(int n, int grains, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
                            GLOBAL const Real4* reaction, GLOBAL const Wide4* free_v, GLOBAL const Wide4* free_w,
                            GLOBAL const Wide4* v, GLOBAL const Wide4* w, double gx, double gy, double gz,
                            GLOBAL double* out) {
@@ -314,7 +315,7 @@ kernel void k_contact_sums(int n, GLOBAL const Int2* pair, GLOBAL const Real4* n
   double sums[6] = {0, 0, 0, 0, 0, 0};
   ITEMS_OF_A_GROUP(k, n) {
     const Wide4 work = work_of(k, pair, normal, data, reaction, free_v, free_w, v, w, gx, gy, gz);
-    const Wide4 wall = wall_impulse(k, pair, normal, reaction);
+    const Wide4 wall = wall_impulse(k, grains, pair, normal, reaction);
     sums[0] += work.x, sums[1] += work.y, sums[2] += work.z, sums[3] += wall.x, sums[4] += wall.y, sums[5] += wall.z;
   }
   for (int k = 0; k < 6; ++k) sum_of_group(sums[k], all, out + 6 * get_group_id(0) + k);

@@ -88,6 +88,9 @@ class GrainOnDevice final : public GrainBackend {
   bool mixed_;
   opencl::Device device_;
   int n_, contacts_ = 0, plane_count_;
+  std::vector<GrainWall> walls_;
+  std::vector<GrainPlane> wall_places_;
+  bool walls_move_ = false;
   GrainGrid grid_{};
   std::vector<Wide4> x0_, v0_, w0_;  // radius, 1/mass and 1/moment in w
   std::vector<Wide4> turn0_;
@@ -141,14 +144,22 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
     v0_[i].w = 1 / scene.mass[i];
     w0_[i].w = 1 / scene.moment[i];
   }
-  std::vector<GrainPlane> planes;
-  for (const GrainWall& w : scene.walls)
-    planes.push_back({w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction});
-  device_.write(planes_, planes.data(), planes.size() * sizeof(GrainPlane));
+  walls_ = scene.walls;
+  std::vector<Wide4> velocities(n), spins(n);
+  for (const GrainWall& w : walls_) {
+    const Eigen::Vector3d spin = w.spin * w.normal;
+    walls_move_ = walls_move_ || w.normal.dot(w.velocity) != 0;
+    wall_places_.push_back(plane_of(w));
+    velocities.push_back({w.velocity[0], w.velocity[1], w.velocity[2], 0});
+    spins.push_back({spin[0], spin[1], spin[2], 0});
+  }
+  device_.write(planes_, wall_places_.data(), wall_places_.size() * sizeof(GrainPlane));
   device_.write(friction_, scene.friction.data(), n * sizeof(double));
-  for (Buffer* b : {&x_, &v_, &w_, &turn_, &xs_, &free_v_, &free_w_, &vs_, &ws_}) device_.room(*b, n * sizeof(Wide4));
+  for (Buffer* b : {&x_, &v_, &w_, &turn_, &xs_}) device_.room(*b, n * sizeof(Wide4));
+  for (Buffer* b : {&free_v_, &vs_}) device_.write(*b, velocities.data(), velocities.size() * sizeof(Wide4));
+  for (Buffer* b : {&free_w_, &ws_}) device_.write(*b, spins.data(), spins.size() * sizeof(Wide4));
   if (mixed_)
-    for (Buffer* b : {&rv_, &rw_}) device_.room(*b, n * 4 * sizeof(float));
+    for (Buffer* b : {&rv_, &rw_}) device_.room(*b, velocities.size() * 4 * sizeof(float));
   for (Buffer* b : {&cell_, &order_}) device_.room(*b, n * sizeof(int));
   device_.room(taken_, n * sizeof(unsigned long));
   for (Kept& k : kept_) {
@@ -228,7 +239,7 @@ void GrainOnDevice::add_reactions() {
     device_.run(k_.add_reactions, at(blocks() / 8) * lanes, lanes,
                 {value(kind), value(grid_), value(colours_), value(colour_start_), value(pair_), value(normal_),
                  value(data_), value(kept.reaction), value(vs_), value(ws_)});
-  if (mixed_) each(k_.round, n_, vs_, ws_, rv_, rw_);
+  if (mixed_) each(k_.round, n_ + plane_count_, vs_, ws_, rv_, rw_);
 }
 
 void GrainOnDevice::assemble(double h, double speed, double longer) {
@@ -251,12 +262,12 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
     each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
          colour_start_, colours_, kept.contact_place);
   each(k_.make_contact, contacts_, owner_, partner_, kept.partner_id, kept.contact_place, order_, xs_, vs_, ws_,
-       friction_, planes_, h, speed, pair_, normal_, data_, kept.reaction, gaps_, longer, last.place, last.first,
+       friction_, planes_, n_, h, speed, pair_, normal_, data_, kept.reaction, gaps_, longer, last.place, last.first,
        last.partner_id, last.contact_place, last.reaction);
   if (longer > 0)
     add_reactions();
   else if (mixed_)
-    each(k_.round, n_, vs_, ws_, rv_, rw_);
+    each(k_.round, n_ + plane_count_, vs_, ws_, rv_, rw_);
 }
 
 int GrainOnDevice::colours() {
@@ -325,8 +336,8 @@ GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
     total.high = total.high.cwiseMax(Vector3d(from + 4));
     total.gained += Vector3d(from + 7);
   }
-  count = chunks(k_.contact_sums, contacts_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_, ws_,
-                 fall[0], fall[1], fall[2], out_);
+  count = chunks(k_.contact_sums, contacts_, n_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_,
+                 ws_, fall[0], fall[1], fall[2], out_);
   from = partial(count, 6).data();
   for (int c = 0; c < count; ++c, from += 6) {
     total.normal_work += from[0];
@@ -339,6 +350,11 @@ GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
 
 void GrainOnDevice::move(double h) {
   each(k_.move, n_, h, order_, pushed_ ? moving_v_ : vs_, vs_, pushed_ ? moving_w_ : ws_, ws_, x_, v_, w_, turn_);
+  if (walls_move_) {
+    for (std::size_t k = 0; k < walls_.size(); ++k)
+      wall_places_[k].offset += h * walls_[k].normal.dot(walls_[k].velocity);
+    device_.write(planes_, wall_places_.data(), wall_places_.size() * sizeof(GrainPlane));
+  }
   now_ = 1 - now_;
 }
 

@@ -162,7 +162,7 @@ void GrainHost::assemble(double h, double speed, double longer) {
   });
   each(contacts_, [&](int c) {
     make_contact(c, owner_.data(), partner_.data(), kept.partner_id.data(), kept.contact_place.data(), order_.data(),
-                 xs_.data(), vs_.data(), ws_.data(), friction_.data(), planes_.data(), h, speed, pair_.data(),
+                 xs_.data(), vs_.data(), ws_.data(), friction_.data(), planes_.data(), n_, h, speed, pair_.data(),
                  normal_.data(), data_.data(), kept.reaction.data(), gaps_.data(), longer, last.place.data(),
                  last.first.data(), last.partner_id.data(), last.contact_place.data(), last.reaction.data());
   });
@@ -246,7 +246,7 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
         for (int k = c * chunk; k < std::min(contacts_, (c + 1) * chunk); ++k) {
           const Wide4 work = work_of(k, pair_.data(), normal_.data(), data_.data(), r, free_v_.data(), free_w_.data(),
                                      vs_.data(), ws_.data(), fall[0], fall[1], fall[2]);
-          const Wide4 wall = wall_impulse(k, pair_.data(), normal_.data(), r);
+          const Wide4 wall = wall_impulse(k, n_, pair_.data(), normal_.data(), r);
           out[0] += work.x, out[1] += work.y, out[2] += work.z, out[3] += wall.x, out[4] += wall.y, out[5] += wall.z;
         }
       },
@@ -266,6 +266,7 @@ void GrainHost::move(double h) {
   each(n_, [&](int s) {
     move_grain(s, h, order_.data(), mv, vs_.data(), mw, ws_.data(), x_.data(), v_.data(), w_.data(), turn_.data());
   });
+  for (std::size_t k = 0; k < walls_.size(); ++k) planes_[k].offset += h * walls_[k].normal.dot(walls_[k].velocity);
   now_ = 1 - now_;
 }
 

@@ -66,8 +66,13 @@ class GrainHost final : public GrainBackend {
       w_[i].w = 1 / scene.moment[i];
     }
     friction_ = scene.friction;
-    for (const GrainWall& w : scene.walls)
-      planes_.push_back({w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction});
+    for (const GrainWall& w : scene.walls) {
+      planes_.push_back(plane_of(w));
+      const Eigen::Vector3d spin = w.spin * w.normal;
+      for (auto* v : {&free_v_, &vs_}) v->push_back({w.velocity[0], w.velocity[1], w.velocity[2], 0});
+      for (auto* v : {&free_w_, &ws_}) v->push_back({spin[0], spin[1], spin[2], 0});
+    }
+    walls_ = scene.walls;
   }
 
   std::string name() const override { return fmt::format("host, {} thread{}", threads_, threads_ == 1 ? "" : "s"); }
@@ -164,9 +169,10 @@ class GrainHost final : public GrainBackend {
 
   int threads_, n_, contacts_ = 0;
   std::vector<GrainPlane> planes_;
+  std::vector<GrainWall> walls_;
   std::vector<double> friction_;
   std::vector<Wide4> x_, v_, w_, turn_;                // by grain: radius, 1/mass and 1/moment in w
-  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place
+  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place; velocities of walls after those of grains
   std::vector<Wide4> moving_v_, moving_w_;             // where they are not vs_, ws_
   bool pushed_ = false;
   GrainGrid grid_{};

@@ -1,7 +1,8 @@
 // What is done with every grain and every contact of a step, once for the host and once for OpenCL devices: the host
-// includes this file as C++ (grain_host.cpp), devices compile it when a run begins (grain_device.cpp).
+// includes this file as C++ (grain_host.cpp), devices compile it when a run begins (grain_device.cpp). A little over 400
+// lines: one text for both.
 //
-// A grain a touches a grain b, or a plane. With the normal n from b to a and arms l along it, u = v_a - v_b + n x (l_a w_a +
+// A grain a touches a grain b, or a wall, which is one without inverse mass and comes after all grains. With the normal n from b to a and arms l along it, u = v_a - v_b + n x (l_a w_a +
 // l_b w_b), and W_ii is diagonal: 1/m_a + 1/m_b along n, that + l_a^2/J_a + l_b^2/J_b across. The contact alone is then
 // solved by
 //
@@ -81,6 +82,34 @@ FUNCTION void gather(int s, GLOBAL const int* order, GLOBAL const Wide4* x, GLOB
   free_w[s] = ws[s] = w[i];
 }
 
+// ---- Walls -----------------------------------------------------------------------------------------------------
+
+// The normal from a wall to a grain, and the gap in w: far away where there is nothing to touch.
+FUNCTION Wide4 wall_at(GrainPlane p, double x, double y, double z, double r) {
+  const double height = p.x * x + p.y * y + p.z * z - p.offset;
+  if (p.kind == WALL_PLANE) return wide4_of(p.x, p.y, p.z, height - r);
+  const double ex = x - p.cx, ey = y - p.cy, ez = z - p.cz, along = p.x * ex + p.y * ey + p.z * ez;
+  const double dx = ex - along * p.x, dy = ey - along * p.y, dz = ez - along * p.z;  // from the axis
+  const double rho = sqrt(dx * dx + dy * dy + dz * dz);
+  if (p.kind == WALL_DRUM) {
+    if (!(rho > 0)) return wide4_of(0, 0, 1, p.radius - r);
+    return wide4_of(-dx / rho, -dy / rho, -dz / rho, p.radius - rho - r);
+  }
+  if (rho >= p.radius) return wide4_of(p.x, p.y, p.z, height > 0 ? height - r : 1e300);
+  // the nearest point of the rim
+  const double inward = p.radius - rho, distance = sqrt(height * height + inward * inward);
+  if (!(distance > 0)) return wide4_of(p.x, p.y, p.z, -r);
+  double tx = dx, ty = dy, tz = dz, length = rho;
+  if (!(rho > 1e-12 * p.radius)) {  // in the middle any point of the rim is
+    const int steep = p.z * p.z > 0.5;
+    tx = steep ? p.z : p.y, ty = steep ? 0 : -p.x, tz = steep ? -p.x : 0;  // across the normal
+    length = sqrt(tx * tx + ty * ty + tz * tz);
+  }
+  const double k = inward / length;
+  return wide4_of((height * p.x - k * tx) / distance, (height * p.y - k * ty) / distance,
+                  (height * p.z - k * tz) / distance, distance - r);
+}
+
 // ---- Pairs ---------------------------------------------------------------------------------------------------
 
 // Contacts of the grain at s as grain a: how many, and where `partner` is given which, from `at` on.
@@ -92,8 +121,7 @@ FUNCTION int contacts_of(int s, GLOBAL const Wide4* xs, GLOBAL const int* order,
             cz = wrapped_cell((x.z - g.z) / g.width, g.nz);
   int found = 0;
   for (int p = 0; p < plane_count; ++p) {
-    const double gap = planes[p].x * x.x + planes[p].y * x.y + planes[p].z * x.z - planes[p].offset - x.w;
-    if (!(gap <= band)) continue;
+    if (!(wall_at(planes[p], x.x, x.y, x.z, x.w).w <= band)) continue;
     if (partner) owner[at + found] = s, partner[at + found] = partner_id[at + found] = -1 - p;
     ++found;
   }
@@ -156,8 +184,8 @@ FUNCTION void colour_block(int block, int cells, GLOBAL const int* start, GLOBAL
 FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL const int* partner_id,
                            GLOBAL const int* place, GLOBAL const int* order, GLOBAL const Wide4* xs,
                            GLOBAL const Wide4* vs, GLOBAL const Wide4* ws, GLOBAL const double* friction,
-                           CONSTANT GrainPlane* planes, double h, double speed, GLOBAL Int2* pair, GLOBAL Real4* normal,
-                           GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps,
+                           CONSTANT GrainPlane* planes, int grains, double h, double speed, GLOBAL Int2* pair,
+                           GLOBAL Real4* normal, GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps,
                            // of the last step: 0 or how much longer this one is; where its grains were, ...
                            double longer, GLOBAL const int* old_place, GLOBAL const int* old_first,
                            GLOBAL const int* old_partner_id, GLOBAL const int* old_contact_place,
@@ -167,8 +195,9 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
   double nx, ny, nz, gap, mu, arm_b = 0, mass = vs[a].w, turn = 0;
   if (b < 0) {
     const GrainPlane p = planes[-1 - b];
-    nx = p.x, ny = p.y, nz = p.z;
-    gap = nx * x.x + ny * x.y + nz * x.z - p.offset - x.w;
+    const Wide4 wall = wall_at(p, x.x, x.y, x.z, x.w);
+    nx = wall.x, ny = wall.y, nz = wall.z, gap = wall.w;
+    if (p.kind == WALL_DRUM) arm_b = -p.radius;  // a sphere from within: it turns about its axis
     mu = sqrt(friction[id] * p.friction);
   } else {
     const Wide4 o = xs[b];
@@ -189,7 +218,7 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
   turn += arm_a * arm_a * ws[a].w;
   // of an old penetration, what need not be undone now
   const double left = speed > 0 ? larger(0, -gap / h - speed) : 0;
-  pair[k] = int2_of(a, b);
+  pair[k] = int2_of(a, b < 0 ? grains - 1 - b : b);  // walls come after all grains
   normal[k] = real4_of((REAL)nx, (REAL)ny, (REAL)nz, (REAL)(gap / h + left));
   data[k] = real4_of((REAL)arm_a, (REAL)arm_b, (REAL)mu, (REAL)(1 / (mass + turn)));
   gaps[k] = gap;
@@ -231,8 +260,8 @@ FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* n
   va.x += va.w * fx, va.y += va.w * fy, va.z += va.w * fz;
   wa.x -= turn_a * mx, wa.y -= turn_a * my, wa.z -= turn_a * mz;
   v[ab.x] = va, w[ab.x] = wa;
-  if (ab.y < 0) return;
   Wide4 vb = v[ab.y], wb = w[ab.y];
+  if (vb.w == 0) return;
   const double turn_b = (double)q.y * wb.w;
   vb.x -= vb.w * fx, vb.y -= vb.w * fy, vb.z -= vb.w * fz;
   wb.x -= turn_b * mx, wb.y -= turn_b * my, wb.z -= turn_b * mz;
@@ -244,8 +273,7 @@ FUNCTION void update_contact(int k, GLOBAL const Int2* pair, GLOBAL const Real4*
                              GLOBAL Real4* reaction, GLOBAL Real4* v, GLOBAL Real4* w) {
   const Int2 ab = pair[k];
   const Real4 n = normal[k], q = data[k], r = reaction[k];
-  Real4 va = v[ab.x], wa = w[ab.x], vb = real4_of(0, 0, 0, 0), wb = vb;
-  if (ab.y >= 0) vb = v[ab.y], wb = w[ab.y];
+  const Real4 va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
   const REAL dx = va.x - vb.x, dy = va.y - vb.y, dz = va.z - vb.z;
   const REAL un = n.x * dx + n.y * dy + n.z * dz;
   const REAL off = r.x - (un + n.w) / (va.w + vb.w), rn = off > 0 ? off : 0;
@@ -269,7 +297,7 @@ FUNCTION void update_contact(int k, GLOBAL const Int2* pair, GLOBAL const Real4*
   const REAL turn_a = q.x * wa.w;
   v[ab.x] = real4_of(va.x + va.w * fx, va.y + va.w * fy, va.z + va.w * fz, va.w);
   w[ab.x] = real4_of(wa.x - turn_a * mx, wa.y - turn_a * my, wa.z - turn_a * mz, wa.w);
-  if (ab.y < 0) return;
+  if (vb.w == 0) return;  // a wall does not yield
   const REAL turn_b = q.y * wb.w;
   v[ab.y] = real4_of(vb.x - vb.w * fx, vb.y - vb.w * fy, vb.z - vb.w * fz, vb.w);
   w[ab.y] = real4_of(wb.x - turn_b * mx, wb.y - turn_b * my, wb.z - turn_b * mz, wb.w);
@@ -280,9 +308,7 @@ FUNCTION Wide4 contact_velocity(int k, GLOBAL const Int2* pair, GLOBAL const Rea
                                 GLOBAL const Wide4* v, GLOBAL const Wide4* w) {
   const Int2 ab = pair[k];
   const Real4 n = normal[k], q = data[k];
-  const Wide4 va = v[ab.x], wa = w[ab.x];
-  Wide4 vb = wide4_of(0, 0, 0, 0), wb = vb;
-  if (ab.y >= 0) vb = v[ab.y], wb = w[ab.y];
+  const Wide4 va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
   const double nx = n.x, ny = n.y, nz = n.z, la = q.x, lb = q.y;
   const double dx = va.x - vb.x, dy = va.y - vb.y, dz = va.z - vb.z;
   const double un = nx * dx + ny * dy + nz * dz;
@@ -305,7 +331,7 @@ FUNCTION double residual_of(int k, GLOBAL const Int2* pair, GLOBAL const Real4* 
   const Int2 ab = pair[k];
   const Wide4 u = contact_velocity(k, pair, normal, data, v, w);
   const Real4 r = reaction[k];
-  const double mu = data[k].z, mass = v[ab.x].w + (ab.y >= 0 ? v[ab.y].w : 0);
+  const double mu = data[k].z, mass = v[ab.x].w + v[ab.y].w;
   const double rho = 3 / (mass + 2 / (double)data[k].w);
   const double n = r.x - rho * (u.x + (double)normal[k].w + mu * sqrt(u.y * u.y + u.z * u.z + u.w * u.w));
   const double tx = r.y - rho * u.y, ty = r.z - rho * u.z, tz = r.w - rho * u.w;
@@ -337,7 +363,7 @@ FUNCTION Wide4 work_of(int k, GLOBAL const Int2* pair, GLOBAL const Real4* norma
   const Real4 r = reaction[k], n = normal[k];
   const Wide4 u1 = contact_velocity(k, pair, normal, data, v, w);
   Wide4 u0 = contact_velocity(k, pair, normal, data, free_v, free_w);
-  if (ab.y < 0) {  // gravity has no part in velocities between grains
+  if (v[ab.y].w == 0) {  // gravity has no part in velocities between grains
     const double along = gx * n.x + gy * n.y + gz * n.z;
     u0.x -= along, u0.y -= gx - along * n.x, u0.z -= gy - along * n.y, u0.w -= gz - along * n.z;
   }
@@ -346,9 +372,10 @@ FUNCTION Wide4 work_of(int k, GLOBAL const Int2* pair, GLOBAL const Real4* norma
   return wide4_of(normal_work, across, r.x > 0 ? 1 : 0, 0);
 }
 
-// What planes give to the grains.
-FUNCTION Wide4 wall_impulse(int k, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* reaction) {
-  if (pair[k].y >= 0) return wide4_of(0, 0, 0, 0);
+// What walls give to the grains.
+FUNCTION Wide4 wall_impulse(int k, int grains, GLOBAL const Int2* pair, GLOBAL const Real4* normal,
+                            GLOBAL const Real4* reaction) {
+  if (pair[k].y < grains) return wide4_of(0, 0, 0, 0);
   const Real4 n = normal[k], r = reaction[k];
   const double fn = r.x;
   return wide4_of(fn * n.x + r.y, fn * n.y + r.z, fn * n.z + r.w, 0);

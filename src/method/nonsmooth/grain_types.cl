@@ -11,9 +11,15 @@ typedef struct {
   int shift;              // 2^shift cells along an edge of a block, at least two
 } GrainGrid;
 
+#define WALL_PLANE 0
+#define WALL_ORIFICE 1
+#define WALL_DRUM 2
+
 typedef struct {
-  double x, y, z, offset;  // n.x = offset
+  double x, y, z, offset;  // n.x = offset; of a drum, n is the axis
   double friction;
+  double cx, cy, cz, radius;  // of a hole, or of a drum
+  int kind, unused;
 } GrainPlane;
 
 #endif

@@ -40,6 +40,16 @@ void GrainScene::validate() const {
     if (!(std::abs(w.normal.norm() - 1) < 1e-12) || !std::isfinite(w.offset) || !(w.friction >= 0) ||
         !std::isfinite(w.friction))
       throw InputError("grains: a wall needs a normal of length one, a finite offset and a friction of at least zero");
+  for (const GrainWall& w : walls) {
+    const bool plane = w.kind == GrainWall::Kind::plane, drum = w.kind == GrainWall::Kind::drum;
+    if (!w.centre.allFinite() || !w.velocity.allFinite() || !std::isfinite(w.spin) || !std::isfinite(w.radius))
+      throw InputError("grains: centre, radius, velocity and spin of a wall must be finite");
+    if (!plane && !(w.radius > 0)) throw InputError("grains: a hole or a drum needs a positive radius");
+    if (!plane && !w.velocity.isZero(0)) throw InputError("grains: only planes move; leave out 'velocity'");
+    if (!drum && w.spin != 0) throw InputError("grains: only drums turn; leave out 'spin'");
+    if (w.kind == GrainWall::Kind::orifice && !(std::abs(w.normal.dot(w.centre) - w.offset) <= 1e-9 * w.radius))
+      throw InputError("grains: the centre of a hole lies in its plane, normal.centre = offset");
+  }
   if (!gravity.allFinite()) throw InputError("grains: gravity is not finite");
 }
 
@@ -63,9 +73,10 @@ struct Grains::Work {
   GrainReport report;
   Vector3d low, high;  // of the centres
   double fastest = 0, last_h = 0;
+  double walls = 0;  // speed of the fastest
   mutable double transfer = 0;
 
-  double band(double h, double speed) const { return 2 * h * speed + 2e-6 * largest; }
+  double band(double h, double speed) const { return 2 * h * std::max(speed, walls) + 2e-6 * largest; }
   GrainGrid grid(double band) const;
   int solve(int contacts);
 };
@@ -154,6 +165,7 @@ Grains::Grains(const GrainScene& scene, const GrainOptions& options) : work_(std
   Work& w = *work_;
   w.options = options;
   w.gravity = scene.gravity;
+  for (const GrainWall& wall : scene.walls) w.walls = std::max(w.walls, wall.velocity.norm());
   w.count = scene.radius.size();
   for (std::size_t i = 0; i < w.count; ++i) {
     w.largest = std::max(w.largest, scene.radius[i]);

@@ -189,6 +189,56 @@ TEST(Grains, SlideWithTheDecelerationOfFrictionThenRoll) {
   EXPECT_NEAR(rolling.position[2], 0.1, 1e-12);
 }
 
+// One sphere of radius 0.1 with friction 0.5, at rest at x.
+Heap one_at(const Vector3d& x, const GrainWall& wall) {
+  Heap h;
+  h.scene = {{0.1}, {2.0}, {0.4 * 2 * 0.01}, {0.5}, {wall}, {0, 0, -10}};
+  h.state = {{x[0], x[1], x[2]}, {1, 0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  return h;
+}
+
+// A sphere that lies on a belt slides, then rolls at 2/7 of its speed; and a floor that rises carries it.
+TEST(Grains, AreCarriedByPlanesThatMove) {
+  Heap h = one_at({0, 0, 0.1}, {.friction = 0.5, .velocity = {0.7, 0, 0}});
+  const GrainState rolling = after(h, {.tolerance = 1e-10}, 200);
+  EXPECT_NEAR(rolling.velocity[0], 2 * 0.7 / 7, 1e-9);
+  EXPECT_NEAR(rolling.spin[1], -5 * 0.7 / 7 / 0.1, 1e-8);
+  h.scene.walls[0].velocity = {0, 0, 0.25};
+  const GrainState lifted = after(h, {.tolerance = 1e-10}, 200);
+  EXPECT_NEAR(lifted.position[2], 0.1 + 0.25 * 0.4, 1e-9);
+  EXPECT_NEAR(lifted.velocity[2], 0.25, 1e-9);
+}
+
+// In a drum that turns slowly it rolls on the spot where its surface comes towards it, near the lowest point: it swings
+// about that, without slip.
+TEST(Grains, RollInADrumAsItsSurfaceMoves) {
+  const double radius_of_drum = 1.5, turns = 0.4;
+  const GrainWall drum{{0, 1, 0}, 0, 0.5, GrainWall::Kind::drum, {0.3, 0, 0.2}, radius_of_drum, {0, 0, 0}, turns};
+  const Heap h = one_at({0.3, 0, 0.2 - radius_of_drum + 0.1}, drum);
+  const GrainState s = after(h, {.tolerance = 1e-10}, 400);
+  const Vector3d x(s.position.data()), v(s.velocity.data()), w(s.spin.data());
+  const Vector3d out = (x - Vector3d(0.3, 0, 0.2)).normalized();
+  EXPECT_NEAR((x - Vector3d(0.3, 0, 0.2)).norm(), radius_of_drum - 0.1, 2e-5);
+  const Vector3d slip = v + w.cross(0.1 * out) - (turns * Vector3d::UnitY()).cross(radius_of_drum * out);
+  EXPECT_LT(slip.norm(), 2e-3);
+  EXPECT_GT(std::abs(v[0]), 0.01);
+  EXPECT_NEAR(x[1], 0, 1e-12);
+}
+
+// Through a hole that is wider than it; in one that is narrower it lies on the rim.
+TEST(Grains, FallThroughHolesThatAreWideEnough) {
+  const auto plate = [](double radius_of_hole) {
+    return GrainWall{{0, 0, 1}, 0.4, 0.5, GrainWall::Kind::orifice, {1, 2, 0.4}, radius_of_hole};
+  };
+  const GrainState through = after(one_at({1, 2, 0.55}, plate(0.101)), {.tolerance = 1e-8}, 400);
+  EXPECT_LT(through.position[2], -2);
+  EXPECT_NEAR(through.position[0], 1, 1e-3);
+  const GrainState lies = after(one_at({1.001, 2, 0.55}, plate(0.06)), {.tolerance = 1e-8}, 1000);
+  EXPECT_NEAR(lies.position[2], 0.4 + 0.08, 1e-4);  // sqrt(0.1^2 - 0.06^2)
+  const GrainState beside = after(one_at({1.5, 2, 0.55}, plate(0.06)), {.tolerance = 1e-8}, 400);
+  EXPECT_NEAR(beside.position[2], 0.5, 1e-6);
+}
+
 TEST(Grains, OneThatFliesFarAwayChangesNothing) {
   Heap h = heap(200);
   const GrainState alone = after(h, {.tolerance = 1e-3}, 20);
@@ -264,6 +314,14 @@ TEST(Grains, RefuseWhatMakesNoSense) {
   EXPECT_NE(grains.step(-1), "");
   h.scene.radius[3] = -1;
   EXPECT_THROW(Grains{h.scene}, InputError);
+  using Kind = GrainWall::Kind;
+  for (const GrainWall& wall : {GrainWall{.kind = Kind::drum}, GrainWall{.spin = 1}, GrainWall{.velocity = {NAN, 0, 0}},
+                                GrainWall{.offset = 1, .kind = Kind::orifice, .radius = 1},
+                                GrainWall{.kind = Kind::drum, .radius = 1, .velocity = {1, 0, 0}}}) {
+    Heap walled = heap(8);
+    walled.scene.walls.push_back(wall);
+    EXPECT_THROW(Grains{walled.scene}, InputError);
+  }
 }
 
 TEST(Grains, DevicesRefuseOtherScenes) {
@@ -306,6 +364,16 @@ TEST_F(GrainsOnOpenCl, AreWhereTheHostHasThem) {
   EXPECT_LT(distance(host.rotation, device.rotation), 1e-10);
   EXPECT_NEAR(here.carried, there.carried, 1e-9);
   EXPECT_LT(there.momentum_balance, 1e-12);
+}
+
+TEST_F(GrainsOnOpenCl, FeelDrumsHolesAndBeltsAsOnTheHost) {
+  Heap h = heap(300);
+  using Kind = GrainWall::Kind;
+  h.scene.walls = {{{0, 0, 1}, 0, 0.3, Kind::orifice, {0.05, 0.05, 0}, 0.03},
+                   {{0, 0, 1}, 0, 0.3, Kind::drum, {0.07, 0.07, 0}, 0.12, {0, 0, 0}, 3},
+                   {{0, 0, -1}, -0.2, 0.3, Kind::plane, {0, 0, 0}, 0, {0.1, 0, -0.5}}};
+  const GrainState host = after(h, {.tolerance = 1e-3}, 30);
+  EXPECT_LT(distance(host.position, after(h, {.device = GrainDevice::opencl, .tolerance = 1e-3}, 30).position), 1e-12);
 }
 
 TEST_F(GrainsOnOpenCl, InMixedPrecisionReachTheResidualOfTheHost) {
