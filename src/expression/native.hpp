@@ -72,5 +72,7 @@ struct NativeFunction {
 
 /// The tape, with the code instead of it where one point is evaluated at a time. `check`: after they were compared.
 std::unique_ptr<Evaluator> with_native_code(std::unique_ptr<Evaluator> tape, NativeFunction native, bool check);
+/// The code itself, for calls with all blocks; null where there is none.
+const NativeCode* native_code_of(const Evaluator& evaluator);
 
 }  // namespace hinge

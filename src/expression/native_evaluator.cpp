@@ -42,6 +42,8 @@ class NativeEvaluator final : public Evaluator {
     for (int l = 0; l < lanes; ++l) Evaluator::evaluate(inputs[l], scratch, outputs[l]);
   }
 
+  const NativeCode& code() const { return *native_.code; }
+
   // Both at points of which some have zeros of both signs, infinite numbers, huge ones and none.
   void compare() const {
     std::mt19937_64 random(1);
@@ -87,6 +89,11 @@ class NativeEvaluator final : public Evaluator {
 };
 
 }  // namespace
+
+const NativeCode* native_code_of(const Evaluator& evaluator) {
+  const auto* native = dynamic_cast<const NativeEvaluator*>(&evaluator);
+  return native ? &native->code() : nullptr;
+}
 
 std::unique_ptr<Evaluator> with_native_code(std::unique_ptr<Evaluator> tape, NativeFunction native, bool check) {
   auto both = std::make_unique<NativeEvaluator>(std::move(tape), std::move(native));

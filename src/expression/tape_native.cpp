@@ -124,6 +124,9 @@ class Compiler : NativeValues {
     static constexpr std::array<std::uint8_t, 7> without_calls{rax, rcx, rdx, r8, r9, r10, r11};
     static constexpr std::array<std::uint8_t, 4> with_calls{rbp, r12, r13, r14};  // these are kept by calls
     std::span<const std::uint8_t> pointers = without_calls;
+    const auto blocks =
+        std::count_if(function_.blocks.begin(), function_.blocks.end(), [](const auto& b) { return b.used; });
+    if (blocks > std::ssize(pointers)) pointers = pointers.subspan(1);  // rax is for those that have no register
     if (has_calls_) {
       for (const int r : saved) code_.push(r);
       code_.lower_stack();

@@ -18,21 +18,6 @@ bool finite(const double* x, int n) {
   return true;
 }
 
-// Shorter than a call for the few numbers of a mechanism.
-inline void copy(const double* from, int n, double* to) {
-  if (n > 32) {
-    std::copy_n(from, n, to);
-    return;
-  }
-  int i = 0;
-  for (; i + 2 <= n; i += 2) {
-    const double first = from[i], second = from[i + 1];
-    to[i] = first;
-    to[i + 1] = second;
-  }
-  if (i < n) to[i] = from[i];
-}
-
 }  // namespace
 
 SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice) {
@@ -47,10 +32,14 @@ SaddleKernel acceleration_kernel(const System& system, LinearAlgebra choice) {
 Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice,
                            const FormulationOptions& options)
     : system_(std::move(system)),
+      ny_(system_->ny()),
+      nz_(system_->nz()),
+      m_(system_->npsi()),
       velocity_is_z_(system_->structure().velocity_is_z),
       ideal_(system_->structure().reaction_is_ideal),
       linear_(system_->structure().reaction_is_linear),
       affine_(system_->structure().reaction_is_affine),
+      constant_mass_(system_->is_constant(Q::momentum_z)),
       kernel_(acceleration_kernel(*system_, choice)),
       change_(static_cast<std::size_t>(system_->npsi())) {
   Quantities wanted{Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature};
@@ -69,19 +58,27 @@ Acceleration::Acceleration(std::shared_ptr<const System> system, LinearAlgebra c
 
 SaddleKernel& Acceleration::matrix() {
   const Evaluation& e = *at_;
-  if (std::exchange(by_code_, false))
+  if (!std::exchange(by_code_, false)) return kernel_;
+  if (!motion_)
     kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z]);
+  else if (motion_->kept())
+    kernel_.factor(constant_mass_ ? e[Q::momentum_z] : motion_->mass(), ideal_ ? nullptr : motion_->reaction(),
+                   motion_->gradient());
+  else
+    kernel_.forget();
   return kernel_;
 }
 
 void Acceleration::choose_code() {
   choose_code_ = false;
   if (!kernel_.small()) return;
+  motion_ = MotionCode::make(system_, kernel_.exchanges());
+  if (motion_) return;
   const Evaluation& e = *at_;
   code_ = SaddleCode::make({.a = system_->pattern(Q::momentum_z),
                             .c = system_->pattern(Q::constraint_rate_z),
                             .b = ideal_ ? nullptr : &system_->pattern(Q::reaction_psi),
-                            .constant = system_->is_constant(Q::momentum_z) ? e[Q::momentum_z] : nullptr,
+                            .constant = constant_mass_ ? e[Q::momentum_z] : nullptr,
                             .exchanges = kernel_.exchanges()});
 }
 
@@ -106,8 +103,10 @@ void Acceleration::curvature(double* out) const {
   for (int i = 0; i < system_->ng(); ++i) out[i] -= stiffness_ * e[Q::constraint][i];
 }
 
-bool Acceleration::compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate) {
-  const int nz = system_->nz(), m = system_->npsi();
+bool Acceleration::compute_in_parts(double t, const double* y, const double* z, double* psi, double* velocity,
+                                    double* z_rate) {
+  if (motion_) without_code_ = without_code_ > 0 ? without_code_ - 1 : 100;
+  const int nz = nz_, m = m_;
   if (!linear_) return iterate(t, y, z, psi, velocity, z_rate);
   const Evaluation& e = *at_;
   at_->at(t, y, z, psi);
@@ -122,7 +121,7 @@ bool Acceleration::compute(double t, const double* y, const double* z, double* p
     curvature(psi);
     kernel_.solve(z_rate, psi);
   }
-  copy(velocity_is_z_ ? z : e[Q::velocity], system_->ny(), velocity);
+  copy(velocity_is_z_ ? z : e[Q::velocity], ny_, velocity);
   return by_code_ || (finite(z_rate, nz) && finite(psi, m));
 }
 

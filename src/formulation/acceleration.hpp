@@ -8,9 +8,11 @@
 // c + 2 alpha (g_t + G v) + beta^2 g stands in the place of c.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "formulation/motion_code.hpp"
 #include "formulation/saddle_code.hpp"
 #include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
@@ -24,29 +26,55 @@ class Acceleration {
   explicit Acceleration(std::shared_ptr<const System> system, LinearAlgebra choice = LinearAlgebra::automatic,
                         const FormulationOptions& options = {Formulation::index_1});
   /// Fills v (ny numbers) and z' (nz numbers), and improves psi. False where the matrix is singular, a value is not
-  /// finite, or Newton's iteration does not converge.
-  bool compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
+  /// finite, or Newton's iteration does not converge. `keep`: the matrix will be asked for.
+  bool compute(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate,
+               bool keep = true) {
+    if (!motion_ || without_code_ > 0 || !motion_->accelerate(t, y, z, keep))
+      return compute_in_parts(t, y, z, psi, velocity, z_rate);
+    by_code_ = true;
+    copy(motion_->acceleration(), nz_, z_rate);
+    copy(motion_->multipliers(), m_, psi);
+    copy(motion_->velocity(), ny_, velocity);
+    return true;
+  }
   /// Is the reaction affine in psi? Then the psi that compute() gets does not matter.
   bool affine() const { return affine_; }
-  /// The matrix of the last point, factorised.
+  /// The matrix of the last point, factorised. (Not factorised where it was not kept.)
   SaddleKernel& matrix();
+  /// Code for (v, z', psi), with its scratch array, from (t, y, z); null where there is none, or it is not asked now.
+  const CompiledFunction* code() { return motion_ && without_code_ == 0 ? &motion_->function() : nullptr; }
+  /// Back onto the constraints by two corrections, by code, as ConstraintProjection would do it
+  /// (project/two_corrections.hpp). False where it has to be asked: y and z are then as they were.
+  bool project(double t, double* y, double* z) {
+    return motion_ && motion_->can_project() && motion_->project(t, y, z);
+  }
 
  private:
   using Q = Quantity;
   bool iterate(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
   void curvature(double* out) const;
+  bool compute_in_parts(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
   bool solve_by_code();
   void choose_code();
 
+  // Number by number: what has just been written so would be slow to read in pairs, and for the few numbers of a
+  // mechanism a call would take longer.
+  static void copy(const double* from, int n, double* to) {
+    if (n > 64) return void(std::copy_n(from, n, to));
+    for (volatile double* next = to; n > 0; --n) *next++ = *from++;
+  }
+
   std::shared_ptr<const System> system_;
-  bool velocity_is_z_, ideal_, linear_, affine_;
+  int ny_, nz_, m_;
+  bool velocity_is_z_, ideal_, linear_, affine_, constant_mass_;
   double damping_ = 0, stiffness_ = 0;  // 2 alpha, beta^2
   std::unique_ptr<Evaluation> at_;
   SaddleKernel kernel_;
-  std::unique_ptr<SaddleCode> code_;  // does what kernel_ does, where there can be some
-  bool by_code_ = false;              // at the last point: kernel_ has not seen it
-  bool choose_code_ = true;           // after the first factorisation, which shows the order of its rows
-  int without_code_ = 0;              // points at which it is not asked, after one at which kernel_ had to decide
+  std::unique_ptr<MotionCode> motion_;  // does what at_ and kernel_ do, where there can be some
+  std::unique_ptr<SaddleCode> code_;    // else: what kernel_ does
+  bool by_code_ = false;                // at the last point: kernel_ has not seen it
+  bool choose_code_ = true;             // after the first factorisation, which shows the order of its rows
+  int without_code_ = 0;                // points at which it is not asked, after one at which kernel_ had to decide
   std::vector<double> change_;
 };
 

@@ -3,9 +3,7 @@
 //   [ A  -B ] [x ]   [a]
 //   [ C   0 ] [mu] = [b]
 //
-// The operations are those of SaddleKernel in its order, with the row exchanges that it made at one point, so that the
-// numbers are the same (a zero may have the other sign). Where SaddleKernel would exchange other rows, or turn to a
-// safer factorisation, the code says so, and SaddleKernel has to be asked.
+// With the numbers of SaddleKernel, or the answer that SaddleKernel has to be asked (saddle_elimination.hpp).
 #pragma once
 
 #include <memory>

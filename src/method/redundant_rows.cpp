@@ -134,6 +134,7 @@ class RedundantRows final : public StepperAround {
 
   Stepper& inner() const override { return part_ ? *part_->stepper : *whole_; }
   Counters work() const override {
+    if (parts_.empty()) return whole_->counters();
     Counters sum = whole_->counters();
     sum += discarded_;
     for (const auto& [rows, part] : parts_) sum += part.stepper->counters();

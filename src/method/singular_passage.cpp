@@ -36,6 +36,7 @@ class SingularPassage final : public StepperAround {
         }) {}
 
   StepResult start(const State& state) override {
+    if (anchor_[0].y.size() != state.y.size()) anchor_.fill(state);  // steps do not allocate
     passing_ = nullptr;
     anchors_ = 0;
     longest_ = 0;
@@ -44,32 +45,33 @@ class SingularPassage final : public StepperAround {
   }
 
   StepResult advance(State& state, double limit) override {
-    before_ = state;
     if (passing_ && smallest_pivot(state) > left_behind) {
       if (StepResult result = method_->start(state); !result) return counted(std::move(result));
       passing_ = nullptr;
       anchors_ = 0;
       longest_ = 0;
     }
-    if (passing_) return counted(pass_on(state, limit));
+    if (passing_) {
+      before_ = state;
+      return counted(pass_on(state, limit));
+    }
+    State& before = anchor_[anchors_ % anchor_.size()];  // which it becomes if the step is long enough
+    before = state;
     StepResult result = method_->advance(state, limit);
-    const double length = state.t - before_.t;
+    const double length = state.t - before.t;
     const bool chosen = result && state.t < limit;
     const bool suspect = !result || (chosen && length < shrunk * longest_);
-    if (suspect && smallest_pivot(result ? state : before_) < near_singular) {
+    if (suspect && smallest_pivot(result ? state : before) < near_singular) {
       end_ = state;
-      const double t = result ? state.t : before_.t;
+      const double t = result ? state.t : before.t;
       if (pass(*other(false), t, limit, state) || pass(*other(true), t, limit, state)) {
         if (passages_++ == 0) first_ = state.t;
         return counted({});
       }
-      state = result ? end_ : before_;
+      state = result ? end_ : before;
     }
     if (chosen) longest_ = std::max(fading * longest_, length);
-    if (result && length >= long_enough * longest_) {
-      anchor_[anchors_ % anchor_.size()] = before_;
-      if (++anchors_ % every == 0) measure_rows(before_);
-    }
+    if (result && length >= long_enough * longest_ && ++anchors_ % every == 0) measure_rows(before);
     return counted(std::move(result));
   }
 
@@ -120,7 +122,7 @@ class SingularPassage final : public StepperAround {
   // The motion by another method, with steps of its own, from the anchor to beyond a time.
   bool pass(Stepper& by, double t, double limit, State& state) {
     if (anchors_ == 0 || !(t < limit)) return false;
-    const std::size_t latest = anchors_ - 1, oldest = anchors_ - std::min(anchors_, anchor_.size());
+    const std::size_t latest = anchors_ - 1, oldest = anchors_ - std::min(anchors_, anchor_.size() - 1);
     state = anchor_[(&by == other_[0].get() ? latest : oldest) % anchor_.size()];
     passing_ = by.start(state) ? &by : nullptr;
     while (passing_ && state.t <= t)
@@ -161,7 +163,7 @@ class SingularPassage final : public StepperAround {
   std::array<std::unique_ptr<Stepper>, 2> other_;  // explicit, multistep
   Stepper* passing_ = nullptr;                     // by which one, near a singular position
   State before_, end_;
-  std::array<State, 16> anchor_;  // a multistep method needs some way before it is at its best
+  std::array<State, 17> anchor_;  // a multistep method needs some way before it is at its best; one is for the next
   std::size_t anchors_ = 0;
   double longest_ = 0, first_ = 0;
   long passages_ = 0;

@@ -34,7 +34,7 @@ class StepperAround : public Stepper {
   virtual Counters work() const { return inner().counters(); }
   StepResult counted(StepResult result) {
     counters_ = work();
-    multipliers_ = inner().multipliers();
+    if (!chooses_steps()) multipliers_ = inner().multipliers();
     return result;
   }
 };

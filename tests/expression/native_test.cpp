@@ -111,6 +111,27 @@ TEST_F(Native, RandomExpressionsWithCallsAndMoreValuesThanRegisters) {
   EXPECT_EQ(native_functions() - before, 60);
 }
 
+// Without calls other registers hold the pointers to blocks; one of them used to serve the blocks that have none, too.
+TEST_F(Native, MoreBlocksThanRegistersWithoutCalls) {
+  std::mt19937 random(7);
+  for (std::size_t count = 5; count <= 13; ++count) {
+    Graph graph;
+    std::vector<std::vector<Node>> blocks(count);
+    for (auto& block : blocks) block = {graph.variable("a"), graph.variable("b")};
+    std::vector<Node> outputs;
+    for (int k = 0; k < 20; ++k) {
+      const auto any = [&] { return blocks[random() % count][random() % 2]; };
+      outputs.push_back(graph.add(graph.multiply(any(), any()), graph.subtract(any(), any())));
+    }
+    for (const auto& block : blocks) outputs.push_back(graph.multiply(block[0], block[1]));  // all are used
+    const auto tape = make(NativeUse::off, graph, blocks, outputs), code = make(NativeUse::on, graph, blocks, outputs);
+    std::vector<std::vector<double>> x;
+    std::vector<const double*> inputs;
+    for (std::size_t k = 0; k < count; ++k) inputs.push_back(x.emplace_back(random_point(random, 2)).data());
+    EXPECT_EQ(values(*tape, inputs), values(*code, inputs)) << count;
+  }
+}
+
 TEST_F(Native, ProductsAreRoundedBeforeTheyAreAdded) {
   Graph graph;
   const std::vector<std::vector<Node>> blocks{declare_variables(graph, 3)};

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "formulation/acceleration.hpp"
+#include "formulation/motion_draft.hpp"
+#include "formulation/project/two_corrections.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
@@ -16,7 +18,7 @@ namespace {
 // Corrections below this, relative to the state, may use the matrix of a point nearby: its error enters squared.
 constexpr double small_correction = 1e-8;
 // The matrix that a method hands over is that of the same time: corrections below this may use it from the start.
-constexpr double nearby_correction = 1e-5;
+constexpr double nearby_correction = two_corrections::nearby;
 // Where the first correction, with a matrix of the point itself, is below this, nothing is left but rounding.
 constexpr double last_correction = 1e-9;
 // A matrix that contracts by less than this is that of another point.
@@ -37,6 +39,8 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
       m_(system_->nrates()) {
   if (ng_ == 0) position_ = false;
   if (m_ == 0) velocity_ = false;
+  twice_ = position_ && velocity_ && MotionDraft::can_project(*system_) &&
+           SaddleElimination::suits(system_->pattern(Q::momentum_z), system_->pattern(Q::constraint_rate_z));
   if (!active()) return;
   const auto n = static_cast<std::size_t>(std::max(ny_, nz_));
   g_ = system_->evaluation({Q::constraint});
@@ -64,15 +68,49 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
   right_.resize(n + static_cast<std::size_t>(m_));
 }
 
-bool ConstraintProjection::project(double t, double* y, double* z, const double* psi, SaddleKernel* nearby) {
-  if (nearby && (euclidean_ || !nearby->factored())) nearby = nullptr;
+bool ConstraintProjection::project(double t, double* y, double* z, const double* psi, Acceleration* near) {
+  if (near && twice_) {
+    if (near->project(t, y, z)) return evaluations_ += 4, true;
+    if (correct_twice(t, y, z, psi)) return true;
+  }
+  SaddleKernel* nearby = near && !twice_ && !euclidean_ ? &near->matrix() : nullptr;
+  if (nearby && !nearby->factored()) nearby = nullptr;
+  const bool all_rows = ng_ == m_;  // else the matrix of the one level is not that of the other
   if (position_) {
     position_matrix_->forget();
-    const bool all_rows = ng_ == m_;  // else the matrix of the one level is not that of the other
     if (!project_position(t, y, z, psi, velocity_is_z_ && all_rows ? nearby : nullptr)) return false;
     if (position_matrix_->factored() && !euclidean_ && all_rows) nearby = position_matrix_.get();  // that of the result
   }
   return !velocity_ || project_velocity(t, y, z, psi, nearby);
+}
+
+// What MotionCode does, number by number. Where two corrections are not enough, y and z are as they were.
+bool ConstraintProjection::correct_twice(double t, double* y, double* z, const double* psi) {
+  std::copy_n(y, ny_, y0_.data());
+  std::copy_n(z, nz_, w_.data());
+  SaddleKernel& matrix = *position_matrix_;
+  double size[2];
+  const auto correct = [&](int k, const double* residual, double* x, int n) {
+    solve_for(matrix, residual, m_);
+    size[k] = two_corrections::size(right_.data(), n);
+    for (int i = 0; i < n; ++i) x[i] += right_[static_cast<std::size_t>(i)];
+  };
+  evaluate(t, y, z, psi);
+  if (!factor(matrix, false)) return false;
+  evaluations_ += 3;
+  correct(0, (*all_)[Q::constraint], y, ny_);
+  g_->at(t, y, z, psi);
+  correct(1, (*g_)[Q::constraint], y, ny_);
+  bool enough = two_corrections::are_enough(size[0], size[1], two_corrections::size(y, ny_));
+  for (const int k : {0, 1}) {
+    rate_->at(t, y, z, psi);
+    correct(k, (*rate_)[Q::constraint_rate], z, nz_);
+  }
+  enough = enough && two_corrections::are_enough(size[0], size[1], two_corrections::size(z, nz_));
+  if (enough) return true;
+  std::copy_n(y0_.data(), ny_, y);
+  std::copy_n(w_.data(), nz_, z);
+  return false;
 }
 
 void ConstraintProjection::evaluate(double t, const double* y, const double* z, const double* psi) {

@@ -6,7 +6,8 @@
 // In the problem class, with v_z and p_z:  y = y0 + v_z w,  p_z w = r_psi mu;  for general ODAEs, which have no mass
 // metric, the Euclidean one, as at the start. Simplified Newton iterations with one factorised matrix, to round-off. A
 // correction that is small already, as after a step of an accurate method, takes the matrix of a point nearby: then
-// the direction is off by the square of a small number, and only g is evaluated.
+// the direction is off by the square of a small number, and only g is evaluated. Small mechanisms take that of the
+// point itself, and most often two corrections of either level are enough (two_corrections.hpp).
 //
 // Velocity constraints w(t, y, z) = 0 are rows of (28b) alone; positions are put back without them.
 //
@@ -22,20 +23,24 @@
 
 namespace hinge {
 
+class Acceleration;
+
 class ConstraintProjection {
  public:
   ConstraintProjection(std::shared_ptr<const System> system, Projection which,
                        LinearAlgebra choice = LinearAlgebra::automatic);
   /// Is there anything to do?
   bool active() const { return position_ || velocity_; }
-  /// Moves y and z; psi matters only where r_psi depends on it. `nearby`: a factorised matrix of the acceleration
-  /// level at a point nearby, or null. False where the iteration does not converge; y and z are then of no use.
-  bool project(double t, double* y, double* z, const double* psi, SaddleKernel* nearby = nullptr);
+  /// Moves y and z; psi matters only where r_psi depends on it. `near`: accelerations that were computed at a
+  /// point nearby, whose matrix serves; or null. False where the iteration does not converge; y and z are then of no
+  /// use.
+  bool project(double t, double* y, double* z, const double* psi, Acceleration* near = nullptr);
   /// Passes over the system's functions so far.
   long evaluations() const { return evaluations_; }
 
  private:
   using Q = Quantity;
+  bool correct_twice(double t, double* y, double* z, const double* psi);
   bool project_position(double t, double* y, const double* z, const double* psi, SaddleKernel* nearby);
   bool descend(double t, double* y, const double* z, const double* psi, SaddleKernel& matrix, double change);
   bool project_velocity(double t, const double* y, double* z, const double* psi, SaddleKernel* nearby);
@@ -44,7 +49,7 @@ class ConstraintProjection {
   void evaluate(double t, const double* y, const double* z, const double* psi);
 
   std::shared_ptr<const System> system_;
-  bool position_, velocity_, euclidean_, velocity_is_z_, ideal_;
+  bool position_, velocity_, euclidean_, velocity_is_z_, ideal_, twice_;
   int ny_, nz_, ng_, m_;  // m: rows of the velocity level
   std::unique_ptr<Evaluation> g_, rate_, all_;
   std::unique_ptr<SaddleKernel> position_matrix_, velocity_matrix_;

@@ -69,7 +69,7 @@ StepResult ExplicitStepper::advance(State& state, double limit) {
           state.t, h);
       return failure;
     }
-    const bool computed = stages_.stages(h);
+    const bool computed = stages_.stages(h, options_.tolerance);
     const double error = computed ? stages_.error(h, options_.tolerance) : INFINITY;
     if (error <= 1 && stages_.finish(h)) {
       ++counters_.steps;

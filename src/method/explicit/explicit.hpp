@@ -23,6 +23,7 @@
 #include "formulation/project/projection.hpp"
 #include "hinge/method.hpp"
 #include "method/explicit/dormand_prince.hpp"
+#include "method/explicit/weighted_sum.hpp"
 #include "method/step_control.hpp"
 
 namespace hinge {
@@ -38,8 +39,8 @@ class ExplicitStages {
   bool continues(const State& state, double tolerance_in_t) const;
   /// From the end of the last step on.
   void move_on();
-  /// All stages of a step of h, and x1; nothing is projected yet.
-  bool stages(double h);
+  /// All stages of a step of h, and x1; nothing is projected yet. The tolerance is that of error().
+  bool stages(double h, const Tolerance& tolerance = {});
   /// The error estimate of that step relative to the tolerance.
   double error(double h, const Tolerance& tolerance);
   /// Projects x1 and computes its rates and multipliers.
@@ -61,23 +62,29 @@ class ExplicitStages {
 
  private:
   struct Dense;  // made when it is first asked for
-  double* rate(int stage) const { return k_.data() + stage * n_; }
+  double* rate(int stage) const { return rows_.data() + rates_ + stage * stride_; }
   bool rates(double t, const double* x, double* out);
   void combine(const ExplicitTableau::Row& row, const double* x, double h, double* out) const;
+  void use_code();
   void prepare_dense() const;
 
   std::shared_ptr<const System> system_;
   const ExplicitTableau& tableau_;
   ExplicitOptions options_;
   LinearAlgebra choice_;
-  int ny_, nz_, n_;
+  int ny_, nz_, n_, padded_;
   Acceleration acceleration_;
   ConstraintProjection projection_;
   double t0_ = 0, h_ = 0;
   std::vector<double> x0_, x1_, stage_, last_stage_, psi_, start_psi_, error_;
-  mutable std::vector<double> k_;  // rates of all stages; interpolation adds its own
+  // Rates of all stages; interpolation adds its own. Where there is code for them, rows are its scratch arrays, so that
+  // it writes them to where they are read.
+  mutable std::vector<double> rows_;
+  int stride_, rates_ = 0;
+  StageLoop loop_;
+  StageLoop::Errors errors_{};  // of the last step, where the loop made it
+  bool by_loop_ = false;
   long evaluations_ = 0;
-  bool affine_;
   mutable std::shared_ptr<Dense> dense_;
   mutable bool dense_ready_ = false;
 };

@@ -161,6 +161,7 @@ double KickDrift::kick_by_increment(const double* reaction_psi, const double* dp
 bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1) {
   const double t1 = from.t + h;
   bool renewed = false;
+  if (code_in_ > 0 && --code_in_ == 0) code_ = KickCode::make(system_, small_);
   drift(from, weight, h, psi, z, y1);
   if (m_ == 0) return std::isfinite(biggest(y1, ny_));
   const bool solved = solved_by_newton(newton_, [&]() -> Increment {
@@ -171,6 +172,8 @@ bool KickDrift::solve(const From& from, double weight, double h, double* psi, do
     }
     ++counters_.iterations;
     ++counters_.evaluations;
+    if (code_)
+      return std::abs(h) * code_->improve_position({t1, weight, h, y1, z, psi, rpsi_.data()}, small_) / unit_y_;
     position_->at(t1, y1, z, psi);
     // h w S dL = -g(y1)
     for (int a = 0; a < m_; ++a)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hinge/method.hpp"
+#include "method/symplectic/kick_code.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/newton/convergence.hpp"
 
@@ -56,6 +57,8 @@ class KickDrift {
   double kick_by_increment(const double* reaction_psi, const double* dpsi, double weight, double h, double* z,
                            double* y);
   double unit_velocity() const { return unit_v_; }
+  /// Increments by machine code; null where there is none.
+  KickCode* code() const { return code_.get(); }
   bool velocity_is_z() const { return velocity_is_z_; }
 
  private:
@@ -73,6 +76,8 @@ class KickDrift {
   double unit_y_ = 0, unit_v_ = 0;
   Convergence newton_;
   bool velocity_is_z_;
+  std::unique_ptr<KickCode> code_;
+  int code_in_ = 20;  // steps until it is made: what it takes is worth some of them
 };
 
 }  // namespace hinge

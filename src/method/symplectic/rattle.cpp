@@ -135,7 +135,8 @@ bool SeparableRattle::solve_velocity(double t1, double h) {
   return solved_by_newton(end_newton_, [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
-    rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    KickCode* const code = first_.code();
+    if (!code) rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
     if (!end_small_.factored() || end_newton_.renew()) {
       if (end_newton_.count() > 0 && !first_.velocity_is_z()) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
       ++counters_.factorisations;
@@ -143,6 +144,10 @@ bool SeparableRattle::solve_velocity(double t1, double h) {
         return no_increment;
       end_newton_.matrix_renewed();
     }
+    if (code)
+      return code->improve_velocity({t1, h / 2, h, y1_.data(), z1_.data(), l1_.data(), (*end_)[Q::reaction_psi]},
+                                    end_small_) /
+             first_.unit_velocity();
     // (S/2) dL1 = -(g_t + g_y v) / h
     for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
     end_small_.solve(increment_.data());

@@ -89,6 +89,9 @@ StepResult Spark::step(State& state, double h) {
   ++counters_.evaluations;
   std::copy_n((*start_)[Q::momentum], nz_, p0_.data());
   fresh_ = false;
+  if (code_in_ > 0 && --code_in_ == 0 && !guard_.needed() && small_.applicable() &&
+      options_.newton != SolverOptions::Newton::full)
+    code_ = SparkCode::make(*system_, c_, n_inverse_, small_);
   first_guess(state);
   if (!small_.factored()) refresh_small_matrix(state, h);
   set_units(state, h);

@@ -10,6 +10,10 @@ namespace hinge {
 
 // work2_ = p0 + h sum_j bh_j f_j + h sum_{k < st} bt_k r_k
 void Spark::sum_end_momentum(double h) {
+  if (stages_by_code_) {
+    std::copy_n(code_->momentum(), nz_, work2_.data());
+    return;
+  }
   work2_ = p0_;
   for (int j = 0; j < s_; ++j) axpy(h * c_.bhat[j], f_(j), nz_, work2_.data());
   for (int k = 0; k < st_ && m_ > 0; ++k) axpy(h * c_.btilde[k], r_(k), nz_, work2_.data());
@@ -36,45 +40,58 @@ double Spark::measure_end(const double* dz, double multiplier_effect) {
 }
 
 bool Spark::simplified_end(double t1, double h) {
-  const double weight = h * c_.btilde[st_];
-  const Pattern& rpsi = system_->pattern(Q::reaction_psi);
-  const Pattern& rate_z = system_->pattern(Q::constraint_rate_z);
   return solved_by_newton(end_newton_, [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     const bool renew = !end_small_.factored() || end_newton_.renew();
     const bool derivatives = renew || end_newton_.count() == 0;
     Evaluation& now = derivatives ? *end_ : *end_values_;
-    now.at(t1, y1_.data(), z1_.data(), psi1_.data());
+    if (derivatives || !code_) now.at(t1, y1_.data(), z1_.data(), psi1_.data());
     if (renew) {
       ++counters_.factorisations;
       if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]))
         return no_increment;
       end_newton_.matrix_renewed();
     }
-    // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
-    double* r = residual_.data();
-    for (int a = 0; a < nz_; ++a)
-      r[a] = now[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * now[Q::reaction][a];
-    double* mass_r = mass_residual_.data();
-    double effect = 0;
-    end_small_.solve_mass(r, mass_r);
-    if (m_ > 0) {
-      // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
-      for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -now[Q::constraint_rate][a] / weight;
-      multiply_add(rate_z, (*end_)[Q::constraint_rate_z], mass_r, 1 / weight, work_m_.data());
-      end_small_.solve(work_m_.data());
-      axpy(1.0, work_m_.data(), m_, psi1_.data());
-      std::fill(work_.begin(), work_.end(), 0.0);
-      multiply_add(rpsi, (*end_)[Q::reaction_psi], work_m_.data(), weight, work_.data());
-      end_small_.solve_mass(work_.data(), newton_.data());
-      effect = velocity_size(newton_.data());
-      axpy(-1.0, work_.data(), nz_, r);
-      end_small_.solve_mass(r, mass_r);
-    }
-    axpy(-1.0, mass_r, nz_, z1_.data());
-    return measure_end(mass_r, effect);
+    return code_ ? improve_end_by_code(t1, h) : improve_end(h, now);
   });
+}
+
+double Spark::improve_end(double h, const Evaluation& now) {
+  const double weight = h * c_.btilde[st_];
+  // R = p(y1, z1) - p0 - h sum bh f - h sum bt r
+  double* r = residual_.data();
+  for (int a = 0; a < nz_; ++a)
+    r[a] = now[Q::momentum][a] - work2_[static_cast<std::size_t>(a)] - weight * now[Q::reaction][a];
+  double* mass_r = mass_residual_.data();
+  double effect = 0;
+  end_small_.solve_mass(r, mass_r);
+  if (m_ > 0) {
+    // bt_st S dL = (-(g_t + g_y v) + g_y v_z p_z^-1 R) / h
+    for (int a = 0; a < m_; ++a) work_m_[static_cast<std::size_t>(a)] = -now[Q::constraint_rate][a] / weight;
+    multiply_add(system_->pattern(Q::constraint_rate_z), (*end_)[Q::constraint_rate_z], mass_r, 1 / weight,
+                 work_m_.data());
+    end_small_.solve(work_m_.data());
+    axpy(1.0, work_m_.data(), m_, psi1_.data());
+    std::fill(work_.begin(), work_.end(), 0.0);
+    multiply_add(system_->pattern(Q::reaction_psi), (*end_)[Q::reaction_psi], work_m_.data(), weight, work_.data());
+    end_small_.solve_mass(work_.data(), newton_.data());
+    effect = velocity_size(newton_.data());
+    axpy(-1.0, work_.data(), nz_, r);
+    end_small_.solve_mass(r, mass_r);
+  }
+  axpy(-1.0, mass_r, nz_, z1_.data());
+  return measure_end(mass_r, effect);
+}
+
+// The same, number by number.
+double Spark::improve_end_by_code(double t1, double h) {
+  code_->improve_end({t1, h, y1_.data(), z1_.data(), psi1_.data(), work2_.data(), (*end_)[Q::reaction_psi],
+                      (*end_)[Q::constraint_rate_z]},
+                     end_small_, velocity_z_.data());
+  std::copy_n(code_->z1(), nz_, z1_.data());
+  std::copy_n(code_->psi1(), m_, psi1_.data());
+  return measure_end(code_->end_increment(), biggest(code_->end_effect(), ny_));
 }
 
 bool Spark::full_end(double t1, double h) {

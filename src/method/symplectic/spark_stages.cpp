@@ -104,12 +104,11 @@ double Spark::measure_stages(double multiplier_effect) {
 }
 
 bool Spark::simplified_stages(const State& state, double h) {
-  const Pattern& gy = system_->pattern(Q::constraint_y);
-  const Pattern& rpsi = system_->pattern(Q::reaction_psi);
-  const Pattern& vz = system_->pattern(Q::velocity_z);
   sum_stage_positions(state, h);
+  stages_by_code_ = false;
   const bool solved = solved_by_newton(stages_newton_, [&]() -> Increment {
     if (stages_newton_.renew() && !fresh_) {  // once per step
+      if (stages_by_code_) std::copy_n(code_->moved_v(), stage_v_.size(), stage_v_.data());
       refresh_small_matrix(state, h);
       if (!small_.factored()) return no_increment;
       stages_newton_.matrix_renewed();
@@ -120,65 +119,96 @@ bool Spark::simplified_stages(const State& state, double h) {
     const bool first = stages_newton_.count() == 0;
     if (first && fresh_) stages_newton_.matrix_renewed();
     ++counters_.iterations;
-    evaluate_stages(state.t, h);
-    evaluate_nodes(state, h, first);  // G and r_psi of the first guess serve all iterations
-    stage_residuals(h);
-    for (int i = 0; i < s_; ++i) small_.solve_mass(residual_.data() + i * nz_, mass_residual_.data() + i * nz_);
-
-    // (N (x) S) dL = -g_i / h^2 + (1/h) G_i v_z sum_j ab_ij p_z^-1 R_Zj
-    for (int i = 1; i <= st_ && m_ > 0; ++i) {
-      std::fill(work_.begin(), work_.end(), 0.0);
-      for (int j = 0; j < s_; ++j) axpy(c_.abar(i, j), mass_residual_.data() + j * nz_, nz_, work_.data());
-      const double* change = work_.data();
-      if (!velocity_is_z_) {
-        std::fill(work_y_.begin(), work_y_.end(), 0.0);
-        multiply_add(vz, velocity_z_.data(), work_.data(), 1.0, work_y_.data());
-        change = work_y_.data();
-      }
-      double* g = node_g_.data() + i * m_;
-      for (int a = 0; a < m_; ++a) g[a] *= -1 / (h * h);
-      multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), change, 1 / h, g);
-    }
-    double effect = 0;
-    for (int k = 0; k < st_ && m_ > 0; ++k) {
-      std::fill_n(dl_(k), m_, 0.0);
-      for (int i = 0; i < st_; ++i) axpy(n_inverse_(k, i), node_g_.data() + (i + 1) * m_, m_, dl_(k));
-      small_.solve(dl_(k));
-      axpy(1.0, dl_(k), m_, l_(k));
-      std::fill(work_.begin(), work_.end(), 0.0);
-      multiply_add(rpsi, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi.entries(), dl_(k), 1.0, work_.data());
-      small_.solve_mass(work_.data(), newton_.data());
-      effect = larger(effect, std::abs(h) * velocity_size(newton_.data()));
-      // p_z^-1 (h at_ik r_psi dL_k), collected over k in residual_ with the opposite sign
-      for (int i = 0; i < s_; ++i) axpy(-h * c_.atilde(i, k), work_.data(), nz_, residual_.data() + i * nz_);
-    }
-    // dZ_i = -p_z^-1 (R_Zi - h sum_k at_ik r_psi dL_k);  V_i += v_z dZ_i;  Y = y0 + h A V
-    std::swap(position_change_, stage_y_);
-    for (int i = 0; i < s_; ++i) {
-      small_.solve_mass(residual_.data() + i * nz_, dz_(i));
-      for (int a = 0; a < nz_; ++a) dz_(i)[a] = -dz_(i)[a];
-      axpy(1.0, dz_(i), nz_, z_(i));
-      if (velocity_is_z_)
-        axpy(1.0, dz_(i), nz_, v_(i));
-      else
-        multiply_add(vz, velocity_z_.data(), dz_(i), 1.0, v_(i));
-    }
-    sum_stage_positions(state, h);
-    for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
-    return measure_stages(effect);
+    return code_ ? improve_stages_by_code(state, h, first) : improve_stages(state, h, first);
   });
   if (solved) evaluate_final_stages(state, h);
   return solved;
 }
 
+// G and r_psi of the first guess serve all iterations.
+double Spark::improve_stages(const State& state, double h, bool first) {
+  const Pattern& gy = system_->pattern(Q::constraint_y);
+  const Pattern& rpsi = system_->pattern(Q::reaction_psi);
+  const Pattern& vz = system_->pattern(Q::velocity_z);
+  evaluate_stages(state.t, h);
+  evaluate_nodes(state, h, first);
+  stage_residuals(h);
+  for (int i = 0; i < s_; ++i) small_.solve_mass(residual_.data() + i * nz_, mass_residual_.data() + i * nz_);
+
+  // (N (x) S) dL = -g_i / h^2 + (1/h) G_i v_z sum_j ab_ij p_z^-1 R_Zj
+  for (int i = 1; i <= st_ && m_ > 0; ++i) {
+    std::fill(work_.begin(), work_.end(), 0.0);
+    for (int j = 0; j < s_; ++j) axpy(c_.abar(i, j), mass_residual_.data() + j * nz_, nz_, work_.data());
+    const double* change = work_.data();
+    if (!velocity_is_z_) {
+      std::fill(work_y_.begin(), work_y_.end(), 0.0);
+      multiply_add(vz, velocity_z_.data(), work_.data(), 1.0, work_y_.data());
+      change = work_y_.data();
+    }
+    double* g = node_g_.data() + i * m_;
+    for (int a = 0; a < m_; ++a) g[a] *= -1 / (h * h);
+    multiply_add(gy, node_gy_.data() + static_cast<std::size_t>(i) * gy.entries(), change, 1 / h, g);
+  }
+  double effect = 0;
+  for (int k = 0; k < st_ && m_ > 0; ++k) {
+    std::fill_n(dl_(k), m_, 0.0);
+    for (int i = 0; i < st_; ++i) axpy(n_inverse_(k, i), node_g_.data() + (i + 1) * m_, m_, dl_(k));
+    small_.solve(dl_(k));
+    axpy(1.0, dl_(k), m_, l_(k));
+    std::fill(work_.begin(), work_.end(), 0.0);
+    multiply_add(rpsi, node_rpsi_.data() + static_cast<std::size_t>(k) * rpsi.entries(), dl_(k), 1.0, work_.data());
+    small_.solve_mass(work_.data(), newton_.data());
+    effect = larger(effect, std::abs(h) * velocity_size(newton_.data()));
+    // p_z^-1 (h at_ik r_psi dL_k), collected over k in residual_ with the opposite sign
+    for (int i = 0; i < s_; ++i) axpy(-h * c_.atilde(i, k), work_.data(), nz_, residual_.data() + i * nz_);
+  }
+  // dZ_i = -p_z^-1 (R_Zi - h sum_k at_ik r_psi dL_k);  V_i += v_z dZ_i;  Y = y0 + h A V
+  std::swap(position_change_, stage_y_);
+  for (int i = 0; i < s_; ++i) {
+    small_.solve_mass(residual_.data() + i * nz_, dz_(i));
+    for (int a = 0; a < nz_; ++a) dz_(i)[a] = -dz_(i)[a];
+    axpy(1.0, dz_(i), nz_, z_(i));
+    if (velocity_is_z_)
+      axpy(1.0, dz_(i), nz_, v_(i));
+    else
+      multiply_add(vz, velocity_z_.data(), dz_(i), 1.0, v_(i));
+  }
+  sum_stage_positions(state, h);
+  for (std::size_t a = 0; a < stage_y_.size(); ++a) position_change_[a] -= stage_y_[a];
+  return measure_stages(effect);
+}
+
+// The same, number by number.
+double Spark::improve_stages_by_code(const State& state, double h, bool first) {
+  stages_by_code_ = true;
+  counters_.evaluations += s_ + st_ + 1;
+  const SparkCode::Stages at = stages_from(state, h);
+  if (first) code_->derive(at);
+  code_->improve(at, small_, velocity_z_.data());
+  std::copy_n(code_->y(), stage_y_.size(), stage_y_.data());
+  std::copy_n(code_->z(), stage_z_.size(), stage_z_.data());
+  std::copy_n(code_->l(), st_ * m_, multiplier_.data());
+  double size = biggest(code_->position_change(), s_ * ny_) / unit_.y;
+  size = larger(size, biggest(velocity_is_z_ ? code_->increment() : code_->velocity_change(), s_ * ny_) / unit_.v);
+  if (!velocity_is_z_) size = larger(size, biggest(code_->increment(), s_ * nz_) / unit_.z);
+  return larger(size, std::abs(h) * biggest(code_->multiplier_effect(), code_->effect_size()) / (4 * unit_.v));
+}
+
 // Forces and reactions at the stages as accepted. Without this, what the last increment changed would be missing from
 // the momentum balance of block 2: tiny, but always in the same direction, and momentum maps would drift.
 void Spark::evaluate_final_stages(const State& state, double h) {
+  if (stages_by_code_) {
+    counters_.evaluations += s_ + st_ + 1;
+    code_->accept(stages_from(state, h));
+    std::copy_n(code_->v(), stage_v_.size(), stage_v_.data());
+    return;
+  }
   evaluate_stages(state.t, h);
   evaluate_nodes(state, h, false);
 }
 
 bool Spark::full_stages(const State& state, double h) {
+  stages_by_code_ = false;
   if (!jacobian_) jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
   full_newton_.forget();
   std::vector<double>& x = newton_;

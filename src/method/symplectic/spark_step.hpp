@@ -10,6 +10,7 @@
 #include "method/branch_guard.hpp"
 #include "method/symplectic/round_off.hpp"
 #include "method/symplectic/spark.hpp"
+#include "method/symplectic/spark_code.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/vectors.hpp"
@@ -53,15 +54,22 @@ class Spark final : public Stepper {
   void refresh_small_matrix(const State& state, double h);
   StepResult solve_stages(const State& state, double h);
   bool simplified_stages(const State& state, double h);
+  double improve_stages(const State& state, double h, bool first);
+  double improve_stages_by_code(const State& state, double h, bool first);
   bool full_stages(const State& state, double h);
   StepResult solve_end(const State& state, double h);
   double measure_end(const double* dz, double multiplier_effect);
   bool simplified_end(double t1, double h);
+  double improve_end(double h, const Evaluation& now);
+  double improve_end_by_code(double t1, double h);
   bool full_end(double t1, double h);
 
   void evaluate_stages(double t, double h);
   void evaluate_nodes(const State& state, double h, bool derivatives);
   void evaluate_final_stages(const State& state, double h);
+  SparkCode::Stages stages_from(const State& state, double h) const {
+    return {state.t, h, state.y.data(), p0_.data(), stage_y_.data(), stage_z_.data(), multiplier_.data()};
+  }
   void stage_residuals(double h);
   void sum_stage_positions(const State& state, double h);
   double measure_stages(double multiplier_effect);
@@ -119,6 +127,9 @@ class Spark final : public Stepper {
       end_newton_{options_.max_iterations, newton_policy::velocity_level},
       full_newton_{options_.max_iterations, newton_policy::full};  // of the block that was solved last
   bool velocity_is_z_ = false, force_is_constant_ = false;
+  std::unique_ptr<SparkCode> code_;
+  int code_in_ = 20;             // steps until it is made: what it takes is worth some of them
+  bool stages_by_code_ = false;  // of the present step, the last iteration
 };
 
 }  // namespace hinge

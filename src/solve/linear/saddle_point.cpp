@@ -15,6 +15,7 @@ SchurComplement::SchurComplement(const Pattern& a, const Pattern& b, const Patte
   inverse_b_.resize(inverse_times_b_.pattern().entries());
   schur_.resize(c_times_.pattern().entries());
   solver_ = make_linear_solver(c_times_.pattern(), choice);
+  if (c.rows <= largest_inverse) schur_inverse_.resize(static_cast<std::size_t>(c.rows * c.rows));
 }
 
 bool SchurComplement::factor(const double* a, const double* b, const double* c) {
@@ -22,7 +23,16 @@ bool SchurComplement::factor(const double* a, const double* b, const double* c) 
   if (!factored_ || !solver_) return factored_;
   inverse_times_b_.multiply(inverse_.data(), b, inverse_b_.data());
   c_times_.multiply(c, inverse_b_.data(), schur_.data());
-  return factored_ = solver_->factor(schur_.data());
+  factored_ = solver_->factor(schur_.data());
+  if (!factored_ || schur_inverse_.empty()) return factored_;
+  const auto m = static_cast<std::size_t>(c_times_.pattern().rows);
+  for (std::size_t j = 0; j < m; ++j) {
+    double column[largest_inverse] = {};
+    column[j] = 1;
+    solver_->solve(column);
+    for (std::size_t i = 0; i < m; ++i) schur_inverse_[i * m + j] = column[i];
+  }
+  return true;
 }
 
 void SchurComplement::solve_mass(const double* x, double* out) const {
@@ -35,7 +45,14 @@ void SchurComplement::solve_mass(const double* x, double* out) const {
 }
 
 void SchurComplement::solve(double* x) {
-  if (solver_) solver_->solve(x);
+  if (!solver_) return;
+  if (schur_inverse_.empty()) return solver_->solve(x);
+  const int m = c_times_.pattern().rows;
+  double sum[largest_inverse] = {};
+  const double* entry = schur_inverse_.data();
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < m; ++j) sum[i] += *entry++ * x[j];
+  for (int i = 0; i < m; ++i) x[i] = sum[i];
 }
 
 SaddlePoint::SaddlePoint(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)

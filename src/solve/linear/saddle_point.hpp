@@ -35,14 +35,21 @@ class SchurComplement {
   void solve_mass(const double* x, double* out) const;
   /// The diagonal of A^-1 where A is diagonal, else null: for loops that do several things in one pass.
   const double* diagonal_inverse() const { return mass_.largest() == 1 ? inverse_.data() : nullptr; }
+  /// A^-1, and its pattern.
+  const double* mass_inverse() const { return inverse_.data(); }
+  const Pattern& mass_inverse_pattern() const { return mass_.pattern(); }
   /// x <- S^-1 x
   void solve(double* x);
+  /// Up to so many constraints S^-1 is written down, row by row: a product takes less than a call. For increments of
+  /// iterations, whose rounding the next one corrects.
+  static constexpr int largest_inverse = 4;
+  const double* schur_inverse() const { return schur_inverse_.data(); }
   const char* solver_name() const { return solver_ ? solver_->name() : "no constraints"; }
 
  private:
   bool applicable_ = false, factored_ = false;
   BlockInverse mass_;
-  std::vector<double> inverse_, inverse_b_, schur_;
+  std::vector<double> inverse_, inverse_b_, schur_, schur_inverse_;
   SparseProduct inverse_times_b_, c_times_;
   std::unique_ptr<LinearSolver> solver_;
 };

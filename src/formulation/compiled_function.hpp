@@ -1,0 +1,50 @@
+// One function of several blocks of numbers, with its scratch array and its outputs; the last output is 1 where the
+// others are to be used.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "expression/evaluator.hpp"
+#include "expression/native.hpp"
+
+namespace hinge {
+
+class CompiledFunction {
+ public:
+  CompiledFunction() = default;
+  CompiledFunction(const Graph& graph, std::span<const std::vector<Node>> blocks, std::vector<Node> outputs,
+                   Node settled) {
+    outputs.push_back(settled);
+    function_ = make_tape(graph, blocks, outputs);
+    code_ = native_code_of(*function_);
+    scratch_ = function_->make_scratch();
+    output_ = scratch_.data() + function_->first_output();
+    settled_ = output_ + outputs.size() - 1;
+  }
+  explicit operator bool() const { return function_ != nullptr; }
+
+  /// No block may be null.
+  bool operator()(const double* const* inputs) {
+    if (code_)
+      (*code_)(inputs, scratch_.data());
+    else
+      function_->evaluate(inputs, scratch_.data());
+    return *settled_ == 1.0;
+  }
+  const double* output() const { return output_; }
+  /// Where outputs stand in a scratch array, and the last of them.
+  int first_output() const { return static_cast<int>(function_->first_output()); }
+  int settled() const { return static_cast<int>(settled_ - scratch_.data()); }
+  /// As it is before the first call: for calls of the code itself.
+  std::vector<double> make_scratch() const { return function_->make_scratch(); }
+  const NativeCode* code() const { return code_; }
+
+ private:
+  std::unique_ptr<Evaluator> function_;
+  const NativeCode* code_ = nullptr;
+  std::vector<double> scratch_;
+  const double *output_ = nullptr, *settled_ = nullptr;
+};
+
+}  // namespace hinge
