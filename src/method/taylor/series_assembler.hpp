@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 
 #include "expression/x86_code.hpp"
 #include "method/taylor/series_code.hpp"
@@ -33,18 +32,15 @@ class SeriesAssembler {
     int r = -1;
   };
   using Row = SeriesRecurrences<SeriesAssembler>::Row;
-
   SeriesAssembler(const SeriesProgram& program, const SeriesLayout& layout, void* tape,
                   SeriesCode::FirstChoice of_numbers)
       : p_(program), at_(layout), tape_(tape), first_choice_(of_numbers), code_(1024) {
     write_constants();
   }
-
   const x86::Code& code() const { return code_; }
   /// One of the first stages is written; or one of the others, with sums of this length.
   void set_stage(int stage) { stage_ = stage; }
   void set_version(int version) { version_ = version; }
-
   /// A function begins: where? One for the first stages, or for the others.
   std::size_t begin(bool first) {
     const std::size_t entry = code_.size();
@@ -52,7 +48,6 @@ class SeriesAssembler {
     in_first_ = first;
     base_ = first ? x86::rbx : x86::rsi;
     taken_ = 0;
-    column_ = 0;
     if (first) {  // functions are called: one register that they keep
       code_.push(x86::rbx);
       code_.copy_pointer(x86::rbx, x86::rsi);
@@ -121,9 +116,9 @@ class SeriesAssembler {
   }
   Value function(Op op, int a, int b) {
     code_.load(0, zero(a).memory);
-    if (b >= 0) code_.load(1, zero(b).memory);
-    code_.set_pointer(x86::rdi, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(op)));
-    code_.call(b >= 0 ? reinterpret_cast<const void*>(&apply_two) : reinterpret_cast<const void*>(&apply_one));
+    code_.load(1, b >= 0 ? zero(b).memory : constant(0));
+    set_number(x86::rdi, static_cast<int>(op));
+    code_.call(reinterpret_cast<const void*>(&apply));
     taken_ |= 1u;
     return {true, 0};
   }
@@ -220,48 +215,53 @@ class SeriesAssembler {
     set_number(fours_left_, step.count);
     const std::size_t again = code_.size();
     column_ = 0;
-    recurrences.one_four(step.four);
+    unrolled_ = step.count > 1 && step.length <= longest_unrolled;
+    for (int k = 0; k < step.length; ++k) recurrences.one_four(step.four + k);
     code_.add_to_pointer(table_, 8 * column_);
     code_.add_to_pointer(fours_left_, -1);
     code_.repeat_unless_zero(again);
   }
-  void keep_fours(const P::Step& step, int level) {
+  void keep_fours(const P::Step& step, int four, int level) {
     const int r = take();
-    const std::size_t first = at_.series_of_four(step.four);
-    code_.address(up_, {base_, bytes(at_.newest_four(step.four))});
+    const std::size_t first = at_.series_of_four(four);
+    code_.address(up_, {base_, bytes(at_.newest_four(four))});
     code_.address(down_, {fours_, bytes(first) + 32 * level});
     set_number(fours_left_, step.count);
     const std::size_t again = code_.size();
     code_.load_four(r, {up_, 0});
     code_.store_four({down_, 0}, r);
     code_.store_four({down_, 32}, nothing);
-    code_.add_to_pointer(up_, 32);
-    code_.add_to_pointer(down_, step.count > 1 ? bytes(at_.series_of_four(step.four + 1) - first) : 0);
+    code_.add_to_pointer(up_, 32 * step.length);
+    code_.add_to_pointer(down_, step.count > 1 ? bytes(at_.series_of_four(four + step.length) - first) : 0);
     code_.add_to_pointer(fours_left_, -1);
     code_.repeat_unless_zero(again);
     give(r);
   }
   Lanes convolve_four(std::span<const P::Product> products, int level) {
-    const int sums[] = {take(), take()}, work[] = {take(), take()};
+    const int sums[] = {take(), take(), take(), take()}, work[] = {take(), take()};
+    const int blocks = SeriesLayout::blocks(version_, level);
     for (const int s : sums) code_.bits(x86::Bits::xor_, s, s, s);
     for (const P::Product& p : products) {
       next_place(up_, base_);
       next_place(down_, fours_);
-      set_number(left_, SeriesLayout::blocks(version_, level));
+      if (!unrolled_) set_number(left_, blocks);
       const std::size_t again = code_.size();
-      for (int i = 0; i < 4; ++i) {
-        const int s = sums[i % 2], w = work[i % 2];
+      for (int i = 0; i < (unrolled_ ? 4 * blocks : 4); ++i) {
+        const int s = sums[i % 4], w = work[i % 2];
         code_.load_four(w, {up_, 32 * i});
         code_.packed(Packed::multiply, w, w, Memory{down_, 32 * (level - i)});
         code_.packed(p.minus ? Packed::subtract : Packed::add, s, s, w);
       }
+      if (unrolled_) continue;
       code_.add_to_pointer(up_, 128);
       code_.add_to_pointer(down_, -128);
       code_.add_to_pointer(left_, -1);
       code_.repeat_unless_zero(again);
     }
     code_.packed(Packed::add, sums[0], sums[0], sums[1]);
-    for (const int r : {sums[1], work[0], work[1]}) give(r);
+    code_.packed(Packed::add, sums[2], sums[2], sums[3]);
+    code_.packed(Packed::add, sums[0], sums[0], sums[2]);
+    for (const int r : {sums[1], sums[2], sums[3], work[0], work[1]}) give(r);
     return {sums[0]};
   }
 
@@ -279,15 +279,14 @@ class SeriesAssembler {
   }
   void first_choice(std::size_t k, int m) {
     code_.set_pointer(x86::rdi, tape_);
-    code_.set_pointer(x86::rsi, reinterpret_cast<const void*>(k));
-    code_.set_pointer(x86::rdx, reinterpret_cast<const void*>(static_cast<std::uintptr_t>(m)));
+    set_number(x86::rsi, static_cast<int>(k));
+    set_number(x86::rdx, m);
     code_.call(reinterpret_cast<const void*>(first_choice_));
   }
 
  private:
-  static double apply_one(double a, std::size_t op) { return apply_op(static_cast<Op>(op), a, 0.0); }
-  static double apply_two(double a, double b, std::size_t op) { return apply_op(static_cast<Op>(op), a, b); }
-
+  static double apply(double a, double b, std::size_t op) { return apply_op(static_cast<Op>(op), a, b); }
+  static constexpr int longest_unrolled = 16;
   static constexpr int nothing = 15;  // a register full of zeros, in the later stages
   static constexpr std::uint8_t forwards_ = x86::rax, backwards_ = x86::rcx, row_ = x86::rdx, count_ = x86::r8,
                                 fours_ = x86::r9, up_ = x86::r10, down_ = x86::r11, left_ = x86::rdi, table_ = x86::rbx,
@@ -314,7 +313,7 @@ class SeriesAssembler {
     for (const P::Step& step : p_.steps) {
       if (step.four < 0) continue;
       tables_[step.four] = static_cast<std::int32_t>(code_.size());
-      for (int k = 0; k < step.count; ++k) recurrences.one_four(step.four + k);
+      for (int k = 0; k < step.fours(); ++k) recurrences.one_four(step.four + k);
       for (const std::size_t place : places.found) code_.append(static_cast<std::int64_t>(8 * place));
       places.found.clear();
     }
@@ -388,9 +387,9 @@ class SeriesAssembler {
   SeriesCode::FirstChoice first_choice_;
   x86::Code code_;
   std::map<std::uint64_t, std::int32_t> constants_;
-  std::map<int, std::int32_t> tables_;  // of steps, by their first four: where operands stand, four after four
-  std::int32_t column_ = 0;             // of the table
-  bool in_first_ = true;
+  std::map<int, std::int32_t> tables_;       // of steps, by their first four: where operands stand, four after four
+  std::int32_t column_ = 0;                  // of the table
+  bool in_first_ = true, unrolled_ = false;  // sums of products of fours: without a loop
   int stage_ = 0, version_ = 0;
   std::uint8_t base_ = x86::rbx;
   unsigned taken_ = 0;

@@ -164,50 +164,91 @@ class Packing {
     }
   }
 
-  // Steps: what needs nothing of the stage first, then what needs that, and so on; fours of a class one after the
-  // other.
+  // Fours that need each other are a cluster; clusters of the same make are done in one loop. Before them the
+  // operations that need no four, after them the others.
   void order() {
-    const auto count = static_cast<int>(p_.operations.size());
-    if (p_.fours.empty()) {
-      for (int k = 0; k < count; ++k) p_.steps.push_back({k, -1, 1});
-      return;
-    }
-    struct Item {
-      int depth, kind, operation;
+    std::vector<int> depth(p_.operations.size(), -1), cluster(p_.fours.size());
+    std::vector<char> later(p_.operations.size(), 0);
+    for (std::size_t f = 0; f < cluster.size(); ++f) cluster[f] = static_cast<int>(f);
+    const auto root = [&](int f) {
+      while (cluster[at(f)] != f) f = cluster[at(f)] = cluster[at(cluster[at(f)])];
+      return f;
     };
-    std::vector<int> depth(p_.operations.size(), -1);
-    std::vector<Item> items;
-    for (int k = 0; k < count; ++k) {
-      const int d = depth_of(k, depth), four = four_of(k);
-      if (four < 0) items.push_back({d, -1, k});
-      if (four >= 0 && p_.fours[at(four)].operation[0] == k) items.push_back({d, class_[at(k)], k});
+    for (std::size_t k = 0; k < p_.operations.size(); ++k) {
+      depth_of(static_cast<int>(k), depth);
+      for_each_of_stage(p_.operations[k], [&](int producer) {
+        const int mine = four_of(static_cast<int>(k)), other = four_of(producer);
+        if (other >= 0 || later[at(producer)]) later[k] = 1;
+        if (mine >= 0 && other >= 0) cluster[at(root(mine))] = root(other);
+        entangled_ = entangled_ || (mine >= 0 && other < 0 && later[at(producer)]);
+      });
     }
-    std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-      return std::pair(a.depth, a.kind) < std::pair(b.depth, b.kind);
-    });
-    std::vector<P::Four> fours;
-    const Item* last = nullptr;
-    for (const Item& item : items) {
-      const int four = four_of(item.operation);
-      if (four < 0) {
-        p_.steps.push_back({item.operation, -1, 1});
-        last = nullptr;
-        continue;
+    std::map<int, std::vector<int>> clusters;
+    for (std::size_t f = 0; f < cluster.size(); ++f) clusters[root(static_cast<int>(f))].push_back(static_cast<int>(f));
+    for (P::Four& four : p_.fours)
+      for (const int k : four.operation)
+        four.series = four.series || multiplied_.count(p_.operations[at(k)].result) > 0;
+    if (entangled_) return by_depth(depth);
+    // of each cluster its fours in their order; those with the same classes in one list
+    std::map<std::vector<int>, std::vector<std::vector<int>>> alike;
+    for (auto& [first, list] : clusters) {
+      const auto rank = [&](int f) {
+        const int k = p_.fours[at(f)].operation[0];
+        return std::pair(depth[at(k)], class_[at(k)]);
+      };
+      std::stable_sort(list.begin(), list.end(), [&](int x, int y) { return rank(x) < rank(y); });
+      std::vector<int> make;
+      for (const int f : list) {
+        const P::Four& four = p_.fours[at(f)];
+        make.push_back(2 * class_[at(four.operation[0])] + (four.series ? 1 : 0));
       }
-      P::Four next = p_.fours[at(four)];
-      for (const int k : next.operation)
-        next.series = next.series || multiplied_.count(p_.operations[at(k)].result) > 0;
-      const bool goes_on = last && last->kind == item.kind && fours.back().series == next.series;
-      if (goes_on)
-        ++p_.steps.back().count;
-      else
-        p_.steps.push_back({-1, static_cast<int>(fours.size()), 1});
-      fours.push_back(next);
-      last = &item;
+      alike[make].push_back(list);
     }
+    scalars(later, 0);
+    std::vector<P::Four> fours;
+    for (const auto& [make, lists] : alike) {
+      p_.steps.push_back(
+          {-1, static_cast<int>(fours.size()), static_cast<int>(make.size()), static_cast<int>(lists.size())});
+      for (const auto& list : lists)
+        for (const int f : list) fours.push_back(p_.fours[at(f)]);
+    }
+    scalars(later, 1);
+    renumber(std::move(fours));
+  }
+  void renumber(std::vector<P::Four> fours) {
     p_.fours = std::move(fours);
     for (std::size_t f = 0; f < p_.fours.size(); ++f)
       for (const int k : p_.fours[f].operation) p_.lane_of[at(p_.operations[at(k)].result)].four = static_cast<int>(f);
+  }
+  void scalars(const std::vector<char>& later, char which) {
+    for (std::size_t k = 0; k < later.size(); ++k)
+      if (four_of(static_cast<int>(k)) < 0 && later[k] == which) p_.steps.push_back({static_cast<int>(k), -1, 1, 1});
+  }
+  // Where a four needs an operation that needs another four: what needs nothing of the stage first, then what needs
+  // that, and so on.
+  void by_depth(const std::vector<int>& depth) {
+    std::vector<int> firsts;  // operations, and the first ones of fours
+    for (int k = 0; k < static_cast<int>(p_.operations.size()); ++k)
+      if (four_of(k) < 0 || p_.fours[at(four_of(k))].operation[0] == k) firsts.push_back(k);
+    std::stable_sort(firsts.begin(), firsts.end(), [&](int a, int b) { return depth[at(a)] < depth[at(b)]; });
+    std::vector<P::Four> fours;
+    for (const int k : firsts) {
+      const int four = four_of(k);
+      p_.steps.push_back({four < 0 ? k : -1, four < 0 ? -1 : static_cast<int>(fours.size()), 1, 1});
+      if (four >= 0) fours.push_back(p_.fours[at(four)]);
+    }
+    renumber(std::move(fours));
+  }
+  template <class Visit>
+  void for_each_of_stage(const P::Operation& op, Visit&& visit) const {
+    const auto need = [&](const P::Operand& o) {
+      if (o.slot >= 0 && o.where == P::Where::stage) visit(producer_[at(o.slot)]);
+    };
+    for (int l = op.linear; l < op.linear_end; ++l) need(p_.linear[at(l)].a);
+    for (int g = op.groups; g < op.groups_end; ++g)
+      for (int i = p_.groups[at(g)].first; i < p_.groups[at(g)].end; ++i)
+        need(p_.products[at(i)].a), need(p_.products[at(i)].b);
+    if (op.kind != P::Kind::integral) need(op.a), need(op.b), need(op.c);
   }
   int four_of(int k) const { return p_.lane_of[at(p_.operations[at(k)].result)].four; }
   // How many operations of the stage must be done before, one after the other; the same for all of a class.
@@ -215,14 +256,7 @@ class Packing {
     if (depth[at(k)] >= 0) return depth[at(k)];
     const P::Operation& op = p_.operations[at(k)];
     int most = 0;
-    const auto need = [&](const P::Operand& o) {
-      if (o.slot >= 0 && o.where == P::Where::stage) most = std::max(most, 1 + depth_of(producer_[at(o.slot)], depth));
-    };
-    for (int l = op.linear; l < op.linear_end; ++l) need(p_.linear[at(l)].a);
-    for (int g = op.groups; g < op.groups_end; ++g)
-      for (int i = p_.groups[at(g)].first; i < p_.groups[at(g)].end; ++i)
-        need(p_.products[at(i)].a), need(p_.products[at(i)].b);
-    if (op.kind != P::Kind::integral) need(op.a), need(op.b), need(op.c);
+    for_each_of_stage(op, [&](int producer) { most = std::max(most, 1 + depth_of(producer, depth)); });
     for (const int slot : factors(op)) multiplied_.insert(slot);
     if (op.kind == P::Kind::quotient || op.kind == P::Kind::root) multiplied_.insert(op.result);
     return depth[at(k)] = most;
@@ -231,6 +265,7 @@ class Packing {
   SeriesProgram& p_;
   std::vector<int> producer_, class_;
   std::set<int> open_, multiplied_;
+  bool entangled_ = false;
   std::vector<std::vector<int>> members_;
   std::vector<std::pair<std::size_t, int>> by_size_;  // classes that multiply series, small ones first
   std::vector<Lanes> fresh_;

@@ -110,26 +110,26 @@ class SeriesNumbers {
   Lanes zero_four(int four) const { return four_at(at_.series_of_four(four)); }
   void set_four(int four, const Lanes& x) { put_four(at_.newest_four(four), x); }
   void fours(const P::Step& step, SeriesRecurrences<SeriesNumbers>& recurrences) {
-    for (int k = 0; k < step.count; ++k) recurrences.one_four(step.four + k);
+    for (int k = 0; k < step.fours(); ++k) recurrences.one_four(step.four + k);
   }
-  void keep_fours(const P::Step& step, int level) {
-    for (int four = step.four; four < step.four + step.count; ++four) {
+  void keep_fours(const P::Step& step, int first, int level) {
+    for (int four = first; four < step.four + step.fours(); four += step.length) {
       const std::size_t place = at_.series_of_four(four) + static_cast<std::size_t>(P::lanes * (stage_ + level));
       put_four(place, newest_four(four));
       put_four(place + P::lanes, {});
     }
   }
   Lanes convolve_four(std::span<const P::Product> products, int level) const {
-    Lanes sum[2]{};
+    Lanes sum[4]{};
     const int count = 4 * SeriesLayout::blocks(SeriesLayout::version(stage_), level), m = stage_ + level;
     for (const P::Product& p : products)
       for (int i = 0; i < count; ++i) {
         const double* const a = four_series(p.a.slot) + P::lanes * i;
         const double* const b = four_series(p.b.slot) + P::lanes * (m - i);
-        Lanes& s = sum[i % 2];
+        Lanes& s = sum[i % 4];
         for (std::size_t l = 0; l < P::lanes; ++l) s[l] = p.minus ? s[l] - a[l] * b[l] : s[l] + a[l] * b[l];
       }
-    return add(sum[0], sum[1]);
+    return add(add(sum[0], sum[1]), add(sum[2], sum[3]));
   }
 
   double choice(const P::Operation& op) const {

@@ -123,9 +123,11 @@ struct SeriesProgram {
     std::array<int, lanes> operation;
     bool series;  // of all orders; else the newest coefficients alone are asked for
   };
-  /// What a later stage does, one after the other: an operation, or so many fours that differ in their operands only.
+  /// What a later stage does, one after the other: an operation; or a sequence of fours of this length, so many times,
+  /// with other operands each time.
   struct Step {
-    int operation, four, count;
+    int operation, four, length, count;
+    int fours() const { return length * count; }
   };
   struct Lane {
     int four = -1, number = 0;

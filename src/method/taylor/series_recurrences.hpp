@@ -81,8 +81,9 @@ class SeriesRecurrences {
       m_.set_right(i, m_.times(m_.read(p_.equations[i]), m_.row(Row::minus_over, p_.equations[i].level)));
     for (const auto& [slot, level] : p_.closed) m_.keep(slot, level, m_.newest(slot));
     for (const P::Step& step : p_.steps)
-      if (step.four >= 0 && p_.fours[static_cast<std::size_t>(step.four)].series)
-        m_.keep_fours(step, operation(p_.fours[static_cast<std::size_t>(step.four)], 0).level);
+      for (int four = step.four; step.four >= 0 && four < step.four + step.length; ++four)
+        if (const P::Four& f = p_.fours[static_cast<std::size_t>(four)]; f.series)
+          m_.keep_fours(step, four, operation(f, 0).level);
   }
   void one_four(int four) { m_.set_four(four, later_four(p_.fours[static_cast<std::size_t>(four)])); }
   void later_completion() {
