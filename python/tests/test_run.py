@@ -308,3 +308,12 @@ def test_the_report_is_the_programs_json(pendulum):
     r = pendulum.run(end=1)
     assert r.report == json.loads(r._core.json) and r.report["time"]["steps"] == 100
     assert str(r).startswith("sound\nPendulum")
+
+
+def test_a_record_made_with_settings_has_its_model(examples, tmp_path):
+    m = hinge.load(examples / "double-spherical-pendulum.toml").set({"parameters.m1": 2.0, "output.quantities.sum": "q1[0] + q2[0]"})
+    r = m.run(stages=3, end=0.5)
+    r.save(tmp_path / "r.csv")
+    again = hinge.read(tmp_path / "r.csv")
+    assert again.model is not None and float(again.model.settings["parameters.m1"]) == 2
+    assert np.array_equal(again.constraint, r.constraint) and np.array_equal(again["sum"], r["sum"])
