@@ -77,7 +77,7 @@ class KickDrift {
   Convergence newton_;
   bool velocity_is_z_;
   std::unique_ptr<KickCode> code_;
-  int code_in_ = 20;  // steps until it is made: what it takes is worth some of them
+  int code_in_ = 16;  // steps until it is made: what it takes is worth some of them
 };
 
 }  // namespace hinge

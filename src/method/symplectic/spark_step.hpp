@@ -128,7 +128,7 @@ class Spark final : public Stepper {
       full_newton_{options_.max_iterations, newton_policy::full};  // of the block that was solved last
   bool velocity_is_z_ = false, force_is_constant_ = false;
   std::unique_ptr<SparkCode> code_;
-  int code_in_ = 20;             // steps until it is made: what it takes is worth some of them
+  int code_in_ = 16;             // steps until it is made: what it takes is worth some of them
   bool stages_by_code_ = false;  // of the present step, the last iteration
 };
 
