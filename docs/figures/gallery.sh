@@ -37,7 +37,7 @@ draw slider-crank t crank_rate 'Angular velocity of a crank that turns freely'
 draw slider-crank-clearance 'A[0]' 'A[1]' 'A crank pin with play' --set output.every=5
 draw spinning-coin t tilt 'Tilt of a spinning coin'
 draw bearing-friction t speed 'A flywheel stops in its bearing'
-draw cam t lift 'Lift of a follower'
+draw cam t lift 'Lift of a follower, two turns of the cam' --set integrate.end=0.84
 draw gear-train t energy_error 'Energy that a motor has given to a gear train'
 draw joint-limit t angle 'An arm between two stops'
 draw screw-jack t turns,sunk 'A screw driven by its load'
