@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "body/multibody_system.hpp"
+#include "body/shape_gaps.hpp"
 #include "hinge/error.hpp"
 #include "hinge/multibody.hpp"
 
@@ -48,12 +49,8 @@ bool BodyTable::can_collide() const {
   constexpr std::size_t many = 2000;  // among so many there will be a pair
   if (colliders.size() > many) return true;
   for (std::size_t i = 0; i < colliders.size(); ++i)
-    for (std::size_t k = 0; k < i; ++k) {
-      const Collider &a = colliders[i], &b = colliders[k];
-      if (a.body == b.body || !(a.group & b.collides_with) || !(b.group & a.collides_with)) continue;
-      const std::pair<int, int> pair = std::minmax(a.body, b.body);
-      if (std::find(ignored.begin(), ignored.end(), pair) == ignored.end()) return true;
-    }
+    for (std::size_t k = 0; k < i; ++k)
+      if (may_touch(*this, k, i)) return true;
   return false;
 }
 

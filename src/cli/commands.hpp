@@ -19,7 +19,7 @@ struct RunArguments {
   bool json = false, quiet = false, condition = false, strict = false, force = false;
   std::string from, checkpoint, resume;
   double checkpoint_seconds = 60;
-  long checkpoint_steps = 1000;
+  long checkpoint_steps = 0;
 };
 
 /// Of convergence and compare.

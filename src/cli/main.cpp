@@ -353,13 +353,13 @@ int dispatch(int argc, char** argv) {
   run->add_flag("--force", arguments.force,
                 "overwrite a file that is no record of hinge, also outside of the model's folder");
   run->add_option("--from", arguments.from, "start from a recorded row: run.h5:last, run.csv:12 or run.csv:t=1.5");
-  run->add_option(
-      "--checkpoint", arguments.checkpoint,
-      "a file from which --resume can go on, written every minute; the method starts anew every 1000 steps");
+  run->add_option("--checkpoint", arguments.checkpoint, "a file from which --resume can go on, written every minute");
   run->add_option("--checkpoint-every", arguments.checkpoint_seconds, "seconds between two checkpoints, 60 by default")
       ->check(CLI::NonNegativeNumber);
-  run->add_option("--checkpoint-steps", arguments.checkpoint_steps,
-                  "steps between two places where the method starts anew")
+  run->add_option(
+         "--checkpoint-steps", arguments.checkpoint_steps,
+         "steps after which the method starts anew, as every run does: else 10000, 1000 from 300 velocities on, "
+         "200 from 3000 on")
       ->check(CLI::PositiveNumber);
   run->add_option("--resume", arguments.resume, "go on from a checkpoint, with the same model and options");
   run->add_flag("--condition", arguments.condition, "also the condition number of the first step's iteration matrix");

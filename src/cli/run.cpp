@@ -120,7 +120,7 @@ int run(const RunArguments& arguments) {
   if (!arguments.resume.empty() && !arguments.from.empty())
     throw InputError("--resume and --from both say where to begin; give one of them");
   const std::string& checkpoint = arguments.checkpoint.empty() ? arguments.resume : arguments.checkpoint;
-  if (!checkpoint.empty())
+  if (!checkpoint.empty() || arguments.checkpoint_steps > 0)
     simulation.keep_checkpoints({checkpoint, arguments.checkpoint_seconds, arguments.checkpoint_steps});
   if (arguments.resume.empty())
     located(model, [&] { simulation.start(model.start); });

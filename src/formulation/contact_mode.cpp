@@ -6,6 +6,7 @@
 
 #include "expression/derivative.hpp"
 #include "hinge/expression.hpp"
+#include "system/gap_row.hpp"
 
 namespace hinge {
 
@@ -34,7 +35,7 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
   Graph& graph = *graph_;
   std::vector<Node> outputs;
   for (const Equations::Gap& g : eq.gaps) {
-    Contact c{g.gap, graph.constant(g.friction), gradient(graph, g.gap, eq.y), g.slip, {}, g.multiplier, g.reaction};
+    Contact c{g.gap, graph.constant(g.friction), gap_row(graph, eq, g.gap), g.slip, {}, g.multiplier, g.reaction};
     if (g.friction == 0) c.slip.clear();
     if (g.point >= 0) {
       std::vector<Expression> n, v;
@@ -83,7 +84,7 @@ const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) 
 ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) {
   Mode result;
   result.places.resize(contacts_.size());
-  if (!eq_) {
+  if (!eq_ || contacts_.empty()) {
     result.system = base_;
     return result;
   }

@@ -2,7 +2,7 @@
 // forces of an ordinary system of the problem class.
 //
 //   open               nothing
-//   closed             gap = 0, reaction gap_y^T lambda
+//   closed             gap = 0, reaction (gap_y v_z)^T lambda
 //   forward, backward  gap = 0, and the force -+ mu lambda slip_z^T against the slip velocity, whose sign is known
 //   slide              the same with two slip velocities: -mu lambda (slip/|slip|)^T slip_z
 //   set_off            the same from rest, where slip has no direction yet: -mu lambda c^T slip_z, with the constant c,
@@ -28,7 +28,7 @@ enum class ContactMode : char { open, closed, stick, forward, backward, slide, s
 
 class ContactMotion {
  public:
-  /// For systems whose velocities are z and whose contacts, if any, are expressions.
+  /// For systems whose contacts, if any, are expressions.
   explicit ContactMotion(std::shared_ptr<const System> system);
 
   int contacts() const { return static_cast<int>(contacts_.size()); }
@@ -58,7 +58,7 @@ class ContactMotion {
  private:
   struct Contact {
     Node gap, friction;
-    std::vector<Node> normal;             // gap_y
+    std::vector<Node> normal;             // gap_y v_z
     std::vector<Node> slip;               // tangential velocities
     std::vector<std::vector<Node>> rows;  // slip_z
     Node multiplier;                      // of a reaction of its own, where there is one

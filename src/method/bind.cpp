@@ -84,12 +84,6 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
   if (s.gaps_have_reactions && !can.own_reactions)
     throw unsuitable(fmt::format("the contact {} has a reaction of its own, which {} does not take",
                                  first_own_reaction(system), info.name));
-  if (s.velocity_constraints > 0 && (s.has_contacts || s.pairs > 0))
-    throw UnsuitableMethod(
-        fmt::format("no method takes velocity constraints, as {}, beside contacts or limits of joints: where a wheel "
-                    "may slip or lift "
-                    "off, give its body a shape and friction in the place of the joint; else take the contacts away{}",
-                    system.layout().rate_name(system.ng()), bodies_of(system) ? " (collide = false)" : ""));
   if (s.velocity_constraints > 0 && !can.velocity_constraints)
     throw unsuitable(fmt::format("{} does not take velocity constraints, as {}: {}", info.name,
                                  system.layout().rate_name(system.ng()),

@@ -20,10 +20,4 @@ inline double contact_band(const System& system, const double* z, double h, cons
   return 2 * std::abs(h) * (table->fastest(z) + faster * std::abs(h)) + 1e-6 * table->length;
 }
 
-/// Do shapes of bodies touch? Such contacts are no expressions.
-inline bool has_shapes_that_touch(const System& system) {
-  const BodyTable* table = bodies_of(system);
-  return table && table->can_collide();
-}
-
 }  // namespace hinge

@@ -87,6 +87,12 @@ void Run::start(const Start& initial) {
   finish();  // an earlier run
   guarded([&] {
     recording.quantities.compile(*system);
+    if (!recording.quantities.contact_forces.empty() && system->structure().has_contacts &&
+        !stepper_->contact_impulses())
+      throw UnsuitableMethod(fmt::format(
+          "{} does not tell the forces of contacts on bodies, which a quantity uses (NAME_contact_force); use "
+          "moreau-jean, or leave the quantity out",
+          method.info.name));
     events.compile(*system);
     start_remarks_.clear();
     state_ = consistent_start(*system, options.start, initial, &start_remarks_);

@@ -38,7 +38,7 @@ class Run {
   ExactSolution exact;
   std::function<bool(double)> progress;
   bool wants_condition = false;
-  Checkpoints checkpoints;
+  Checkpoints checkpoints{{}, 60, 0};
 
   bool started() const { return started_; }
   const State& state() const { return state_; }
@@ -78,8 +78,9 @@ class Run {
 
   CheckpointIdentity identity() const;
   void exchange(Memory& memory);
+  long steps_between_starts() const;
   void restart_if_due();
-  void begin_anew(double work);
+  void begin_anew();
   /// What all steppers have cost.
   Counters work() const;
   std::optional<ContactStatistics> contacts() const;
@@ -109,13 +110,14 @@ class Run {
   std::string message_;
   std::optional<double> condition_;
   std::vector<std::string> start_remarks_;
-  struct Earlier {  // what steppers before the last place where the method started anew have said
+  struct Earlier {  // what steppers have said before the last place where the method started anew
     Counters work;
     bool has_contacts = false;
     ContactStatistics contacts;
     std::vector<std::string> remarks;
-    long restarts = 0;
+    std::vector<Doubt> doubts;
   };
+  Earlier so_far() const;
   Earlier earlier_;
   double last_checkpoint_ = 0;
   bool resumed_ = false;  // and not gone on yet

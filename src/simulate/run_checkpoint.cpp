@@ -1,8 +1,8 @@
 // Checkpoints of a run, and going on from one.
 //
-// After every so many steps the method is bound anew and starts from the state, in every run that keeps checkpoints:
-// what a method remembers from step to step then need not be in the file, and a run that goes on from it does what the
-// other has done. What the run itself remembers is.
+// After every so many steps the method is bound anew and starts from the state, in every run, with checkpoints or
+// without: what a method remembers from step to step then need not be in the file, and all runs of a model are the same
+// run. What the run itself remembers is in the file.
 #include <algorithm>
 #include <filesystem>
 
@@ -36,6 +36,7 @@ void remember(Memory& m, Occurrence& o) { m(o.name, o.state); }
 void remember(Memory& m, Counters& c) {
   m(c.steps, c.iterations, c.evaluations, c.factorisations, c.full_newton, c.augmentations, c.rejected, c.failed);
 }
+void remember(Memory& m, Doubt& d) { m(d.cause, d.value, d.remedy); }
 void remember(Memory& m, ContactStatistics::Event& e) { m(e.t, e.what); }
 void remember(Memory& m, ContactStatistics& c) {
   m(c.contacts, c.most_contacts, c.loaded, c.penetration, c.complementarity, c.cone, c.impact_loss, c.friction_loss,
@@ -48,42 +49,62 @@ CheckpointIdentity Run::identity() const {
   return {version(), output.model + "\n" + without_end(output.settings),
           fmt::format("{} {} {} {} {} {} {} {} {} {}", method.description, options.step, options.tolerance.relative,
                       options.tolerance.absolute, options.max_step, options.start, options.every, options.interval,
-                      checkpoints.steps, output.path)};
+                      steps_between_starts(), output.path)};
+}
+
+// Few where steps take long, so that a checkpoint is not far; otherwise so many that nobody notices.
+long Run::steps_between_starts() const {
+  if (checkpoints.steps > 0) return checkpoints.steps;
+  return system->nz() <= 300 ? 10000 : system->nz() <= 3000 ? 1000 : 200;
+}
+
+// What all steppers have said until now.
+Run::Earlier Run::so_far() const {
+  Earlier all = earlier_;
+  all.work = work();
+  if (const auto now = contacts()) {
+    all.contacts = *now;
+    all.has_contacts = true;
+  }
+  for (std::string& remark : stepper_->remarks())
+    if (std::find(all.remarks.begin(), all.remarks.end(), remark) == all.remarks.end() && all.remarks.size() < 8)
+      all.remarks.push_back(std::move(remark));
+  for (Doubt& doubt : stepper_->doubts()) {  // of a kind the worst
+    const auto same = std::find_if(all.doubts.begin(), all.doubts.end(),
+                                   [&](const Doubt& other) { return other.remedy == doubt.remedy; });
+    if (same == all.doubts.end())
+      all.doubts.push_back(std::move(doubt));
+    else if (doubt.value > same->value)
+      *same = std::move(doubt);
+  }
+  return all;
 }
 
 // All that the run remembers at a place where the method starts anew.
 void Run::exchange(Memory& m) {
   double work = stepper_->summed_work();
   m(state_, before_, grid_.start, grid_.h, grid_.k, steps_, shortest_, longest_, wall_seconds_, start_remarks_, work,
-    earlier_.work, earlier_.has_contacts, earlier_.contacts, earlier_.remarks, earlier_.restarts);
+    earlier_.work, earlier_.has_contacts, earlier_.contacts, earlier_.remarks, earlier_.doubts);
   recording.exchange(m);
   events.exchange(m);
   watch.exchange(m);
   if (m.reading()) stepper_->set_summed_work(work);
 }
 
-// The method anew from here, and the file where it is time for it.
+// The method anew from here, and the file where it is time for it. Noise goes on: its numbers are never the same twice.
 void Run::restart_if_due() {
-  if (checkpoints.path.empty() || steps_ == 0 || steps_ % checkpoints.steps != 0) return;
-  earlier_.work += stepper_->counters();
-  if (const ContactStatistics* c = stepper_->contact_statistics()) {
-    earlier_.contacts += *c;
-    earlier_.has_contacts = true;
-  }
-  for (std::string& remark : stepper_->remarks())
-    if (std::find(earlier_.remarks.begin(), earlier_.remarks.end(), remark) == earlier_.remarks.end() &&
-        earlier_.remarks.size() < 8)
-      earlier_.remarks.push_back(std::move(remark));
-  ++earlier_.restarts;
-  begin_anew(stepper_->summed_work());
-  if (now_in_seconds() - last_checkpoint_ < checkpoints.seconds) return;
+  if (steps_ == 0 || steps_ % steps_between_starts() != 0 || system->structure().has_noise) return;
+  earlier_ = so_far();
+  begin_anew();
+  if (checkpoints.path.empty() || now_in_seconds() - last_checkpoint_ < checkpoints.seconds) return;
   Memory memory;
   exchange(memory);
   write_checkpoint(checkpoints.path, identity(), memory);
   last_checkpoint_ = now_in_seconds();
 }
 
-void Run::begin_anew(double work) {
+void Run::begin_anew() {
+  const double work = stepper_->summed_work();
   stepper_ = bind_piecewise(method, system, options.solver, options.steps());
   stepper_->set_summed_work(work);
   if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
@@ -109,7 +130,7 @@ void Run::resume(const std::string& path) {
     shown_ = state_;
     watch.look_again(state_);
     recording.reopen(system, method, options, watch);
-    begin_anew(stepper_->summed_work());
+    begin_anew();
     std::erase_if(start_remarks_, [](const std::string& remark) { return remark.starts_with("continued from '"); });
     start_remarks_.push_back(
         fmt::format("continued from '{}' at t = {:.10g}; the verdict is of the steps since then, its "

@@ -58,9 +58,6 @@ void Run::report_method(Report& r) {
   r.rejected = r.counters.rejected + r.counters.failed;
   r.contacts = contacts();
   r.remarks = start_remarks_;
-  if (earlier_.restarts > 0)
-    r.remarks.push_back(fmt::format("the method started anew {} time{}, after every {} steps, for the checkpoints",
-                                    earlier_.restarts, earlier_.restarts == 1 ? "" : "s", checkpoints.steps));
   for (const std::string& remark : earlier_.remarks) r.remarks.push_back(remark);
   for (std::string& remark : stepper_->remarks()) r.remarks.push_back(std::move(remark));
   if (!stepper_->chooses_steps()) return;
@@ -88,7 +85,7 @@ void Run::report_doubts(Report& r) const {
   watch.doubts(steps_, r.doubts);
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
-  for (Doubt& doubt : stepper_->doubts()) r.doubts.push_back(std::move(doubt));
+  for (Doubt& doubt : so_far().doubts) r.doubts.push_back(std::move(doubt));
 }
 
 void Run::report_error(Report& r) const {

@@ -53,9 +53,13 @@ void Simulation::observe_condition() {
 
 void Simulation::keep_checkpoints(Checkpoints checkpoints) {
   if (run_->started()) throw InputError("keep_checkpoints() comes before start()");
-  if (checkpoints.steps < 1 || !(checkpoints.seconds >= 0))
+  if (checkpoints.steps < 0 || !(checkpoints.seconds >= 0))
     throw InputError("checkpoints are written after 1, 2, ... steps, and not more often than every 0 seconds");
-  require_checkpoint_path(checkpoints.path);
+  if (!checkpoints.path.empty()) {
+    if (system().structure().has_noise)
+      throw InputError("a run with noise has no checkpoints: its random numbers would begin again; leave them out");
+    require_checkpoint_path(checkpoints.path);
+  }
   run_->checkpoints = std::move(checkpoints);
 }
 

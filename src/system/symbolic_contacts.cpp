@@ -1,4 +1,4 @@
-// Contacts given by expressions:  N row = gap_y, drift = gap_t;  T rows = slip_z, drift = slip at z = 0.
+// Contacts given by expressions:  N row = gap_y v_z, drift = gap_t;  T rows = slip_z, drift = slip at z = 0.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,9 +7,16 @@
 
 #include "hinge/error.hpp"
 #include "system/builders.hpp"
+#include "system/gap_row.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
+
+std::vector<Node> gap_row(Graph& graph, const Equations& eq, Node gap) {
+  if (eq.v == eq.z) return gradient(graph, gap, eq.y);
+  const std::vector<Node> rate = time_derivative(graph, std::array{gap}, eq.t, eq.y, eq.v);
+  return gradient(graph, rate[0], eq.z);
+}
 
 void resolve_contacts(Graph& graph, const Layout& layout, Equations& eq) {
   const std::vector<char> moves = dependence(graph, eq.z);
@@ -79,7 +86,7 @@ class SymbolicContacts final : public ContactFinder {
     for (const Equations::Gap& g : eq.gaps) {
       Contact c{g.friction, g.restitution, g.point, g.point_size, {}, outputs.size(), 0};
       std::vector<Node> rows;  // N, T1, T2 over all of z
-      const std::vector<Node> normal = gradient(graph, g.gap, eq.y);
+      const std::vector<Node> normal = gap_row(graph, eq, g.gap);
       rows.insert(rows.end(), normal.begin(), normal.end());
       for (const Node s : g.slip) {
         const std::vector<Node> row = gradient(graph, s, eq.z);

@@ -43,6 +43,16 @@ void refuse_as_velocity_constraints(const Graph& graph, const Layout& layout, co
           layout.velocity_constraints[k]));
 }
 
+bool velocity_constraints_are_affine(const System& system) {
+  if (system.nw() == 0) return true;
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic) return false;
+  Graph graph = *symbolic->equations().graph;
+  const std::vector<Node> entries = symbolic->nodes_of(Quantity::constraint_rate_z, graph);
+  const std::vector<char> bends = dependence(graph, symbolic->equations().z);
+  return std::none_of(entries.begin(), entries.end(), [&](Node n) { return bends[static_cast<std::size_t>(n)] != 0; });
+}
+
 bool rates_are_homogeneous(const Equations& eq) {
   if (eq.w.empty()) return true;
   Graph graph = *eq.graph;

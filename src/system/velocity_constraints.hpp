@@ -15,4 +15,7 @@ void add_ideal_reactions(Graph& graph, Layout& layout, Equations& eq);
 /// points drawn at random.
 bool rates_are_homogeneous(const Equations& eq);
 
+/// Are the velocity constraints of a system known to be w_z(t, y) z + a number? True where it has none.
+bool velocity_constraints_are_affine(const System& system);
+
 }  // namespace hinge

@@ -74,13 +74,17 @@ TEST(BadContact, RestitutionIsRefusedWhereTheGapHasNone) {
 
 TEST(BadContact, MethodsThatFitAreRecommended) {
   for (const char* command : {"run", "check"})
-    says(scene + steps("", "gauss-lobatto"), {"knows no contacts", "use moreau-jean, or collide = false"}, 2, command);
-  says(scene + steps("", "generalized-alpha"), {"touch; use moreau-jean"});
+    says(scene + steps("", "gauss-lobatto"),
+         {"knows no contacts",
+          "use moreau-jean, symplectic-euler, generalized-alpha or event-driven, or collide = false"},
+         2, command);
+  says(scene + steps("", "event-driven"), {"may touch otherwise; use moreau-jean"});
   const std::string plane =
       "[multibody]\ngravity = [0, -9.81]\n[[body]]\nname = \"a\"\nmass = 1\nshape = { disk = 1 }\n[[body]]\nname = "
       "\"b\"\nmass = 1\nshape = { disk = 1 }\nposition = [3, 0]\n";
-  says(plane + steps("", "radau"), {"use moreau-jean, paoli-schatzman or generalized-alpha"});
-  for (const char* method : {"moreau-jean", "paoli-schatzman", "generalized-alpha"})
+  says(plane + steps("", "radau"),
+       {"use moreau-jean, symplectic-euler, generalized-alpha, paoli-schatzman or event-driven"});
+  for (const char* method : {"moreau-jean", "paoli-schatzman", "generalized-alpha", "event-driven", "symplectic-euler"})
     says(plane + steps("", method), {}, 0);
 }
 

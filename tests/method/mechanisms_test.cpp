@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Examples, ClosedChain,
                                          Mechanism{"bennett-linkage", 20, 17, 20},
                                          Mechanism{"sarrus-linkage", 30, 29, 5},
                                          Mechanism{"double-cardan-shaft", 18, 17, 12},
-                                         Mechanism{"delta-robot", 21, 21, 5}),
+                                         Mechanism{"delta-robot", 21, 21, 5}, Mechanism{"stewart-platform", 72, 72, 5}),
                          [](const auto& m) {
                            std::string name = m.param.name;
                            for (char& c : name) c = c == '-' ? '_' : c;

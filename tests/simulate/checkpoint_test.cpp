@@ -60,6 +60,23 @@ const std::string ball =
     "restitution = "
     "0.7, friction = 0.2, slip = \"x'\" }]\n[initial]\nposition = { x = 0, y = 0.3 }\nvelocity = { x = 1 }\n";
 
+const std::string grains =
+    "[multibody]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"floor\"\nfixed = true\nshape = { plane = [0, 0, 1] "
+    "}\nfriction = 0.3\n[[body]]\nname = \"a\"\nmass = 1\nshape = { sphere = 0.1 }\nposition = [0, 0, 0.4]\nfriction = "
+    "0.3\nangular_velocity = [3, 1, 8]\n[[body]]\nname = \"b\"\nmass = 2\nshape = { sphere = 0.15 }\nposition = [0.05, "
+    "0.02, 0.9]\nfriction = 0.3\n";
+const std::string disk =
+    "[multibody]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"ball\"\nmass = 1\ninertia = [0.1, 0.2, 0.15]\nposition = "
+    "[0, "
+    "0, 0.3]\nangular_velocity = [1, 2, 3]\n[[joint]]\ntype = \"rolling\"\nbodies = [\"ground\", \"ball\"]\nradius = "
+    "0.3\n[initial]\nconsistent = \"project\"\n";
+const std::string top =
+    "[multibody]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"top\"\nmass = 1\ninertia = [0.2, 0.3, 0.4]\nposition = "
+    "[0.3, "
+    "0, 0.8]\nangular_velocity = [0, 0, 5]\n[[joint]]\ntype = \"spherical\"\nbodies = [\"ground\", \"top\"]\npoint = "
+    "[0, "
+    "0, 0]\n[initial]\nconsistent = \"project\"\n";
+
 TEST_F(Checkpoint, ARunThatGoesOnIsTheRunThatWasNotCutOff) {
   const std::tuple<std::string, const char*> cases[] = {
       {pendulum, "method = \"explicit\"\ntolerance = 1e-8\nmax_step = 0.02"},
@@ -81,6 +98,17 @@ TEST_F(Checkpoint, ARunThatGoesOnIsTheRunThatWasNotCutOff) {
       {driven, "method = \"gauss-lobatto\"\nstages = 2\nstep = 0.02"},
       {ball, "method = \"moreau-jean\"\nstep = 0.02"},
       {ball, "method = \"event-driven\"\ntolerance = 1e-8\nmax_step = 0.02"},
+      {ball, "method = \"paoli-schatzman\"\nstep = 0.02"},
+      {pendulum, "method = \"taylor\"\ntolerance = 1e-8\nmax_step = 0.02"},
+      {pendulum, "method = \"explicit\"\nstep = 0.02"},
+      {grains, "method = \"moreau-jean\"\nstep = 0.02"},
+      {grains, "method = \"moreau-jean\"\ngap = \"velocity\"\nstep = 0.02"},
+      {grains, "method = \"generalized-alpha\"\nstep = 0.02"},
+      {disk, "method = \"rattle\"\nstep = 0.02"},
+      {disk, "method = \"rattle\"\nvelocity_constraints = \"leapfrog\"\nstep = 0.02"},
+      {top, "method = \"energy-momentum\"\nstep = 0.02"},
+      {top, "method = \"generalized-alpha\"\nstep = 0.02"},
+      {top, "method = \"radau\"\ntolerance = 1e-8\nmax_step = 0.02"},
   };
   for (const auto& [system, integrate] : cases) {
     const Model m = parse_model(system + "[integrate]\n" + integrate + "\nend = 3\n", "m.toml");
@@ -111,6 +139,42 @@ TEST_F(Checkpoint, ARunThatGoesOnIsTheRunThatWasNotCutOff) {
       EXPECT_TRUE(content(record) == text) << integrate << path;
     }
   }
+}
+
+// With a file or without, a run is the same; also where nothing is said of the steps after which the method starts
+// anew.
+TEST_F(Checkpoint, TheRunWithoutIsTheSame) {
+  const std::tuple<std::string, const char*> cases[] = {
+      {pendulum, "method = \"gauss-lobatto\"\nstages = 2\nstep = 0.002"},
+      {pendulum, "method = \"rattle\"\nstep = 0.002"},
+      {pendulum, "method = \"bdf\"\nstep = 0.002"},
+      {ball, "method = \"moreau-jean\"\nstep = 0.002"}};
+  for (const auto& [system, integrate] : cases) {
+    const Model m = parse_model(system + "[integrate]\n" + integrate + "\nend = 20.2\n", "m.toml");
+    std::vector<State> ends;
+    for (const bool with : {false, true}) {
+      Simulation s = m.simulation_for("");
+      if (with) s.keep_checkpoints({file, 0, 0});
+      s.start(m.start);
+      s.until(m.end);
+      ends.push_back(s.state());
+    }
+    EXPECT_TRUE(fs::exists(file)) << integrate;
+    fs::remove(file);
+    EXPECT_EQ(ends[0].y, ends[1].y) << integrate;
+    EXPECT_EQ(ends[0].z, ends[1].z) << integrate;
+    EXPECT_EQ(ends[0].psi, ends[1].psi) << integrate;
+  }
+}
+
+// Random numbers that begin again would be another path.
+TEST_F(Checkpoint, NoiseHasNone) {
+  const Model m = parse_model(
+      "[dae]\nunknowns = [\"x\"]\nequations = [\"x' = -x\"]\nnoise = [[0.1]]\n[initial]\nunknowns = { x = 1 "
+      "}\n[integrate]\nmethod = \"euler-maruyama\"\nstep = 0.01\nend = 1\n",
+      "m.toml");
+  Simulation s = m.simulation_for("");
+  EXPECT_THROW(s.keep_checkpoints({file}), InputError);
 }
 
 TEST_F(Checkpoint, OtherFilesAreRefused) {

@@ -53,7 +53,7 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
       joints_(system_->pattern(Quantity::constraint_rate_z)),
       kernel_(matrix_, joints_, false, choice),
       nz_(system_->nz()),
-      m_(system_->ng()),
+      m_(system_->nrates()),
       bodies_(BodyContactForm::of(*system_, matrix_, joints_, options_)),
       solver_(options.solver, solver_options(options)) {
   if (finder_) d_ = finder_->dimension();

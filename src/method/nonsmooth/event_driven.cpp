@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
+#include "body/shape_gaps.hpp"
 #include "hinge/error.hpp"
-#include "method/contact_band.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -22,11 +23,14 @@ constexpr int most_crowded = 200;  // events without time between them
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
+  if (const BodyTable* bodies = bodies_of(*system); bodies && bodies->can_collide())
+    system = with_gaps_of_shapes(*system, "event-driven");
   const Structure& s = system->structure();
-  if (!s.velocity_is_z || has_shapes_that_touch(*system) || (s.has_contacts && !s.is_symbolic))
+  if ((!s.velocity_is_z && system->layout().kind != SystemKind::multibody) || (s.has_contacts && !s.is_symbolic))
     throw UnsuitableMethod(
-        "event-driven needs a [lagrangian] or [mechanical] system, whose contacts are given by expressions; for bodies "
-        "with shapes use moreau-jean");
+        "event-driven needs a [lagrangian], [mechanical] or [multibody] system, whose contacts are given by "
+        "expressions "
+        "or by shapes; for others use moreau-jean");
   if (system->ng() > 0 && !s.reaction_is_ideal)
     throw UnsuitableMethod("event-driven treats ideal joints only, whose reaction is -G^T psi");
   return system;

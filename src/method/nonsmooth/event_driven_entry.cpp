@@ -84,7 +84,7 @@ MethodInfo event_driven_info() {
           .reference =
               "F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, Wiley 1996; V. Acary, B. "
               "Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, Springer 2008",
-          .can = {.chosen_steps = true, .contacts = true, .own_reactions = true}};
+          .can = {.chosen_steps = true, .contacts = true, .own_reactions = true, .touching_bodies = 3}};
 }
 
 }  // namespace

@@ -21,10 +21,7 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> with_expressions(std::shared_ptr<const System> system) {
-  const BodyTable* bodies = bodies_of(*system);
-  if (bodies && bodies->dimension == 3 && bodies->can_collide())
-    throw UnsuitableMethod("generalized-alpha knows no bodies that turn in space and touch; use moreau-jean");
-  if (bodies && !system->structure().is_symbolic)
+  if (bodies_of(*system) && !system->structure().is_symbolic)
     throw UnsuitableMethod("generalized-alpha knows no particles, which are no expressions; use moreau-jean");
   return system;
 }
@@ -64,12 +61,13 @@ GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const G
   for (auto* v : {&f_x_, &f_rate_, &matrix_}) v->resize(p.entries());
   for (auto* v : {&z_star_, &a_, &w_, &forward_, &backward_, &mean_}) v->resize(at(nz_));
   for (auto* v : {&y_star_, &from_, &moved_}) v->resize(at(n_));
-  if (turns_) motion_ = system_->evaluation({Quantity::velocity});
+  if (turns_) motion_ = system_->evaluation({Quantity::velocity, Quantity::velocity_z});
   two_levels_ = options.formulation == Formulation::ggl;
   if (system_->structure().has_contacts)
     contacts_ = std::make_unique<ContactStep>(system_, system_->pattern(Quantity::momentum_z), ContactSolving{},
                                               solver.linear_algebra);
   if (contacts_) {
+    if (turns_) spins_ = SpinBalance::of(*system_);
     contacts_->use_dense(true);
     contacts_->use_least_norm(false);
     contacts_->statistics.momentum_balance = -1;  // not measured
@@ -136,19 +134,23 @@ void GeneralizedAlpha::move_by_mean(double h) {
   system_->move(from_.data(), mean, h, moved_.data());
 }
 
-// d/dD of y0 o exp(h D) is h v_z(y1) T with T = 1 - c [a] + s [a]^2, a = h D, c = (1 - cos|a|)/|a|^2,
-// s = (1 - sin|a|/|a|)/|a|^2, for the turn of each body. The rows of v_z for it stand in the matrix already.
+// T = 1 - c [a] + s [a]^2, a = h D, c = (1 - cos|a|)/|a|^2, s = (1 - sin|a|/|a|)/|a|^2, for the turn of a body
+Eigen::Matrix3d GeneralizedAlpha::turn_tangent(double h, const double* spin) {
+  const Eigen::Vector3d a = h * Eigen::Map<const Eigen::Vector3d>(spin);
+  const double square = a.squaredNorm(), size = std::sqrt(square);
+  const double c = square > 1e-6 ? (1 - std::cos(size)) / square : 0.5 - square / 24;
+  const double s = square > 1e-6 ? (1 - std::sin(size) / size) / square : 1.0 / 6 - square / 120;
+  Eigen::Matrix3d cross;
+  cross << 0, -a(2), a(1), a(2), 0, -a(0), -a(1), a(0), 0;
+  return Eigen::Matrix3d::Identity() - c * cross + s * cross * cross;
+}
+
+// d/dD of y0 o exp(h D) is h v_z(y1) T. The rows of v_z for it stand in the matrix already.
 void GeneralizedAlpha::differentiate_turns(double h) {
   const Pattern& p = problem_->pattern();
   const double* mean = work_.data();  // as move_by_mean() left it
   for (const BodyPlace& place : bodies_of(*system_)->places) {
-    const Eigen::Vector3d a = h * Eigen::Map<const Eigen::Vector3d>(mean + place.spin);
-    const double square = a.squaredNorm(), size = std::sqrt(square);
-    const double c = square > 1e-6 ? (1 - std::cos(size)) / square : 0.5 - square / 24;
-    const double s = square > 1e-6 ? (1 - std::sin(size) / size) / square : 1.0 / 6 - square / 120;
-    Eigen::Matrix3d cross;
-    cross << 0, -a(2), a(1), a(2), 0, -a(0), -a(1), a(0), 0;
-    const Eigen::Matrix3d tangent = Eigen::Matrix3d::Identity() - c * cross + s * cross * cross;
+    const Eigen::Matrix3d tangent = turn_tangent(h, mean + place.spin);
     for (int row = place.rotation; row < place.rotation + 4; ++row) {
       std::array<int, 3> entry{-1, -1, -1};
       for (int k = p.row_start[at(row)]; k < p.row_start[at(row) + 1]; ++k)
@@ -278,7 +280,7 @@ MethodInfo generalized_alpha_info() {
       .reference =
           "J. Chung, G. M. Hulbert, J. Appl. Mech. 60 (1993) 371-375; M. Arnold, O. Bruls, Multibody Syst. "
           "Dyn. 18 (2007) 185-202",
-      .can = {.contacts = true, .touching_bodies = 2}};
+      .can = {.contacts = true, .touching_bodies = 3}};
 }
 
 }  // namespace

@@ -33,8 +33,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "body/spin_balance.hpp"
 #include "formulation/acceleration.hpp"
 #include "formulation/implicit/implicit_problem.hpp"
 #include "hinge/method.hpp"
@@ -64,6 +66,10 @@ class GeneralizedAlpha final : public Stepper {
   void move_by_mean(double h);
   void differentiate_turns(double h);
   bool factor(double h);
+  static Eigen::Matrix3d turn_tangent(double h, const double* spin);
+  void respond_by_turns(double h, const double* dy, const double* dz, double* rate);
+  const double* as_velocity(const double* dy);
+  void shift_position(double factor, const double* column, double h);
   void respond(double h, const double* dy, const double* dz, double* dx);
   bool update_jump(bool position, double h, Eigen::VectorXd& jump);
   void hold_gaps(const Eigen::MatrixXd& normal_response);
@@ -90,8 +96,10 @@ class GeneralizedAlpha final : public Stepper {
   Convergence newton_{0};
   // where there are contacts:
   std::unique_ptr<ContactStep> contacts_;
+  std::optional<SpinBalance> spins_;  // of bodies in space
   bool two_levels_ = true;
   std::vector<double> response_rate_, before_, shift_, gap_;  // before: H z0; shift: e times its normal part
+  std::vector<double> start_z_, turned_;                      // z0 along the axes of the end
   std::vector<char> asleep_;
   Eigen::VectorXd lambda_;
   Eigen::MatrixXd tangents_;  // P

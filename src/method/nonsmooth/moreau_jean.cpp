@@ -47,7 +47,7 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
       theta_(options.theta),
       ny_(system_->ny()),
       nz_(system_->nz()),
-      m_(system_->ng()),
+      m_(system_->nrates()),
       spins_(SpinBalance::of(*system_)),
       matrix_(system_, implicit_, spins_ ? &*spins_ : nullptr),
       contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),

@@ -2,7 +2,8 @@
 //
 //   M (z1 - z0) = h ((1 - theta) b0 + theta b1) + H^T r + C^T s       M in the middle, H at y0
 //   y1 = y0 (+) h ((1 - theta) z0 + theta z1)                         (+): rotations by their exponential
-//   0 = g(t1, y1),  0 = g_t + G z1 at (t1, y1),  C = (1 - theta) G0 + theta G1
+//   0 = g(t1, y1),  0 = g_t + G z1 at (t1, y1),  C = (1 - theta) G0 + theta G1;  velocity constraints likewise,
+//   0 = w(t1, y1, z1), with w_z in the place of G
 //
 // and for the contacts, with u = H z + drift, one of
 //
@@ -92,8 +93,8 @@ class MoreauJean final : public Stepper {
   int max_iterations_;
   bool implicit_, constant_mass_, bodies_, walls_move_;
   double theta_, recover_ = HUGE_VAL, thin_ = HUGE_VAL;  // of bodies: a length per step; half the least width
-  int ny_, nz_, m_;
-  std::optional<SpinBalance> spins_;  // of bodies in space
+  int ny_, nz_, m_;                                      // m: rows of joints, velocity constraints among them
+  std::optional<SpinBalance> spins_;                     // of bodies in space
   MoreauJeanMatrix matrix_;
   // In this step: S is not definite with the derivatives of the forces; S has their symmetric part.
   bool without_forces_ = false, symmetric_part_ = false;

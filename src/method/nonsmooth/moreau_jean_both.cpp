@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
+#include "hinge/error.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
+#include "system/velocity_constraints.hpp"
 
 namespace hinge {
 
@@ -34,11 +36,20 @@ void add_joint_reaction(const Pattern& p, const double* C, const double* s, doub
 
 Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
 
+// Velocities at the end are solved for once.
+std::shared_ptr<const System> with_affine_rates(std::shared_ptr<const System> system) {
+  if (!velocity_constraints_are_affine(*system))
+    throw UnsuitableMethod(
+        "moreau-jean with gap = \"both\" takes velocity constraints that are linear in the velocities, and one of "
+        "these, of a motor whose speed depends on velocities, say, is not; use gap = \"velocity\"");
+  return system;
+}
+
 }  // namespace
 
 MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
                                const SolverOptions& solver)
-    : system_(std::move(system)),
+    : system_(with_affine_rates(std::move(system))),
       table_(*bodies_of(*system_)),
       options_(options),
       max_iterations_(solver.max_iterations),
@@ -47,7 +58,7 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
       force_varies_(!system_->pattern(Q::force_y).empty() || !system_->pattern(Q::force_z).empty()),
       ny_(system_->ny()),
       nz_(system_->nz()),
-      m_(system_->ng()),
+      m_(system_->nrates()),
       spins_(SpinBalance::of(*system_)),
       matrix_(system_, implicit_, spins_ ? &*spins_ : nullptr),
       contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
@@ -125,6 +136,15 @@ void MoreauJeanBoth::force_at_middle(const State& state, double h) {
   spins_->turn_back(zh_.data(), -h / 2, f_.data());
 }
 
+// w(t + h/2, y0 (+) h/2 zh, zh). A spin is the same along the axes of the start and of the middle.
+void MoreauJeanBoth::velocity_constraints_at_middle(const State& state, double h) {
+  if (system_->nw() == 0) return;
+  system_->move(state.y.data(), zh_.data(), h / 2, y_middle_.data());
+  rates_->at(state.t + h / 2, y_middle_.data(), zh_.data(), state.psi.data());
+  ++counters_.evaluations;
+  for (int k = system_->ng(); k < m_; ++k) c_[at(k)] = (*rates_)[Q::constraint_rate][k];
+}
+
 // Pairs that are farther apart do not touch in a step with these velocities.
 double MoreauJeanBoth::band(double h) const {
   const double fastest = std::max(table_.fastest(zh_.data()), table_.fastest(free_.data()));
@@ -177,7 +197,8 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
       system_->move(state.y.data(), zh_.data(), h, y1_.data());
       joints_->at(t1, y1_.data(), zh_.data(), state.psi.data());
       ++counters_.evaluations;
-      for (int k = 0; k < m_; ++k) c_[at(k)] = (*joints_)[Q::constraint][k] / h;
+      for (int k = 0; k < system_->ng(); ++k) c_[at(k)] = (*joints_)[Q::constraint][k] / h;
+      velocity_constraints_at_middle(state, h);
       multiply_add(system_->pattern(Q::constraint_rate_z), G0_.data(), zh_.data(), -1.0, c_.data());
     }
     ++counters_.iterations;

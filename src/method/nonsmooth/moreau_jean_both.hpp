@@ -2,10 +2,10 @@
 //
 //   positions    M (zh - z0) = h/2 f + H0^T R + G0^T S          f(t + h/2, y0 (+) h/2 zh, zh), y1 = y0 (+) h zh
 //                laws between R and H0 zh + max(gap(y0)/h, -recover) on normals, H0 zh + d/2 on tangents
-//                g(t1, y1) = 0
+//                g(t1, y1) = 0,  w(t + h/2, y0 (+) h/2 zh, zh) = 0
 //   velocities   M (z1 - z0) = h f + H0^T R + H1^T (r - R) + G0^T S + G1^T (s - S)
 //                laws between r and H1 z1 + e u^-,  of contacts that are closed at y1
-//                g_t + G1 z1 = 0
+//                g_t + G1 z1 = 0,  w(t1, y1, z1) = 0;  rows w_z stand below G
 //
 // R is what contacts do until the middle of the step, r what they do in all of it. Without contacts and joints this is
 // the rule of the midpoint, with joints that of RATTLE. d is what tangential velocities change by because points of
@@ -86,6 +86,7 @@ class MoreauJeanBoth final : public Stepper {
   void list_contacts_at_end(const State& state, double h);
   void force_at_middle(const State& state, double h);
   bool factor_positions(double h);
+  void velocity_constraints_at_middle(const State& state, double h);
   void demand_of_positions(double h);
   bool positions(const State& state, double h);
   bool close_gaps(double h);

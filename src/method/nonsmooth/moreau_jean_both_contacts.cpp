@@ -232,7 +232,8 @@ void MoreauJeanBoth::add_first_impulses(double* p) const {
     if (is_gone(j)) add_reaction_of(before_, j, R_.data() + j * d, 1.0, p);
 }
 
-// The same of joints, S.G0 and (s - S).G1, whose rows turn: none but where something strikes.
+// The same of joints, S.G0 and (s - S).G1, whose rows turn: none but where something strikes. What motors do that
+// prescribe a motion, -s.g_t, is not the contacts'.
 double MoreauJeanBoth::work_of_joints(const State& state) {
   const Pattern& joints = system_->pattern(Q::constraint_rate_z);
   const double* G1 = (*rates_)[Q::constraint_rate_z];
@@ -244,6 +245,7 @@ double MoreauJeanBoth::work_of_joints(const State& state) {
   add_joint_reaction(joints, G1, joint_.data(), -1.0, turned_.data());
   add_joint_reaction(joints, G1, contacts_.joint_impulse.data(), 1.0, turned_.data());
   for (int k = 0; k < nz_; ++k) work += turned_[at(k)] * (zh_[at(k)] + (z1_[at(k)] - start_z_[at(k)]) / 2);
+  for (int k = 0; k < m_; ++k) work += contacts_.joint_impulse[at(k)] * c_[at(k)];
   return work;
 }
 

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 #include <Eigen/Core>
 
+#include "body/body_table.hpp"
+#include "body/shape_gaps.hpp"
 #include "formulation/contact_mode.hpp"
 #include "hinge/error.hpp"
-#include "method/contact_band.hpp"
 #include "method/symplectic/symplectic_euler.hpp"
 #include "solve/linear/lu.hpp"
 #include "solve/newton/newton.hpp"
@@ -23,9 +24,11 @@ constexpr int few_steps = 16;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::shared_ptr<const SymbolicSystem> suitable(const std::shared_ptr<const System>& system) {
+std::shared_ptr<const SymbolicSystem> suitable(std::shared_ptr<const System> system) {
+  if (const BodyTable* bodies = bodies_of(*system); bodies && bodies->can_collide())
+    system = with_gaps_of_shapes(*system, "symplectic-euler");
   auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!symbolic || has_shapes_that_touch(*system))
+  if (!symbolic)
     throw UnsuitableMethod("symplectic-euler takes contacts that are given by expressions; use moreau-jean");
   for (const auto& gap : symbolic->equations().gaps) {
     if (gap.restitution > 0)

@@ -23,7 +23,7 @@ MethodInfo symplectic_euler_info() {
                   number_row("alpha", "0.5", {},
                              "weight of the reaction at the start of the step; not 0, and not 1 with \"natural\"")},
       .reference = "L. O. Jay, Consistent extensions of the symplectic Euler method for a class of overdetermined DAEs",
-      .can = {.contacts = true, .own_reactions = true}};
+      .can = {.contacts = true, .own_reactions = true, .touching_bodies = 3}};
   info.preserves.symmetric = false;
   return info;
 }

@@ -1,0 +1,130 @@
+// Mechanisms of the literature as model files, against equations that others have derived.
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "hinge/hinge.hpp"
+#include "places.hpp"
+
+namespace hinge {
+namespace {
+
+Model example(const char* name, const std::vector<Override>& overrides = {}) {
+  return load_model(fmt::format("{}/{}.toml", HINGE_EXAMPLES, name), overrides);
+}
+
+double quantity(const Report& r, const std::string& name) {
+  for (const auto& q : r.quantities)
+    if (q.name == name) return q.value.at(0);
+  ADD_FAILURE() << name;
+  return NAN;
+}
+
+// The linear equations of lean and steering, M q'' + v C q' + (g K0 + v^2 K2) q = (torque, 0), as Meijaard,
+// Papadopoulos, Ruina and Schwab print them, Proc. R. Soc. A 463 (2007) 1955-1982, here by the classical method with
+// short steps.
+std::array<double, 2> linear_bicycle(double v, double push, double end) {
+  constexpr double M[2][2] = {{80.81722, 2.31941332208709}, {2.31941332208709, 0.29784188199686}},
+                   C[2][2] = {{0, 33.86641391492494}, {-0.85035641456978, 1.68540397397560}},
+                   K0[2][2] = {{-80.95, -2.59951685249872}, {-2.59951685249872, -0.80329488458618}},
+                   K2[2][2] = {{0, 76.59734589573222}, {0, 2.65431523794604}};
+  constexpr double det = M[0][0] * M[1][1] - M[0][1] * M[1][0], g = 9.81;
+  using Four = std::array<double, 4>;
+  double torque = push;
+  const auto rate = [&](const Four& x) {
+    double f[2] = {torque, 0};
+    for (std::size_t i = 0; i < 2; ++i)
+      for (std::size_t j = 0; j < 2; ++j) f[i] -= (g * K0[i][j] + v * v * K2[i][j]) * x[j] + v * C[i][j] * x[2 + j];
+    return Four{x[2], x[3], (M[1][1] * f[0] - M[0][1] * f[1]) / det, (M[0][0] * f[1] - M[1][0] * f[0]) / det};
+  };
+  Four x{};
+  const auto advance = [&](double time) {
+    constexpr int n = 4000;
+    const double h = time / n;
+    for (int k = 0; k < n; ++k) {
+      const auto shifted = [&](const Four& d, double s) {
+        Four y = x;
+        for (std::size_t i = 0; i < 4; ++i) y[i] += s * d[i];
+        return y;
+      };
+      const Four a = rate(x), b = rate(shifted(a, h / 2)), c = rate(shifted(b, h / 2)), d = rate(shifted(c, h));
+      for (std::size_t i = 0; i < 4; ++i) x[i] += h / 6 * (a[i] + 2 * b[i] + 2 * c[i] + d[i]);
+    }
+  };
+  advance(0.1);
+  torque = 0;
+  advance(end - 0.1);
+  return {x[0], x[1]};
+}
+
+// Small motions are those of the linear equations at several speeds, stable ones and others; what is left is of second
+// order in the push.
+TEST(FamousMechanisms, TheBicycleOfTheBenchmark) {
+  for (const double v : {3.0, 5.0, 8.0}) {
+    const Model m = example("bicycle", {{"parameters.push", "0.02"}, {"parameters.v", fmt::format("{}", v)}});
+    Simulation s = m.simulation_for("");
+    s.start(m.start);
+    s.until(2);
+    const Report r = s.report();
+    const auto [lean, steer] = linear_bicycle(v, 0.02, 2);
+    const double size = std::max(std::abs(lean), std::abs(steer));
+    EXPECT_NEAR(quantity(r, "lean"), lean, 1e-6 * size) << v;
+    EXPECT_NEAR(quantity(r, "steer"), steer, 1e-6 * size) << v;
+    EXPECT_LT(r.constraint, 1e-14);
+    ASSERT_TRUE(r.velocity_constraint);
+    EXPECT_LT(*r.velocity_constraint, 1e-13);
+    EXPECT_TRUE(r.doubts.empty());
+  }
+}
+
+// Other methods come to the same motion.
+TEST(FamousMechanisms, TheBicycleByOtherMethods) {
+  const Model m = example("bicycle");
+  const auto end = [&](const MethodChoice& method, SimulationOptions options) {
+    Simulation s(m.system, method, std::move(options));
+    s.start(m.start);
+    s.until(0.8);
+    return s.state();
+  };
+  const State exact = end(explicit_runge_kutta(), {.tolerance = {1e-11, 1e-11}});
+  const auto near = [&](const State& s, double allowed, const char* name) {
+    for (std::size_t k = 0; k < exact.y.size(); ++k) EXPECT_NEAR(s.y[k], exact.y[k], allowed) << name << k;
+  };
+  near(end(radau(), {.tolerance = {1e-9, 1e-9}}), 1e-6, "radau");
+  near(end(make_method("bdf", {}), {.tolerance = {1e-8, 1e-8}}), 1e-4, "bdf");
+  near(end(rattle(), {.step = 0.002}), 2e-3, "rattle");
+  near(end(make_method("taylor", {}), {.tolerance = {1e-10, 1e-10}}), 1e-8, "taylor");
+}
+
+// While the pin is in the slot, the wheel is where geometry puts it, up to the clearance; what impacts and friction
+// take comes from the motor, and nothing is created.
+TEST(FamousMechanisms, TheGenevaDrive) {
+  const Model m = example("geneva-drive");
+  Simulation s = m.simulation_for("");
+  s.keep_rows();
+  s.start(m.start);
+  s.until(m.end);
+  const Trajectory& rows = s.trajectory();
+  const double a = 0.1, r = a * std::sin(std::numbers::pi / 4);
+  int inside = 0;
+  for (std::size_t k = 0; k < rows.rows(); ++k) {
+    const double b = rows.row(k)[3], wheel = rows.row(k)[6];  // t, crank (2), angle, wheel (2), angle
+    const double x = a - r * std::cos(b), y = r * std::sin(b), distance = std::hypot(x, y);
+    if (std::abs(b) > 0.6) continue;
+    ++inside;
+    // from -pi/4 on
+    EXPECT_NEAR(wheel, -std::atan2(y, x) - std::numbers::pi / 4, 1.3 * 0.0002 / distance) << rows.row(k)[0];
+  }
+  EXPECT_GT(inside, 15);
+  const Report report = s.report();
+  EXPECT_NEAR(quantity(report, "turned"), -89.25, 0.1);
+  ASSERT_TRUE(report.contacts);
+  EXPECT_GT(report.contacts->impact_loss, 0);
+  EXPECT_TRUE(report.doubts.empty());
+}
+
+}  // namespace
+}  // namespace hinge
