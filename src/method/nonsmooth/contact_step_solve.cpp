@@ -225,10 +225,18 @@ void ContactStep::count_work(double normal, double tangential) {
 }
 
 std::vector<Doubt> ContactStep::doubts() const {
-  constexpr double much = 0.02, rounding = 1e-9;
-  if (kinetic_ == 0 || !(created_ > std::max(much * kinetic_, rounding * energy_size_))) return {};
-  return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
-           created_ / kinetic_, "take a shorter step, or for bodies gap = \"both\""}};
+  constexpr double much = 0.02, some = 1e-3, rounding = 1e-9;
+  constexpr const char* remedy = "take a shorter step, or for bodies gap = \"both\"";
+  if (kinetic_ == 0) return {};
+  const double least = rounding * energy_size_, given = -statistics.friction_loss;
+  if (created_ > std::max(much * kinetic_, least))
+    return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
+             created_ / kinetic_, remedy}};
+  // friction takes in every step of a right solution: what it gave in all is an error of the steps
+  if (given > std::max(some * kinetic_, least))
+    return {{fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
+             given / kinetic_, remedy}};
+  return {};
 }
 
 void ContactStep::count_balance(double defect, double scale) {

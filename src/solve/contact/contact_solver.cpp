@@ -1,4 +1,5 @@
 // The solver objects, and solve_contact by one of them.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -63,15 +64,17 @@ bool ContactWork::take_least_norm() {
     return found;
   };
   bool found = find();
-  if (!has_chosen && can_choose() && least_norm.kinds() != chosen && (!found || least_norm.hyperstatic()))
+  const auto known = [&] { return std::find(chosen.begin(), chosen.end(), least_norm.kinds()) != chosen.end(); };
+  if (!has_chosen && can_choose() && !known() && (!found || least_norm.hyperstatic()))
     if (choose_velocities()) found = find();
-  if (has_chosen) chosen = least_norm.kinds();
+  if (has_chosen && !known()) chosen[oldest_choice++ % chosen.size()] = least_norm.kinds();
   return found && judge.exchange_best(r) && least_norm.not_unique();
 }
 
 bool ContactWork::can_choose() const {
   const ContactProblem& p = judge.problem();
-  if (p.friction != FrictionModel::coulomb || p.dimension == 1 || !LeastNorm::treats(p)) return false;
+  // without friction velocities are what they are
+  if (p.friction != FrictionModel::coulomb || p.frictionless() || !LeastNorm::treats(p)) return false;
   if (!p.by_bodies()) return few();
   // no more rows than velocities: hardly anything depends on anything
   int free = 0;

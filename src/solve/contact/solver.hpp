@@ -1,6 +1,7 @@
 // What the solvers of contact problems share: one signature, and what they work with.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,10 @@ struct ContactWork {
   ContactRows rows;
   LeastNorm least_norm;
   CompliantContacts compliant;
-  std::vector<LeastNorm::Kind> chosen;  ///< what the velocities of the last choice left to each contact
-  bool has_chosen = false;              ///< in this problem
+  /// What the velocities of the last choices left to each contact: a step has several problems, which take turns.
+  std::array<std::vector<LeastNorm::Kind>, 4> chosen;
+  std::size_t oldest_choice = 0;
+  bool has_chosen = false;  ///< in this problem
   std::optional<Delassus> W;
 
   void begin(const ContactProblem& problem);

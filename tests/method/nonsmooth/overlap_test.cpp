@@ -75,6 +75,8 @@ TEST(Overlap, DominoesGainNoEnergyInPartsOfSteps) {
   const double energy = *run.report().energy;
   run.until(1.2);
   EXPECT_LT(*run.report().energy, 0.6 * energy);  // they lie
+  EXPECT_EQ(run.report().contacts->unconverged, 0);
+  EXPECT_LE(run.report().contacts->complementarity, 1e-6);
   EXPECT_GT(run.report().contacts->impact_loss, 0);
 }
 
