@@ -15,9 +15,9 @@ namespace {
 class ReverseSweep {
  public:
   ReverseSweep(Graph& graph, std::span<const Node> variables) : graph_(graph) {
-    column_.assign(static_cast<std::size_t>(graph.variable_count()), -1);
+    column_.assign(static_cast<std::size_t>(graph.size()), -1);
     for (std::size_t j = 0; j < variables.size(); ++j)
-      column_[static_cast<std::size_t>(graph[variables[j]].a)] = static_cast<int>(j);
+      column_[static_cast<std::size_t>(variables[j])] = static_cast<int>(j);
   }
 
   // Nonzero derivatives of `function` as (column, node), ordered by column.
@@ -33,8 +33,8 @@ class ReverseSweep {
       const Node w = std::exchange(adjoint_[static_cast<std::size_t>(node)], no_node);
       if (w == no_node || graph_.is_constant(w, 0)) continue;
       const Graph::Entry entry = graph_[node];  // a copy: the arena grows below
-      if (entry.op == Op::variable)
-        result_.emplace_back(column_[static_cast<std::size_t>(entry.a)], w);
+      if (const int column = column_of(node); column >= 0)
+        result_.emplace_back(column, w);
       else
         propagate(node, entry, w);
     }
@@ -53,10 +53,8 @@ class ReverseSweep {
   void mark_dependent(Node up_to) {
     for (Node n = static_cast<Node>(dependent_.size()); n <= up_to; ++n) {
       const Graph::Entry& e = graph_[n];
-      bool wanted = false;
-      if (e.op == Op::variable) {
-        wanted = static_cast<std::size_t>(e.a) < column_.size() && column_[static_cast<std::size_t>(e.a)] >= 0;
-      } else {
+      bool wanted = column_of(n) >= 0;
+      if (!wanted) {
         const int count = arity(e.op);
         if (count > 0) wanted = depends(e.a);
         if (count > 1) wanted = wanted || depends(e.b);
@@ -66,6 +64,9 @@ class ReverseSweep {
     }
   }
 
+  int column_of(Node n) const {
+    return static_cast<std::size_t>(n) < column_.size() ? column_[static_cast<std::size_t>(n)] : -1;
+  }
   bool depends(Node n) const { return dependent_[static_cast<std::size_t>(n)] != 0; }
 
   void collect_cone(Node function) {
@@ -79,6 +80,7 @@ class ReverseSweep {
       const Node n = stack_.back();
       stack_.pop_back();
       cone_.push_back(n);
+      if (column_of(n) >= 0) continue;
       const Graph::Entry& e = graph_[n];
       const Node operands[] = {e.a, e.b, e.c};
       for (int k = 0; k < arity(e.op); ++k) {
@@ -193,7 +195,7 @@ class ReverseSweep {
   }
 
   Graph& graph_;
-  std::vector<int> column_;      // by variable number: column in the result, or -1
+  std::vector<int> column_;      // by node: column in the result, or -1
   std::vector<char> dependent_;  // by node
   std::vector<Node> adjoint_;    // by node; no_node where nothing has arrived
   std::vector<int> visited_;     // by node: stamp of the last cone it was in

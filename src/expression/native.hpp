@@ -10,6 +10,7 @@
 
 #include "expression/evaluator.hpp"
 #include "expression/graph.hpp"
+#include "expression/tape_places.hpp"
 #include "expression/tape_plan.hpp"
 
 namespace hinge {
@@ -54,11 +55,7 @@ class NativeCode {
 /// A function as code, and where it finds things. Scratch arrays begin with slots for the inputs, which the code does
 /// not use: it reads the blocks themselves. Constants and outputs have their slots there.
 struct NativeFunction {
-  struct Block {
-    std::int32_t first, size;  // slots
-    bool used;
-  };
-  std::vector<Block> blocks;
+  std::vector<TapePlaces::Block> blocks;
   std::vector<std::int32_t> slots;  // of each node that is an input, a constant or an output; -1 of others
   std::int32_t inputs = 0;          // slots below this are inputs
   std::int32_t first_output = 0;
@@ -67,11 +64,13 @@ struct NativeFunction {
 
   /// The steps of a plan in the order in which it found them; outputs that are inputs or come twice are copied. Leaves
   /// no code where there can be none.
-  void compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs);
+  void compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, const TapePlaces& places);
 };
 
-/// The tape, with the code instead of it where one point is evaluated at a time. `check`: after they were compared.
-std::unique_ptr<Evaluator> with_native_code(std::unique_ptr<Evaluator> tape, NativeFunction native, bool check);
+/// The code as an evaluator with so many outputs, whose scratch arrays begin as this one. `tape`: after it was compared
+/// with that; null: without.
+std::unique_ptr<Evaluator> with_native_code(NativeFunction native, std::vector<double> scratch, std::size_t outputs,
+                                            const std::unique_ptr<Evaluator>& tape);
 /// The code itself, for calls with all blocks; null where there is none.
 const NativeCode* native_code_of(const Evaluator& evaluator);
 

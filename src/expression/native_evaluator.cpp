@@ -1,5 +1,5 @@
-// A tape with code: the code computes, the tape is there for blocks that are left out and for comparison.
-#include <algorithm>
+// Machine code as an evaluator. A tape is made beside it for comparison only.
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -17,20 +17,16 @@ namespace {
 
 class NativeEvaluator final : public Evaluator {
  public:
-  NativeEvaluator(std::unique_ptr<Evaluator> tape, NativeFunction native)
-      : tape_(std::move(tape)), native_(std::move(native)), outputs_(tape_->output_count()) {
+  NativeEvaluator(NativeFunction native, std::vector<double> scratch, std::size_t outputs)
+      : native_(std::move(native)), scratch_(std::move(scratch)), outputs_(outputs) {
     for (std::size_t k = 0; k < native_.blocks.size(); ++k)
       if (native_.blocks[k].used) used_.push_back(k);
   }
 
-  std::vector<double> make_scratch() const override {
-    std::vector<double> scratch = tape_->make_scratch();
-    scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(native_.scratch)));
-    return scratch;
-  }
+  std::vector<double> make_scratch() const override { return scratch_; }
   void evaluate(const double* const* inputs, double* scratch) const override {
     for (const std::size_t k : used_)
-      if (!inputs[k]) return tape_->evaluate(inputs, scratch);  // which has zeros in its place
+      if (!inputs[k]) return evaluate_with_zeros(inputs, scratch);
     (*native_.code)(inputs, scratch);
   }
   std::size_t first_output() const override { return static_cast<std::size_t>(native_.first_output); }
@@ -45,19 +41,19 @@ class NativeEvaluator final : public Evaluator {
   const NativeCode& code() const { return *native_.code; }
 
   // Both at points of which some have zeros of both signs, infinite numbers, huge ones and none.
-  void compare() const {
+  void compare(const Evaluator& tape) const {
     std::mt19937_64 random(1);
     std::vector<std::vector<double>> blocks;
     std::vector<const double*> inputs;
-    for (const NativeFunction::Block& block : native_.blocks) {
+    for (const TapePlaces::Block& block : native_.blocks) {
       blocks.emplace_back(static_cast<std::size_t>(block.size));
       inputs.push_back(blocks.back().data());
     }
-    std::vector<double> by_tape = tape_->make_scratch(), by_code = make_scratch();
+    std::vector<double> by_tape = tape.make_scratch(), by_code = make_scratch();
     for (int point = 0; point < 12; ++point) {
       for (auto& block : blocks)
         for (double& x : block) x = draw(random, point);
-      tape_->evaluate(inputs.data(), by_tape.data());
+      tape.evaluate(inputs.data(), by_tape.data());
       evaluate(inputs.data(), by_code.data());
       for (std::size_t k = 0; k < outputs_; ++k) {
         const double a = by_tape[first_output() + k], b = by_code[first_output() + k];
@@ -73,6 +69,15 @@ class NativeEvaluator final : public Evaluator {
   }
 
  private:
+  // Blocks that are left out are zeros: the slots of inputs in the scratch array, which code leaves alone.
+  void evaluate_with_zeros(const double* const* inputs, double* scratch) const {
+    std::array<const double*, most_blocks> all{};
+    if (native_.blocks.size() > all.size()) throw Error("too many blocks of inputs for one of them to be left out");
+    for (std::size_t k = 0; k < native_.blocks.size(); ++k)
+      all[k] = inputs[k] ? inputs[k] : scratch + native_.blocks[k].first;
+    (*native_.code)(all.data(), scratch);
+  }
+
   static double draw(std::mt19937_64& random, int point) {
     const double x = static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-62;  // -2 to 2
     if (point < 6) return x;
@@ -82,8 +87,9 @@ class NativeEvaluator final : public Evaluator {
     return random() % 3 == 0 ? special[random() % (point < 10 ? 4 : std::size(special))] : x;
   }
 
-  std::unique_ptr<Evaluator> tape_;
+  static constexpr std::size_t most_blocks = 16;
   NativeFunction native_;
+  std::vector<double> scratch_;  // as it is at first
   std::size_t outputs_;
   std::vector<std::size_t> used_;  // blocks
 };
@@ -95,10 +101,11 @@ const NativeCode* native_code_of(const Evaluator& evaluator) {
   return native ? &native->code() : nullptr;
 }
 
-std::unique_ptr<Evaluator> with_native_code(std::unique_ptr<Evaluator> tape, NativeFunction native, bool check) {
-  auto both = std::make_unique<NativeEvaluator>(std::move(tape), std::move(native));
-  if (check) both->compare();
-  return both;
+std::unique_ptr<Evaluator> with_native_code(NativeFunction native, std::vector<double> scratch, std::size_t outputs,
+                                            const std::unique_ptr<Evaluator>& tape) {
+  auto code = std::make_unique<NativeEvaluator>(std::move(native), std::move(scratch), outputs);
+  if (tape) code->compare(*tape);
+  return code;
 }
 
 }  // namespace hinge

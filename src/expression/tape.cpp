@@ -9,13 +9,11 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "expression/evaluator.hpp"
 #include "expression/native.hpp"
 #include "expression/table.hpp"
+#include "expression/tape_places.hpp"
 #include "expression/tape_plan.hpp"
-#include "hinge/error.hpp"
 
 namespace hinge {
 
@@ -81,56 +79,16 @@ constexpr int kind_of(Op op) { return static_cast<int>(op); }
 
 class Tape final : public Evaluator {
  public:
-  // With `native`, code too, if there can be some.
-  Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs,
-       NativeFunction* native) {
-    slot_.assign(static_cast<std::size_t>(graph.size()), -1);
-    for (const auto& block : blocks) {
-      blocks_.push_back({slots_, static_cast<std::int32_t>(block.size()), false});
-      for (const Node node : block) slot_[static_cast<std::size_t>(node)] = slots_++;
-    }
-    inputs_ = slots_;
-    TapePlan plan(graph, outputs, native != nullptr);
-    place_constants(graph, plan, outputs);
-    note_used_blocks(plan.uses);
-    // An output that is computed is computed into its place; inputs and repeated outputs are copied there.
-    first_output_ = slots_;
-    output_count_ = outputs.size();
-    slots_ += static_cast<std::int32_t>(outputs.size());
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      std::int32_t& slot = slot_[static_cast<std::size_t>(outputs[k])];
-      if (slot < 0) slot = first_output_ + static_cast<std::int32_t>(k);
-    }
-    if (native) {
-      for (const Block& block : blocks_) native->blocks.push_back({block.first, block.size, block.used});
-      native->slots = slot_;
-      native->inputs = inputs_;
-      native->first_output = first_output_;
-      native->scratch = slots_;
-      native->compile(graph, plan, outputs);
-    }
+  Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs, TapePlan plan)
+      : places_(graph, blocks, outputs, plan) {
+    slots_ = places_.slots;
     assign_slots(graph, plan);
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const std::int32_t from = slot_[static_cast<std::size_t>(outputs[k])],
-                         to = first_output_ + static_cast<std::int32_t>(k);
-      if (graph.is_constant(outputs[k]))
-        constant_outputs_.push_back({from, to, 1});
-      else if (from != to && !copies_.empty() && copies_.back().continued_by(from, to))
-        ++copies_.back().count;
-      else if (from != to)
-        copies_.push_back({from, to, 1});
-    }
+    places_.find_copies(graph, outputs);
     compress();
-    slot_ = {};
+    places_.slot = {};
   }
 
-  std::vector<double> make_scratch() const override {
-    std::vector<double> scratch(static_cast<std::size_t>(slots_), 0.0);
-    for (std::size_t k = 0; k < constants_.size(); ++k) scratch[static_cast<std::size_t>(inputs_) + k] = constants_[k];
-    for (const Copy& copy : constant_outputs_)
-      scratch[static_cast<std::size_t>(copy.to)] = scratch[static_cast<std::size_t>(copy.from)];
-    return scratch;
-  }
+  std::vector<double> make_scratch() const override { return places_.make_scratch(slots_); }
 
   std::vector<double> make_scratch(int lanes) const override {
     const std::vector<double> one = make_scratch();
@@ -152,29 +110,29 @@ class Tape final : public Evaluator {
     }
   }
 
-  std::size_t first_output() const override { return static_cast<std::size_t>(first_output_); }
-  std::size_t output_count() const override { return output_count_; }
+  std::size_t first_output() const override { return static_cast<std::size_t>(places_.first_output); }
+  std::size_t output_count() const override { return places_.output_count; }
 
   void evaluate(const double* const* inputs, double* s) const override {
-    for (std::size_t k = 0; k < blocks_.size(); ++k)
-      if (blocks_[k].used && inputs[k]) copy(inputs[k], blocks_[k].size, s + blocks_[k].first);
+    for (std::size_t k = 0; k < places_.blocks.size(); ++k)
+      if (places_.blocks[k].used && inputs[k]) copy(inputs[k], places_.blocks[k].size, s + places_.blocks[k].first);
     execute_all<1>(s);
-    for (const Copy& c : copies_) copy(s + c.from, c.count, s + c.to);
+    for (const TapePlaces::Copy& c : places_.copies) copy(s + c.from, c.count, s + c.to);
   }
 
  private:
   template <int L>
   void evaluate_lanes(const double* const* const* inputs, double* s, double* const* outputs) const {
-    for (std::size_t k = 0; k < blocks_.size(); ++k)
-      for (int l = 0; blocks_[k].used && l < L; ++l)
-        for (std::int32_t i = 0; inputs[l][k] && i < blocks_[k].size; ++i)
-          s[L * (blocks_[k].first + i) + l] = inputs[l][k][i];
+    for (std::size_t k = 0; k < places_.blocks.size(); ++k)
+      for (int l = 0; places_.blocks[k].used && l < L; ++l)
+        for (std::int32_t i = 0; inputs[l][k] && i < places_.blocks[k].size; ++i)
+          s[L * (places_.blocks[k].first + i) + l] = inputs[l][k][i];
     execute_all<L>(s);
-    for (const Copy& copy : copies_)
+    for (const TapePlaces::Copy& copy : places_.copies)
       std::memcpy(s + L * copy.to, s + L * copy.from, static_cast<std::size_t>(L * copy.count) * sizeof(double));
     for (int l = 0; l < L; ++l)
-      for (std::size_t k = 0; k < output_count_; ++k)
-        outputs[l][k] = s[static_cast<std::size_t>(L) * (static_cast<std::size_t>(first_output_) + k) +
+      for (std::size_t k = 0; k < places_.output_count; ++k)
+        outputs[l][k] = s[static_cast<std::size_t>(L) * (static_cast<std::size_t>(places_.first_output) + k) +
                           static_cast<std::size_t>(l)];
   }
 
@@ -230,46 +188,12 @@ class Tape final : public Evaluator {
     }
   }
 
-  struct Block {
-    std::int32_t first, size;
-    bool used;
-  };
-
-  // Constants that are read get a slot each. Variables must have one.
-  void place_constants(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs) {
-    const auto look = [&](Node n) {
-      const Graph::Entry& e = graph[n];
-      if (slot_[static_cast<std::size_t>(n)] >= 0) return;
-      if (e.op == Op::variable)
-        throw InputError(fmt::format("'{}' is not a variable of this system", graph.variable_name(e.a)));
-      if (e.op != Op::constant) return;
-      slot_[static_cast<std::size_t>(n)] = slots_++;
-      constants_.push_back(e.value);
-    };
-    bool sums = false;
-    for (const TapePlan::Step& step : plan.steps) {
-      plan.for_each_operand(step, look);
-      sums = sums || step.kind == TapePlan::sum;
-    }
-    for (const Node output : outputs) look(output);
-    if (!sums) return;
-    one_ = slots_++;
-    constants_.push_back(1.0);
-  }
-
-  void note_used_blocks(const std::vector<std::int32_t>& uses) {
-    for (std::size_t n = 0; n < slot_.size(); ++n)
-      if (slot_[n] >= 0 && slot_[n] < inputs_ && uses[n] > 0)
-        for (Block& block : blocks_)
-          if (slot_[n] >= block.first && slot_[n] < block.first + block.size) block.used = true;
-  }
-
   // Temporaries take the lowest free slots in ascending order, and what a window releases is free for the next one
   // only: so equal pieces of a window get slots that differ by equal steps, which compress() looks for.
   void assign_slots(const Graph& graph, TapePlan& plan) {
     const std::int32_t first_temporary = slots_;
     std::vector<std::int32_t> free, released;
-    const auto slot = [this](Node n) -> std::int32_t& { return slot_[static_cast<std::size_t>(n)]; };
+    const auto slot = [this](Node n) -> std::int32_t& { return places_.slot[static_cast<std::size_t>(n)]; };
     const auto place_result = [&](Node n) {
       if (slot(n) >= 0) return;  // an output: its place is settled, and kept by the use that was counted for it
       if (free.empty()) {
@@ -299,7 +223,7 @@ class Tape final : public Evaluator {
         tape_.push_back({result, step.count / 2, 0});
         for (std::int32_t k = 0; k < step.count; k += 2) {
           const Node a = operand[k], b = operand[k + 1];
-          tape_.push_back({a < 0 ? 1 : 0, slot(a < 0 ? ~a : a), b == TapePlan::nothing ? one_ : slot(b)});
+          tape_.push_back({a < 0 ? 1 : 0, slot(a < 0 ? ~a : a), b == TapePlan::nothing ? places_.one : slot(b)});
         }
       } else if (step.kind == kind_of(Op::table)) {
         tape_.push_back({result, slot(operand[0]), static_cast<std::int32_t>(tables_.size())});
@@ -362,20 +286,11 @@ class Tape final : public Evaluator {
     return best;
   }
 
-  std::vector<Block> blocks_;
-  std::vector<double> constants_;
+  TapePlaces places_;  // `slot` while building only
   std::vector<Instruction> tape_;
   std::vector<Run> runs_;
   std::vector<std::shared_ptr<const Table>> tables_;
-  struct Copy {
-    std::int32_t from, to, count;
-    // also when the ranges touch nothing of each other: inputs come before outputs, outputs before later outputs
-    bool continued_by(std::int32_t f, std::int32_t t) const { return f == from + count && t == to + count && f < to; }
-  };
-  std::vector<Copy> copies_, constant_outputs_;
-  std::size_t output_count_ = 0;
-  std::int32_t inputs_ = 0, slots_ = 0, first_output_ = 0, one_ = 0;
-  std::vector<std::int32_t> slot_;  // by node, while building
+  std::int32_t slots_ = 0;
 };
 
 }  // namespace
@@ -383,11 +298,18 @@ class Tape final : public Evaluator {
 std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::vector<Node>> input_blocks,
                                      std::span<const Node> outputs) {
   const NativeUse use = native_use();
-  if (use == NativeUse::off) return std::make_unique<Tape>(graph, input_blocks, outputs, nullptr);
+  const auto tape = [&] {
+    return std::make_unique<Tape>(graph, input_blocks, outputs, TapePlan(graph, outputs, TapePlan::Order::by_kind));
+  };
+  if (use == NativeUse::off) return tape();
+  const TapePlan plan(graph, outputs, TapePlan::Order::as_found);
+  TapePlaces places(graph, input_blocks, outputs, plan);
   NativeFunction native;
-  auto tape = std::make_unique<Tape>(graph, input_blocks, outputs, &native);
-  if (!native.code) return tape;
-  return with_native_code(std::move(tape), std::move(native), use == NativeUse::check);
+  native.compile(graph, plan, outputs, places);
+  if (!native.code) return tape();
+  places.find_copies(graph, outputs);
+  return with_native_code(std::move(native), places.make_scratch(native.scratch), outputs.size(),
+                          use == NativeUse::check ? tape() : nullptr);
 }
 
 }  // namespace hinge

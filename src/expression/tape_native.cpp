@@ -75,7 +75,7 @@ class Compiler : NativeValues {
     if (!fits()) return;
     look_ahead();
     const std::size_t entry = begin();
-    for (const TapePlan::Step& s : plan_.as_found) {
+    for (const TapePlan::Step& s : plan_.steps) {
       begin_step();
       step(s);
       if (code_.size() > most_bytes) return;
@@ -92,13 +92,13 @@ class Compiler : NativeValues {
   // Offsets in memory have 31 bits.
   bool fits() const {
     constexpr std::int64_t most = std::int64_t{1} << 27;
-    return function_.scratch + static_cast<std::int64_t>(plan_.as_found.size()) < most;
+    return function_.scratch + static_cast<std::int64_t>(plan_.steps.size()) < most;
   }
 
   // When each value is needed next, from every place where it is needed; and whether there are calls.
   void look_ahead() {
-    for (std::size_t k = plan_.as_found.size(); k-- > 0;) {
-      const TapePlan::Step& s = plan_.as_found[k];
+    for (std::size_t k = plan_.steps.size(); k-- > 0;) {
+      const TapePlan::Step& s = plan_.steps[k];
       has_calls_ = has_calls_ || calls(s.kind);
       const std::int32_t count = s.kind == TapePlan::sine_and_cosine ? 1 : s.count;
       for (std::int32_t o = s.first + count - 1; o >= s.first; --o) {
@@ -352,7 +352,13 @@ class Compiler : NativeValues {
 
 }  // namespace
 
-void NativeFunction::compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs) {
+void NativeFunction::compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs,
+                             const TapePlaces& places) {
+  blocks = places.blocks;
+  slots = places.slot;
+  inputs = places.inputs;
+  first_output = places.first_output;
+  scratch = places.slots;
   Compiler(graph, plan, outputs, *this).compile();
   slots = {};
 }

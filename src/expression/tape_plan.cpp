@@ -56,11 +56,9 @@ std::vector<std::int32_t> slots_needed(const Graph& graph, std::span<const Node>
 
 }  // namespace
 
-TapePlan::TapePlan(const Graph& graph, std::span<const Node> outputs, bool keep_order) {
-  const std::vector<Node> order = depth_first(graph, outputs);
-  join(graph, order);
-  if (keep_order) as_found = steps;
-  group_equal_kinds(at(graph.size()));
+TapePlan::TapePlan(const Graph& graph, std::span<const Node> outputs, Order order) {
+  join(graph, depth_first(graph, outputs));
+  if (order == Order::by_kind) group_equal_kinds(at(graph.size()));
 }
 
 // All operations below the outputs, and how often each node is used.

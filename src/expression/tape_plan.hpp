@@ -1,7 +1,7 @@
 // What a tape computes, and in which order, before numbers have their places.
 //
 // The order follows the outputs depth first, the neediest operand before the others, so that few temporaries are alive
-// at a time; then, within windows, equal operations are brought together.
+// at a time; then, within windows, equal operations are brought together where that is wanted.
 //
 // Operations that are better done together are one step:
 //   sums of products,  ((a b + c d) - e f) + ..., where no partial result is used elsewhere: the sum stays in a
@@ -33,13 +33,14 @@ struct TapePlan {
     std::int32_t first, count;  // operands
   };
   std::vector<Step> steps;
-  std::vector<Step> as_found;  ///< before equal operations were brought together, where that is wanted
   /// Of each step. Sums: two for each term, the factors of a product, or a value and `nothing`; complemented (~a) where
   /// the term is subtracted, never the first. sine_and_cosine: the argument, and the node of the cosine, a result too.
   std::vector<Node> operands;
   std::vector<std::int32_t> uses;  ///< of each node: by steps and as an output
 
-  TapePlan(const Graph& graph, std::span<const Node> outputs, bool keep_order = false);
+  /// Of steps: depth first, as code takes them, or with equal operations brought together, as tapes do.
+  enum class Order { as_found, by_kind };
+  TapePlan(const Graph& graph, std::span<const Node> outputs, Order order = Order::by_kind);
 
   /// Calls visit(node) for all operands that are read.
   template <class Visit>
