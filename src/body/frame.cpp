@@ -1,5 +1,7 @@
 #include "body/frame.hpp"
 
+#include "system/turning.hpp"
+
 namespace hinge {
 
 Vector constants(const Eigen::Vector3d& v) { return {v(0), v(1), v(2)}; }
@@ -25,25 +27,35 @@ Frame plane_frame(const Vector& x, const Expression& angle, const Vector& x_rate
           {0.0, 0.0, angle_rate}};
 }
 
-// R of q/|q|, column by column
+namespace {
+
+template <std::size_t N>
+std::array<Node, N> nodes_of(const Vector& v) {
+  std::array<Node, N> nodes{};
+  for (std::size_t k = 0; k < N; ++k) nodes[k] = v[k].node_in(*v[0].graph());
+  return nodes;
+}
+
+}  // namespace
+
 Frame space_frame(const Vector& x, const Vector& q, const Vector& x_rate, const Vector& spin) {
-  const Expression s = 2.0 / dot(q, q);
-  const Expression &w = q[0], &a = q[1], &b = q[2], &c = q[3];
+  const auto& graph = q[0].graph();
+  const std::array<Node, 9> axes = rotation_axes(*graph, nodes_of<4>(q));
   Frame f;
   f.x = x;
   f.x_rate = x_rate;
-  f.axes = {Vector{1.0 - s * (b * b + c * c), s * (a * b + w * c), s * (a * c - w * b)},
-            Vector{s * (a * b - w * c), 1.0 - s * (a * a + c * c), s * (b * c + w * a)},
-            Vector{s * (a * c + w * b), s * (b * c - w * a), 1.0 - s * (a * a + b * b)}};
+  for (std::size_t k = 0; k < 3; ++k)
+    f.axes[k] = {Expression(graph, axes[3 * k]), Expression(graph, axes[3 * k + 1]),
+                 Expression(graph, axes[3 * k + 2])};
   f.omega = spin[0] * f.axes[0] + spin[1] * f.axes[1] + spin[2] * f.axes[2];
   return f;
 }
 
 Vector quaternion_rate(const Vector& q, const Vector& spin) {
-  const Expression &w = q[0], &a = q[1], &b = q[2], &c = q[3];
-  const Expression &x = spin[0], &y = spin[1], &z = spin[2];
-  return {-0.5 * (a * x + b * y + c * z), 0.5 * (w * x + b * z - c * y), 0.5 * (w * y + c * x - a * z),
-          0.5 * (w * z + a * y - b * x)};
+  const auto& graph = q[0].graph();
+  const std::array<Node, 4> rate = quaternion_rate(*graph, nodes_of<4>(q), nodes_of<3>(spin));
+  return {Expression(graph, rate[0]), Expression(graph, rate[1]), Expression(graph, rate[2]),
+          Expression(graph, rate[3])};
 }
 
 }  // namespace hinge

@@ -8,6 +8,7 @@
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 #include "system/quantity.hpp"
+#include "system/turning.hpp"
 #include "system/velocity_constraints.hpp"
 
 namespace hinge {
@@ -37,7 +38,7 @@ std::vector<Node> time_derivative(Graph& graph, std::span<const Node> e, Node t,
 }
 
 std::vector<Node> constraint_rate(Graph& graph, const Equations& eq) {
-  std::vector<Node> rate = time_derivative(graph, eq.g, eq.t, eq.y, eq.v);
+  std::vector<Node> rate = rates_along(graph, eq.g, eq);
   rate.insert(rate.end(), eq.w.begin(), eq.w.end());
   return rate;
 }
@@ -192,7 +193,7 @@ SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
     case Quantity::constraint: nodes = eq_.g; break;
     case Quantity::constraint_rate: nodes = rate_->second; break;
     case Quantity::acceleration_force: nodes = acceleration_force(graph, eq_); break;
-    case Quantity::constraint_curvature: nodes = time_derivative(graph, rate_->second, eq_.t, eq_.y, eq_.v); break;
+    case Quantity::constraint_curvature: nodes = rates_along(graph, rate_->second, eq_); break;
     default:
       if (eq_.energy == no_node) throw InputError("this system has no energy function");
       nodes = {eq_.energy};

@@ -4,6 +4,7 @@
 #include "formulation/implicit/auxiliary.hpp"
 #include "formulation/implicit/function_rows.hpp"
 #include "formulation/implicit/symbolic_problem.hpp"
+#include "system/turning.hpp"
 
 namespace hinge {
 
@@ -22,7 +23,7 @@ class NodeForm {
         dy_(variables("y'", eq.y.size())),
         dz_(variables("z'", eq.z.size())),
         b_(acceleration_force(graph_, eq)),
-        curvature_(time_derivative(graph_, rate_, eq.t, eq.y, eq.v)),
+        curvature_(rates_along(graph_, rate_, eq)),
         p_z_(jacobian(graph_, eq.p, eq.z)),
         c_(jacobian(graph_, rate_, eq.z)) {}
 
