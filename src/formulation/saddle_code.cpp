@@ -17,7 +17,11 @@ SaddleCode::SaddleCode(std::unique_ptr<Evaluator> function, std::size_t x, std::
 std::unique_ptr<SaddleCode> SaddleCode::make(const Shape& shape) {
   const Pattern &a = shape.a, &c = shape.c;
   const auto nz = static_cast<std::size_t>(a.rows), m = static_cast<std::size_t>(c.rows);
-  if (native_use() == NativeUse::off || !SaddleElimination::suits(a, c)) return nullptr;
+  if (native_use() == NativeUse::off) return nullptr;
+  const std::vector<int> order = SaddleElimination::suits(a, c)
+                                     ? std::vector<int>{}
+                                     : SaddleElimination::order_of_many(a, shape.b, c, shape.constant != nullptr);
+  if (order.empty() && !SaddleElimination::suits(a, c)) return nullptr;
 
   // Everything that changes is a variable here, whatever it is in the model.
   Graph graph;
@@ -38,8 +42,12 @@ std::unique_ptr<SaddleCode> SaddleCode::make(const Shape& shape) {
   Nodes x = right, mu = curvature;
   for (Node& n : mu) n = graph.negate(n);
   SaddleElimination elimination(graph, a, shape.b, c, shape.exchanges);
-  elimination.factor(mass, reaction, gradient);
-  elimination.solve(x, mu);
+  if (order.empty()) {
+    elimination.factor(mass, reaction, gradient);
+    elimination.solve(x, mu);
+  } else {
+    elimination.solve_in_order(order, mass, gradient, x, mu);
+  }
   Nodes outputs = x;
   outputs.insert(outputs.end(), mu.begin(), mu.end());
   elimination.demand_all_finite(outputs);

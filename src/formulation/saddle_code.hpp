@@ -22,8 +22,8 @@ class SaddleCode {
     const double* constant = nullptr;  ///< entries of A, where they never change
     std::vector<int> exchanges;        ///< of rows of C A^-1 B, as SaddleKernel made them
   };
-  /// Null where it would not be faster or is not possible: without machine code, with many constraints or masses in
-  /// blocks of more than two rows.
+  /// Null where it would not be faster or is not possible: without machine code, with very many operations, masses in
+  /// blocks of more than two rows, or many constraints on other than point masses.
   static std::unique_ptr<SaddleCode> make(const Shape& shape);
 
   /// From the entries of A, B (where it is not -C^T) and C, a and -b. False where the solution is not to be used; it is

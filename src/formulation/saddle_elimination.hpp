@@ -35,6 +35,11 @@ class SaddleElimination {
   void factor(Nodes mass, const Nodes& reaction, Nodes gradient);
   /// The right-hand side in, the solution out.
   void solve(Nodes& x, Nodes& mu);
+  /// Many constraints on point masses, bodies among them, as SparseSchur and SparseLdlt do it: both steps at once, the
+  /// rows of S in this order, as many operations as L has entries that meet.
+  void solve_in_order(const std::vector<int>& order, Nodes mass, Nodes gradient, Nodes& x, Nodes& mu);
+  /// That order; empty where SaddleKernel has none, or where the code would be too long.
+  static std::vector<int> order_of_many(const Pattern& a, const Pattern* b, const Pattern& c, bool constant_mass);
   Node settled() const { return settled_; }
   void demand(Node condition) { settled_ = graph_.multiply(settled_, condition); }
   void demand_all_finite(const Nodes& numbers);

@@ -63,6 +63,33 @@ class SaddleCodes : public ::testing::Test {
     p.minus_b = draw(static_cast<std::size_t>(p.c.rows));
   }
 
+  // Bodies of six velocities on a tree that is drawn, three to five constraints with the body before, and some loops.
+  Problem tree(int bodies, int loops) {
+    Problem p;
+    std::vector<std::vector<int>> a, c;
+    const auto whole = [&](int n) { return static_cast<int>((draw() + 1) / 2 * n); };
+    const auto joint = [&](int body, int other) {
+      const int rows = 3 + whole(3);
+      for (int i = 0; i < rows; ++i) {
+        c.emplace_back();
+        for (const int b : {std::min(body, other), std::max(body, other)})
+          for (int j = 0; b >= 0 && j < 6; ++j)
+            if (j == i || j > 2) c.back().push_back(6 * b + j);
+      }
+    };
+    for (int b = 0; b < bodies; ++b) {
+      for (int i = 0; i < 6; ++i) a.push_back({6 * b + i});
+      joint(b, b - 1 - whole(2));
+    }
+    for (int k = 0; k < loops; ++k) c.push_back({6 * k + 3, 6 * (bodies - 1) + 4});
+    for (const auto& row : a) p.mass.push_back(row[0] % 6 < 3 ? 2 : 2 + draw());
+    p.a = pattern(6 * bodies, 6 * bodies, a);
+    p.c = pattern(static_cast<int>(c.size()), 6 * bodies, c);
+    p.b = pattern(0, 0, {});
+    fill(p);
+    return p;
+  }
+
   struct Solution {
     std::vector<double> x, mu;
   };
@@ -109,6 +136,18 @@ TEST_F(SaddleCodes, PointMassesAreSolvedAsTheKernelDoes) {
     }
 }
 
+TEST_F(SaddleCodes, BodiesOnTreesAndLoopsAreSolvedAsTheKernelDoes) {
+  for (const int bodies : {4, 6, 9, 20})
+    for (const int loops : {0, 1, 3})
+      for (const bool constant : {true, false}) {
+        SCOPED_TRACE(bodies);
+        Problem p = tree(bodies, loops);
+        ASSERT_GT(p.c.rows, 12);
+        const int count = settled(p, true, constant);
+        EXPECT_GT(count, 10);  // random rows are near dependent ones more often than those of joints
+      }
+}
+
 TEST_F(SaddleCodes, BlocksAndReactionsOfAnyKindAreSolvedWithTheKernelsExchanges) {
   int all = 0;
   for (const auto& [nz, m] : {std::pair{3, 0}, {2, 1}, {5, 2}, {7, 3}, {7, 6}})
@@ -145,9 +184,17 @@ TEST_F(SaddleCodes, WeakPivotsAndNumbersThatAreNoneAreLeftToTheKernel) {
   EXPECT_FALSE(solve());
 }
 
-TEST_F(SaddleCodes, LargeOnesAreLeftToTheKernel) {
-  const Problem many = problem(26, 13, false);
-  EXPECT_FALSE(SaddleCode::make({many.a, many.c, nullptr, nullptr, {}}));
+TEST_F(SaddleCodes, WhatCodeIsNotForIsLeftToTheKernel) {
+  const Problem pairs = problem(26, 13, true);
+  EXPECT_FALSE(SaddleCode::make({pairs.a, pairs.c, nullptr, nullptr, {}}));
+  const Problem any = problem(26, 13, false);
+  EXPECT_FALSE(SaddleCode::make({any.a, any.c, &any.b, nullptr, {}}));  // reactions that are not -C^T psi
+  const Problem full = problem(120, 80, false);
+  EXPECT_FALSE(SaddleCode::make({full.a, full.c, nullptr, nullptr, {}}));  // too long
+  std::vector<std::vector<int>> path;
+  for (int i = 0; i < 20; ++i) path.push_back({i, i + 1});
+  const Problem line = problem(21, 1, false);
+  EXPECT_FALSE(SaddleCode::make({line.a, pattern(20, 21, path), nullptr, nullptr, {}}));  // tridiagonal
   Problem p = problem(3, 1, false);
   p.a = pattern(3, 3, {{0, 1, 2}, {0, 1, 2}, {0, 1, 2}});
   EXPECT_FALSE(SaddleCode::make({p.a, p.c, nullptr, nullptr, {0}}));

@@ -9,7 +9,7 @@ namespace hinge {
 
 namespace {
 
-constexpr int largest_mass = 64;
+constexpr int largest_mass = 64, most_point_constraints = 12;
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -25,6 +25,8 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& c, bool constant_mas
           c, constant_mass, choice) {
   transposed(c, b_from_c_);
   b_values_.resize(b_from_c_.size());
+  // SparseSchur leaves the zeros out, of which bodies and joints have many
+  if (diagonal_ && m_ > most_point_constraints && choice == LinearAlgebra::automatic) small_ = false;
   point_masses_ = small_ && diagonal_ && a.entries() == static_cast<std::size_t>(a.rows) && m_ > 0;
   if (point_masses_) prepare_point_masses();
 }
