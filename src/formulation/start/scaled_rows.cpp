@@ -101,6 +101,7 @@ RowGram::RowGram(const Pattern& rows, const std::vector<int>& chosen) {
     gram.row_start.push_back(static_cast<int>(gram.column.size()));
   }
   solver_ = make_linear_solver(gram, LinearAlgebra::automatic);
+  prepare_ldlt(gram);
   a_.resize(part_.entries());
   a_transposed_.resize(part_.entries());
   products_.resize(p.entries());
@@ -113,6 +114,29 @@ RowGram::RowGram(const Pattern& rows, const std::vector<int>& chosen) {
     }
 }
 
+void RowGram::prepare_ldlt(const Pattern& gram) {
+  constexpr double most_multiplications = 1e6;
+  std::vector<int> begin{0}, neighbours;
+  for (int i = 0; i < gram.rows; ++i) {
+    for (int k = gram.row_start[at(i)]; k < gram.row_start[at(i) + 1]; ++k)
+      if (gram.column[at(k)] != i) neighbours.push_back(gram.column[at(k)]);
+    begin.push_back(static_cast<int>(neighbours.size()));
+  }
+  ldlt_ = SparseLdlt(begin, neighbours, most_multiplications);
+  if (!ldlt_.usable()) return;
+  for (int p = 0; p < gram.rows; ++p) {
+    const int i = ldlt_.order()[at(p)];
+    const auto first = gram.column.begin() + gram.row_start[at(i)],
+               last = gram.column.begin() + gram.row_start[at(i) + 1];
+    for (int e = ldlt_.row_start()[at(p)]; e < ldlt_.row_start()[at(p) + 1]; ++e) {
+      const auto found = std::find(first, last, ldlt_.order()[at(ldlt_.column()[at(e)])]);
+      ldlt_from_.push_back(found == last ? -1 : static_cast<int>(found - gram.column.begin()));
+    }
+  }
+  ldlt_values_.resize(ldlt_from_.size());
+  ordered_.resize(at(gram.rows));
+}
+
 bool RowGram::factor(const std::vector<double>& values, double shift) {
   for (std::size_t k = 0; k < a_.size(); ++k) a_[k] = values[at(from_[k])];
   for (std::size_t k = 0; k < a_.size(); ++k) a_transposed_[k] = a_[at(back_[k])];
@@ -120,7 +144,20 @@ bool RowGram::factor(const std::vector<double>& values, double shift) {
   std::fill(gram_.begin(), gram_.end(), 0.0);
   for (const auto& [product, place] : place_) gram_[at(place)] = products_[at(product)];
   for (const int k : diagonal_) gram_[at(k)] += shift;
-  return solver_->factor(gram_.data());
+  by_ldlt_ = false;
+  if (ldlt_.usable()) {
+    for (std::size_t e = 0; e < ldlt_from_.size(); ++e)
+      ldlt_values_[e] = ldlt_from_[e] < 0 ? 0.0 : gram_[at(ldlt_from_[e])];
+    by_ldlt_ = ldlt_.factor(ldlt_values_.data()) && ldlt_.weakest() >= SparseLdlt::doubtful;
+  }
+  return by_ldlt_ || solver_->factor(gram_.data());
+}
+
+void RowGram::solve(double* x) {
+  if (!by_ldlt_) return solver_->solve(x);
+  for (std::size_t p = 0; p < ordered_.size(); ++p) ordered_[p] = x[ldlt_.order()[p]];
+  ldlt_.solve(ordered_.data());
+  for (std::size_t p = 0; p < ordered_.size(); ++p) x[ldlt_.order()[p]] = ordered_[p];
 }
 
 }  // namespace hinge

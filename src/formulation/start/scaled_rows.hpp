@@ -14,6 +14,7 @@
 #include "hinge/system.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/linear/sparse_ldlt.hpp"
 
 namespace hinge {
 
@@ -45,23 +46,28 @@ class ScaledRows {
   mutable std::vector<double> step_;
 };
 
-/// A_I A_I^T + shift for chosen rows, factorised.
+/// A_I A_I^T + shift for chosen rows, factorised: by L D L^T with an order found once, or, where its pivots say that
+/// rows are nearly dependent, by a solver that exchanges rows.
 class RowGram {
  public:
   RowGram(const Pattern& rows, const std::vector<int>& chosen);
   /// `values` of all rows. False where it is singular.
   bool factor(const std::vector<double>& values, double shift = 0);
   /// x <- (A_I A_I^T + shift)^-1 x
-  void solve(double* x) { solver_->solve(x); }
+  void solve(double* x);
 
  private:
+  void prepare_ldlt(const Pattern& gram);
   std::vector<int> from_, back_;  // entries of A_I in A; of its transpose in A_I
   std::vector<int> diagonal_;
   std::vector<std::pair<int, int>> place_;  // of the products among the entries of the factorised matrix
   Pattern part_, transpose_;
   SparseProduct product_;
   std::unique_ptr<LinearSolver> solver_;
-  std::vector<double> a_, a_transposed_, products_, gram_;
+  SparseLdlt ldlt_;
+  std::vector<int> ldlt_from_;  // of each of its entries the one of the matrix; -1: zero
+  bool by_ldlt_ = false;
+  std::vector<double> a_, a_transposed_, products_, gram_, ldlt_values_, ordered_;
 };
 
 }  // namespace hinge
