@@ -90,7 +90,8 @@ std::string initial_lines(const System& system, const Start& given, const State&
 }  // namespace
 
 bool position_holds(const System& system, double t, const Values& y) {
-  const auto e = system.evaluation({Q::constraint, Q::constraint_y});
+  // the set of ScaledRows, so that its functions are translated once
+  const auto e = system.evaluation({Q::constraint, Q::constraint_y, Q::velocity_z, Q::momentum_z});
   const Values zero(at(std::max({system.nz(), system.npsi(), 1})), 0.0);
   e->at(t, y.data(), zero.data(), zero.data());
   const Pattern& p = system.pattern(Q::constraint_y);
@@ -196,7 +197,8 @@ void refuse_undefined(const System& system, double t, const Values& y, const Val
 }
 
 void refuse_singular_mass(const System& system, double t, const Values& y, const Values& z, const Values& psi) {
-  const auto e = system.evaluation({Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
+  // the set that project_velocity() asks for, so that its functions are translated once
+  const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   e->at(t, y.data(), z.data(), psi.data());
   SaddlePoint saddle(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
                      system.pattern(Q::constraint_rate_z), LinearAlgebra::automatic);
