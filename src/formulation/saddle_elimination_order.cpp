@@ -8,8 +8,8 @@ namespace hinge {
 
 namespace {
 
-// Longer code does not stay near the processor.
-constexpr int most_rows = 600;
+// Fewer are eliminated as they stand, by SaddleKernel too. Longer code does not stay near the processor.
+constexpr int least_rows = 13, most_rows = 600;
 constexpr double most_multiplications = 30'000;
 
 constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -25,7 +25,7 @@ bool is_diagonal(const Pattern& a) {
 
 std::vector<int> SaddleElimination::order_of_many(const Pattern& a, const Pattern* b, const Pattern& c,
                                                   bool constant_mass) {
-  if (b || c.rows > most_rows || !is_diagonal(a)) return {};
+  if (b || c.rows < least_rows || c.rows > most_rows || !is_diagonal(a)) return {};
   const SparseSchur sparse(a, c, constant_mass);
   const SparseLdlt& complement = sparse.complement();
   const bool suits =

@@ -26,7 +26,7 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& c, bool constant_mas
   transposed(c, b_from_c_);
   b_values_.resize(b_from_c_.size());
   // SparseSchur leaves the zeros out, of which bodies and joints have many
-  if (diagonal_ && m_ > most_point_constraints && choice == LinearAlgebra::automatic) small_ = false;
+  if (diagonal_ && m_ > most_point_constraints) small_ = false;
   point_masses_ = small_ && diagonal_ && a.entries() == static_cast<std::size_t>(a.rows) && m_ > 0;
   if (point_masses_) prepare_point_masses();
 }
