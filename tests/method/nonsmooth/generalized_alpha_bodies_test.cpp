@@ -132,7 +132,9 @@ TEST(GeneralizedAlphaBodies, ABallSlidesAndRolls) {
     double error = 0;
     for (std::size_t k = 0; k < 3; ++k) error = std::max(error, std::abs(s.y[k] - exact.y[k]));
     EXPECT_LT(error, 2 * h) << h;
-    if (before > 0) EXPECT_LT(error, 0.7 * before) << h;
+    if (before > 0) {
+      EXPECT_LT(error, 0.7 * before) << h;
+    }
     before = error;
     ASSERT_TRUE(r.contacts);
     EXPECT_LT(r.contacts->penetration, 1e-13);
