@@ -63,6 +63,19 @@ Branches::Branches(const Graph& source, std::span<const Node> functions, Node cl
   own_cone_ = cone_of(graph_, all);
   number_.assign(at(source.size()), no_branch);
   for (std::size_t k = 0; k < branches_.size(); ++k) number_[at(branches_[k].node)] = static_cast<int>(k);
+  root_of_.assign(at(graph_.size()), 0);
+  const auto note = [&](Node n, int root) {
+    root_of_.resize(at(graph_.size()), 0);
+    root_of_[at(n)] = root;
+  };
+  for (std::size_t k = 0; k < roots_.size(); ++k) {
+    if (tables_[k]) continue;
+    const Graph::Entry e = graph_[roots_[k]];
+    const int number = static_cast<int>(k) + 1;
+    note(graph_.negate(roots_[k]), -number);
+    if (e.op == Op::subtract) note(graph_.subtract(e.b, e.a), -number);
+    note(roots_[k], number);
+  }
 }
 
 // Tables with the same knots and argument, as a table and its derivatives, have one root function.
@@ -109,6 +122,33 @@ const Branches::Branch* Branches::find(Node node) const {
   return &branches_[static_cast<std::size_t>(number_[at(node)])];
 }
 
+// Is it a root function, up to a constant factor, that is positive on the side where the motion is?
+bool Branches::ends_at_root(Node base, const Sides& sides) const {
+  bool turned = false;
+  for (;;) {
+    if (at(base) < root_of_.size() && root_of_[at(base)] != 0) {
+      const int root = root_of_[at(base)];
+      const bool upper = sides[static_cast<std::size_t>(std::abs(root)) - 1] != 0;
+      return upper == ((root > 0) != turned);
+    }
+    const Graph::Entry& e = graph_[base];
+    const bool left = e.op == Op::multiply && graph_.is_constant(e.a);
+    if (left || ((e.op == Op::multiply || e.op == Op::divide) && graph_.is_constant(e.b)))
+      turned = turned != (graph_.value(left ? e.a : e.b) < 0);
+    else if (e.op == Op::negate)
+      turned = !turned;
+    else
+      return false;
+    base = left ? e.b : e.a;
+  }
+}
+
+// A power of what vanishes at a root has values on one side of it only.
+Node Branches::continued(const Graph::Entry& e, Node base, Node exponent) {
+  const Node size = graph_.make(Op::abs, base), sign = graph_.make(Op::sign, base);
+  return graph_.multiply(sign, e.op == Op::sqrt ? graph_.make(Op::sqrt, size) : graph_.power(size, exponent));
+}
+
 // For every node of the cone, what it becomes. Most stay as they are.
 std::vector<Node> Branches::image_of(std::span<const Node> cone, const Sides& sides) {
   const Node truth[] = {graph_.constant(0), graph_.constant(1)};
@@ -130,7 +170,11 @@ std::vector<Node> Branches::image_of(std::span<const Node> cone, const Sides& si
     } else if (e.op != Op::constant && e.op != Op::variable) {
       const Node a = moved(e.a), b = moved(e.b), c = moved(e.c);
       const bool known = (a == truth[0] || a == truth[1]) && (b == truth[0] || b == truth[1]);
-      if (known && e.op == Op::logical_and)
+      const bool root = e.op == Op::sqrt ||
+                        (e.op == Op::power && graph_.is_constant(b) && graph_.value(b) != std::floor(graph_.value(b)));
+      if (root && ends_at_root(a, sides))
+        made = continued(e, a, b);
+      else if (known && e.op == Op::logical_and)
         made = truth[a == truth[1] && b == truth[1]];
       else if (known && e.op == Op::logical_or)
         made = truth[a == truth[1] || b == truth[1]];

@@ -9,7 +9,8 @@
 // number of the piece.
 //
 // A choice of sides for all of them, frozen into the expressions, gives functions that are smooth wherever the others
-// are, also beyond the roots.
+// are, also beyond the roots. A power that ends at a root, max(-x, 0)^1.5 or if(x < 0, sqrt(-x), 0), is continued
+// beyond it as sign(a) |a|^c.
 #pragma once
 
 #include <span>
@@ -65,6 +66,8 @@ class Branches {
   void add_table(Node n, bool moves);
   Node polynomial(const std::shared_ptr<const Table>& table, long piece, Node argument);
   Node inside(const Table& table, long piece, Node argument);
+  bool ends_at_root(Node base, const Sides& sides) const;
+  Node continued(const Graph::Entry& power, Node base, Node exponent);
   std::vector<Node> image_of(std::span<const Node> cone, const Sides& sides);
 
   Graph graph_;
@@ -72,6 +75,7 @@ class Branches {
   std::vector<Branch> branches_;                // by node
   std::vector<int> number_;                     // of each node: its place among the branches
   std::vector<Node> roots_;
+  std::vector<int> root_of_;  // of nodes: k + 1 where it is root function k, -(k + 1) where it is minus that; else 0
   std::vector<signed char> at_zero_;
   std::vector<char> moves_;  // of the roots
   std::vector<std::shared_ptr<const Table>> tables_;

@@ -3,12 +3,14 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "expression/functions.hpp"
+#include "expression/printable.hpp"
 #include "expression/table.hpp"
 #include "model/sections.hpp"
 
@@ -127,6 +129,10 @@ std::string text_of(const Item& item) {
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) item.fail(fmt::format("'{}' cannot be read; look at its permissions", path.string()));
+  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  item.source->files.push_back(
+      fmt::format("{} \"{}\", {} bytes, sum {:016x}", item.key, printable(given), text.size(), sum));
   return text;
 }
 

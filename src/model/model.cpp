@@ -64,11 +64,24 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
   }
 }
 
+// The text with a line for each file that the model has read: who compares models, to extend a sweep or to go on from
+// a checkpoint, compares these, too.
+std::string with_files(std::string text, const std::vector<std::string>& files) {
+  const std::string mark = "\n# read: ";
+  for (std::size_t at = 0; !files.empty();) {  // the text of a record has them already
+    at = text.rfind('\n');
+    if (at == std::string::npos || text.compare(at, mark.size(), mark) != 0) break;
+    text.resize(at);
+  }
+  for (const std::string& file : files) text += mark + file;
+  return text;
+}
+
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
   toml::table table = parse_toml(text, name);
-  Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}, 0};
+  Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}, 0, {}};
   for (const Override& o : overrides) apply_override(table, o, source);
   refuse_unused_parameters(table, text, overrides);
   for (const char* system : {"multibody", "dae", "odae", "mechanical", "hamiltonian", "lagrangian"})
@@ -81,10 +94,10 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   model.path = name;
   for (const Override& o : overrides)
     model.settings += fmt::format("{}{}={}", model.settings.empty() ? "" : " ", o.key, o.value);
-  model.text = text;
   model.end = NAN;
   model.title = printable(root["title"] ? root["title"].text() : std::filesystem::path(name).stem().string());
   SystemSection system = read_system(root);
+  model.text = with_files(text, source.files);
   model.system = system.whole;
   model.section = source.system;
   model.forces = system.forces;

@@ -23,6 +23,7 @@ struct Source {
   std::string own_method;                         // of the file, before the command line; empty where it names none
   std::map<std::string, std::string> overridden;  // "parameters.m1" -> "--set parameters.m1", how it was given
   mutable long parts = 0;                         // of a scene, so far
+  mutable std::vector<std::string> files{};       // that were read: key, name and a sum over what is in them
   /// Was this key, or one inside it, given on the command line?
   bool overrides(const std::string& key) const;
 };

@@ -100,7 +100,9 @@ Memory read_checkpoint(const std::string& path, const CheckpointIdentity& identi
     throw differs("version of hinge",
                   fmt::format("it was {}, this is {}: begin the run anew", of.version, identity.version).c_str());
   if (of.model != identity.model)
-    throw differs("model", "give the same file and the same --set as when it was written (--end may differ)");
+    throw differs("model",
+                  "give the same file, with the same files of tables, and the same --set as when it was written (--end "
+                  "may differ)");
   if (of.method != identity.method)
     throw differs("method, step, choice of rows, output file or number of steps between two checkpoints",
                   "give those with which it was written (--method, --step, --tolerance, --out, --checkpoint-steps), or "

@@ -73,7 +73,7 @@ std::vector<std::string> SweepFile::parts() const {
 }
 
 std::string SweepFile::why_other(const RecordHeader& there) const {
-  if (there.model != header_.model) return "it is a sweep of another model";
+  if (there.model != header_.model) return "it is a sweep of another model, or files of its tables have changed";
   if (there.columns != header_.columns) return "it is a sweep over other keys, or its rows have other columns";
   for (const auto& [key, value] : header_.about)
     if (key != "title" && about(there, key) != value)

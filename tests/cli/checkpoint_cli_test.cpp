@@ -77,6 +77,36 @@ TEST(CheckpointProgram, ARunStartsFromARecordedRow) {
   EXPECT_NE(late.err.find("after the end of the run, 1; give --end"), std::string::npos) << late.err;
 }
 
+// The numbers of a table may change beside an unchanged model: then nothing goes on from what was computed with others.
+TEST(CheckpointProgram, AChangedFileOfATableIsAnotherModel) {
+  const Folder folder;
+  const std::string model = folder.write("m.toml",
+                                         "[tables]\npush = { file = \"push.csv\", beyond = \"constant\" "
+                                         "}\n[mechanical]\ncoordinates = [\"x\"]\nmass = [1]\n"
+                                         "force = [\"push(t) - x\"]\n[initial]\nposition = { x = 1 "
+                                         "}\n[integrate]\nmethod = \"rattle\"\nstep = 0.01\nend = "
+                                         "1\n");
+  const std::string out = folder.file("run.csv"), file = folder.file("cp"), many = folder.file("many.csv");
+  const std::vector<std::string> run{"run", model, "--out", out, "--checkpoint-every", "0", "--checkpoint-steps", "20"};
+  const std::vector<std::string> sweep{"sweep", model, "--out", many, "--vary"};
+  folder.write("push.csv", "0, 1\n1, 2\n");
+  ASSERT_EQ(hinge(folder, with(run, {"--checkpoint", file})).status, 0);
+  ASSERT_EQ(hinge(folder, with(sweep, {"initial.position.x=1,2"})).status, 0);
+  EXPECT_EQ(hinge(folder, with(run, {"--resume", file, "--end", "2"})).status, 0);
+  EXPECT_EQ(hinge(folder, with(sweep, {"initial.position.x=1,2,3"})).status, 0);
+  folder.write("push.csv", "0, 1\n1, 2.5\n");
+  const Answer resumed = hinge(folder, with(run, {"--resume", file, "--end", "3"}));
+  EXPECT_EQ(resumed.status, 2);
+  EXPECT_NE(resumed.err.find("with the same files of tables"), std::string::npos) << resumed.err;
+  const Answer extended = hinge(folder, with(sweep, {"initial.position.x=1,2,3,4"}));
+  EXPECT_EQ(extended.status, 2);
+  EXPECT_NE(extended.err.find("files of its tables have changed"), std::string::npos) << extended.err;
+  // a record says what it was made with, and its text is a model again
+  const Trajectory record = read_record(many);
+  EXPECT_NE(record.header.model.find("\n# read: tables.push.file \"push.csv\", 10 bytes, sum "), std::string::npos)
+      << record.header.model;
+}
+
 TEST(CheckpointFile, ReplacesNothingButACheckpoint) {
   const Folder folder;
   const std::string model = folder.write("m.toml", pendulum);
