@@ -142,15 +142,15 @@ std::ostream& operator<<(std::ostream& out, const Report& report);
 
 class Run;
 
-/// A system with a method, on its way from a start. One thread at a time; many of them may share a system.
-/// A file from which a run that was interrupted can go on. Where there is one, the method starts anew after every so
-/// many steps, in the same way whether the run is interrupted or not; the file has the last such place.
+/// A file from which a run that was interrupted can go on. Every run starts its method anew after so many steps, whether
+/// it has checkpoints or not and whether it is interrupted or not; the file has the last such place.
 struct Checkpoints {
   std::string path;     ///< replaced as a whole: what is there is complete
   double seconds = 60;  ///< of wall time from one writing to the next
-  long steps = 1000;
+  long steps = 0;       ///< from one such place to the next; 0: by the size of the system
 };
 
+/// A system with a method, on its way from a start. One thread at a time; many of them may share a system.
 class Simulation {
  public:
   Simulation(const SystemBuilder& system, MethodChoice method, SimulationOptions options);

@@ -55,7 +55,8 @@ CheckpointIdentity Run::identity() const {
 // Few where steps take long, so that a checkpoint is not far; otherwise so many that nobody notices.
 long Run::steps_between_starts() const {
   if (checkpoints.steps > 0) return checkpoints.steps;
-  return system->nz() <= 300 ? 10000 : system->nz() <= 3000 ? 1000 : 200;
+  const int size = system->ny() + system->nz();
+  return size <= 60 ? 100000 : size <= 600 ? 10000 : size <= 6000 ? 1000 : 200;
 }
 
 // What all steppers have said until now.

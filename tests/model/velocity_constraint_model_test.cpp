@@ -161,7 +161,7 @@ TEST(VelocityConstraintModel, WrongOnesAreNamedWithPlaceAndRemedy) {
            {"velocity = { a = 1.3 }", "velocity = { y = 1 }", "velocity constraint 0"},
            {"step = 0.01", "method = \"gauss-lobatto\"\nstep = 0.01",
             "gauss-lobatto does not take velocity constraints"},
-           {"step = 0.01", "method = \"moreau-jean\"\nstep = 0.01", "use rattle"},
+           {"step = 0.01", "method = \"paoli-schatzman\"\nstep = 0.01", "use rattle"},
            {"step = 0.01", "method = \"rattle\"\nvelocity_constraints = \"middle\"\nstep = 0.01", "leapfrog"},
            {"velocity_constraints = [", "constraints = [", "rolling and blades are velocity_constraints"},
            {"velocity_constraints", "multipliers = [\"n\"]\nreaction = { x = \"n\" }\nvelocity_constraints",

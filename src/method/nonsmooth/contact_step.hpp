@@ -217,7 +217,7 @@ class ContactStep {
   std::vector<char> last_struck_, struck_;
   std::vector<double> kept_friction_, rates_, no_force_;  // of separate()
   std::vector<double> start_;                             // r of the contacts, then of the joints; empty: zero
-  double contact_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
+  double contact_work_ = 0, sliding_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
   struct Bearing {  // a joint with friction: its normal row among those of active contacts, and n
     int row;
     const JointContact* joint;

@@ -219,6 +219,7 @@ void ContactStep::count_work(const double* impulse, const double* u0, const doub
 void ContactStep::count_work(double normal, double tangential) {
   statistics.impact_loss -= normal;
   statistics.friction_loss -= tangential;
+  if (std::abs(normal) <= std::abs(tangential)) sliding_work_ += tangential;
   contact_work_ += normal + tangential;
   least_work_ = std::min(least_work_, contact_work_);
   created_ = std::max(created_, contact_work_ - least_work_);
@@ -228,11 +229,12 @@ std::vector<Doubt> ContactStep::doubts() const {
   constexpr double much = 0.02, some = 1e-3, rounding = 1e-9;
   constexpr const char* remedy = "take a shorter step, or for bodies gap = \"both\"";
   if (kinetic_ == 0) return {};
-  const double least = rounding * energy_size_, given = -statistics.friction_loss;
+  const double least = rounding * energy_size_, given = sliding_work_;
   if (created_ > std::max(much * kinetic_, least))
     return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              created_ / kinetic_, remedy}};
-  // friction takes in every step of a right solution: what it gave in all is an error of the steps
+  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Of impacts that
+  // meet in a step only the sum of both losses has a sign: normal impulses of others may turn the slip that friction opposes.)
   if (given > std::max(some * kinetic_, least))
     return {{fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              given / kinetic_, remedy}};
