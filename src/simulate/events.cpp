@@ -52,6 +52,7 @@ void EventWatch::compile(const System& system) {
     slopes.push_back(has_slope_[k] ? time_derivative(graph, std::span(&roots[k], 1), eq.t, eq.y, eq.v)[0]
                                    : graph.constant(0));
   }
+  bounds_.emplace(*symbolic, graph, roots);
   slopes_ = StateFunctions(*symbolic, graph, slopes);
   roots_ = StateFunctions(*symbolic, graph, roots);
 }
@@ -60,6 +61,10 @@ void EventWatch::start(const State& state) {
   occurred_.clear();
   crowded_ = 0;
   if (events_.empty()) return;
+  unclear_ = 0;
+  restarted_.reset();
+  again_ = false;
+  sizes_.assign(events_.size(), 0);
   side_.assign(events_.size(), 0);
   fresh_.assign(events_.size(), 0);
   const std::vector<double>& values = roots_.at(state);
@@ -77,13 +82,13 @@ bool EventWatch::crosses(std::size_t k, double from, double to) const {
          (events_[k].direction == Event::Direction::rising) == (from < 0);
 }
 
-// Might the function have gone to zero and back between these? As far as it bends, or more than that.
-bool EventWatch::bends(const Look& a, const Look& b, const Look& c) const {
-  for (std::size_t k = 0; k < events_.size(); ++k) {
-    const double low = a.values[k], middle = b.values[k], high = c.values[k];
-    if (sign_of(low) != sign_of(middle) || sign_of(middle) != sign_of(high)) continue;  // seen as it is
-    if (std::min({std::abs(low), std::abs(middle), std::abs(high)}) < std::abs(low - 2 * middle + high)) return true;
-  }
+// Might a function vanish more than once between this look and the one before? Rounding about zero does not count.
+bool EventWatch::may_return(std::size_t look) {
+  constexpr double rounding = 1e-9;
+  const auto state = [&](std::size_t k) { return k < looks_.size() ? &looks_[k].state : nullptr; };
+  bounds_->on(look > 1 ? state(look - 2) : nullptr, looks_[look - 1].state, looks_[look].state, state(look + 1));
+  for (std::size_t k = 0; k < events_.size(); ++k)
+    if (bounds_->may_return(k) && bounds_->largest(k) > rounding * sizes_[k]) return true;
   return false;
 }
 
@@ -100,8 +105,8 @@ bool EventWatch::look_between(std::size_t after, const Within& within) {
 }
 
 void EventWatch::look_at(const State& before, const State& after, int looks, const Within& within) {
-  constexpr std::size_t most_looks = 200;
-  constexpr double shortest = 1.0 / 256;  // of the step
+  constexpr std::size_t most_looks = 500;
+  constexpr double shortest = 1.0 / 1024;  // of the step
   looks_.clear();
   looks_.push_back({before, roots_.at(before), true});
   for (int look = 1; look < looks; ++look) {
@@ -109,14 +114,30 @@ void EventWatch::look_at(const State& before, const State& after, int looks, con
     if (within.sketch(before.t + (after.t - before.t) * look / looks, sample))
       looks_.push_back({sample, roots_.at(sample), false});
   }
-  looks_.push_back({after, roots_.at(after), !within.cheap});
-  if (!within.cheap) return;
-  for (std::size_t k = 1; k + 1 < looks_.size() && looks_.size() < most_looks;) {
-    const double width = looks_[k + 1].state.t - looks_[k - 1].state.t;
-    if (width < shortest * (after.t - before.t) || !bends(looks_[k - 1], looks_[k], looks_[k + 1]) ||
-        !look_between(k + 1, within) || !look_between(k, within))
+  looks_.push_back({after, roots_.at(after), within.end_is_exact});
+  for (const Look& look : looks_)
+    for (std::size_t k = 0; k < events_.size(); ++k)
+      if (std::isfinite(look.values[k])) sizes_[k] = std::max(sizes_[k], std::abs(look.values[k]));
+  for (std::size_t k = 1; k < looks_.size();) {
+    const bool wide = looks_[k].state.t - looks_[k - 1].state.t > shortest * (after.t - before.t);
+    if (!wide || !may_return(k)) {
       ++k;
+    } else if (looks_.size() >= most_looks) {
+      if (unclear_++ == 0) first_unclear_ = before.t;
+      return;
+    } else if (!look_between(k, within)) {
+      ++k;
+    }
   }
+}
+
+std::optional<Doubt> EventWatch::doubt() const {
+  if (unclear_ == 0) return {};
+  return Doubt{
+      fmt::format("steps in which events may have been missed, since their functions vanish too often or cannot "
+                  "be told from zero, first at t = {:.6g}",
+                  first_unclear_),
+      unclear_, "give a max_step, or a shorter step"};
 }
 
 // Near a root the sketch of the motion is not trusted.
@@ -131,9 +152,26 @@ void EventWatch::look_closely(const Look& last, Look& look, const Within& within
   look.exact = true;
 }
 
+// Within rounding its function may have either sign.
+bool EventWatch::has_just_happened(std::size_t k, double t) const {
+  for (auto at = occurred_.rbegin(); at != occurred_.rend() && t - at->state.t <= 1e-13 * std::abs(t); ++at)
+    if (at->name == events_[k].name) return true;
+  return false;
+}
+
 bool EventWatch::find(const State& before, const State& after, int looks, const Within& within, Found& found) {
   if (std::count(fresh_.begin(), fresh_.end(), 1) > 0) looks = std::max(looks, 4);
   look_at(before, after, looks, within);
+  for (std::size_t k = 0; k < events_.size() && again_; ++k) {
+    const double sign = sign_of(looks_[0].values[k]);
+    if (fresh_[k] || k == restarted_ || sign == 0 || sign == side_[k] || has_just_happened(k, before.t)) continue;
+    if (crosses(k, side_[k], sign)) {
+      found = {k, before};
+      return true;
+    }
+    take_side(k, looks_[0].values[k]);
+  }
+  again_ = false;
   for (std::size_t at = 1; at < looks_.size(); ++at) {
     Look &low = looks_[at - 1], &high = looks_[at];
     look_closely(low, high, within);
@@ -141,22 +179,36 @@ bool EventWatch::find(const State& before, const State& after, int looks, const 
     for (std::size_t k = 0; k < events_.size(); ++k) {
       if (fresh_[k] || std::isnan(high.values[k])) continue;  // where it ends there is no root
       if (!crosses(k, side_[k], sign_of(high.values[k]))) continue;
-      State root = locate(k, low.state, high.state, high.values[k], within.exactly);
-      if (any && !(root.t < found.state.t)) continue;
-      found = {k, std::move(root)};
+      Found root = locate(k, low.state, high.state, high.values[k], within.exactly);
+      if (any && !(root.state.t < found.state.t)) continue;
+      found = std::move(root);
       any = true;
     }
     if (any) return true;
     for (std::size_t k = 0; k < events_.size(); ++k)
-      if (sign_of(high.values[k]) != 0) take_side(k, high.values[k]);
+      if (sign_of(high.values[k]) != 0) {
+        take_side(k, high.values[k]);
+        if (k == restarted_) restarted_.reset();
+      }
   }
   return false;
 }
 
 // The interval [low, high] holds the root: halved, or cut where the chord says, until it is two neighbours.
-State EventWatch::locate(std::size_t k, const State& from, const State& to, double at_high, const Probe& probe) {
+EventWatch::Found EventWatch::locate(std::size_t k, const State& from, const State& to, double at_high,
+                                     const Probe& probe) {
   State low = from, high = to, middle = to;
   double at_low = roots_.at(low)[k];
+  // After a change the motion begins a little beyond the root and comes back at first: for a time that may be short.
+  for (bool back = k == restarted_ && sign_of(at_low) == -side_[k]; back;) {
+    const double t = low.t + (high.t - low.t) / 2;
+    if (!(t > low.t && t < high.t) || !probe(t, middle)) return {k, high, true};
+    middle.t = t;
+    const double value = roots_.at(middle)[k];
+    back = sign_of(value) != side_[k];
+    (back ? high : low) = middle;
+    (back ? at_high : at_low) = value;
+  }
   if (sign_of(at_low) != side_[k]) at_low = side_[k] * std::abs(at_high);
   for (int n = 0; n < 200 && at_high != 0; ++n) {
     const double width = high.t - low.t;
@@ -172,24 +224,20 @@ State EventWatch::locate(std::size_t k, const State& from, const State& to, doub
     (before ? low : high) = middle;
     (before ? at_low : at_high) = value;
   }
-  return high;
+  return {k, high};
 }
 
 bool EventWatch::note(const Found& found) {
   const double t = found.state.t;
-  const bool close = !occurred_.empty() && t - occurred_.back().state.t <= 1e-10 * std::max(1.0, std::abs(t));
+  const bool close = !occurred_.empty() && t - occurred_.back().state.t <= 1e-10 * std::abs(t);
   crowded_ = close ? crowded_ + 1 : 0;
   occurred_.push_back({events_[found.event].name, found.state});
-  return crowded_ >= 8;
+  return crowded_ >= 8 || found.stuck;
 }
 
 void EventWatch::passed(const Found& found) {
-  const std::vector<double>& values = roots_.at(found.state);
-  for (std::size_t k = 0; k < events_.size(); ++k)
-    if (k == found.event)
-      take_side(k, values[k]);
-    else if (sign_of(values[k]) != 0)
-      side_[k] = sign_of(values[k]);
+  take_side(found.event, roots_.at(found.state)[found.event]);
+  again_ = true;
 }
 
 // Where the function goes from its root decides on which side the motion now is; where that is not known, the next
@@ -199,8 +247,10 @@ void EventWatch::restart(const State& state, std::size_t event) {
   for (std::size_t k = 0; k < events_.size(); ++k)
     if (k == event)
       take_side(k, has_slope_[k] ? slopes[k] : 0);
-    else if (sign_of(values[k]) != 0)
+    else if (!has_slope_[k] && sign_of(values[k]) != 0)  // velocities have jumped
       side_[k] = sign_of(values[k]);
+  restarted_ = event;
+  again_ = true;
 }
 
 State EventWatch::changed(const System& system, std::size_t event, const State& at) {
@@ -225,6 +275,8 @@ State EventWatch::changed(const System& system, std::size_t event, const State& 
   }
 }
 
-void EventWatch::exchange(Memory& memory) { memory(side_, fresh_, occurred_, crowded_); }
+void EventWatch::exchange(Memory& memory) {
+  memory(side_, fresh_, occurred_, crowded_, sizes_, unclear_, first_unclear_);
+}
 
 }  // namespace hinge

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
+#include "simulate/root_bounds.hpp"
 #include "simulate/state_functions.hpp"
 
 namespace hinge {
@@ -26,18 +28,21 @@ class EventWatch {
   using Probe = std::function<bool(double t, State& out)>;
   struct Within {
     Probe sketch, exactly;  ///< to see where events may be; to see when they are
-    bool cheap;             ///< an interpolation; else each look is a step
+    bool end_is_exact;      ///< is the end of the step what `exactly` says there?
   };
   struct Found {
     std::size_t event = 0;
-    State state;  ///< just after the root
+    State state;         ///< just after the root
+    bool stuck = false;  ///< the motion does not come away from where the same event has changed it
   };
   /// The first event of the step from `before` to `after`, if there is one. The motion is looked at in `looks` places,
-  /// `after` being the last, and between them where a function bends by more than its distance from zero.
+  /// `after` being the last, and between them where a function may vanish more than once.
   bool find(const State& before, const State& after, int looks, const Within& within, Found& found);
   /// Takes down that it has happened. True when events follow each other with hardly any time between.
   bool note(const Found& found);
   const std::vector<Occurrence>& occurred() const { return occurred_; }
+  /// Steps in which there were too many places to look at.
+  std::optional<Doubt> doubt() const;
   /// To be called after the event that was found has been noted, before looking further in the same step.
   void passed(const Found& found);
   /// To be called when the motion goes on from a state that the event has changed.
@@ -55,11 +60,12 @@ class EventWatch {
   };
   bool crosses(std::size_t k, double from, double to) const;
   void look_at(const State& before, const State& after, int looks, const Within& within);
-  bool bends(const Look& a, const Look& b, const Look& c) const;
+  bool may_return(std::size_t look);
   bool look_between(std::size_t after, const Within& within);
   void look_closely(const Look& last, Look& look, const Within& within);
-  State locate(std::size_t k, const State& low, const State& high, double at_high, const Probe& probe);
+  Found locate(std::size_t k, const State& low, const State& high, double at_high, const Probe& probe);
   void take_side(std::size_t k, double value);
+  bool has_just_happened(std::size_t k, double t) const;
 
   std::vector<Event> events_;
   StateFunctions roots_, slopes_;           // slopes: time derivatives, of roots in t and y alone
@@ -68,8 +74,13 @@ class EventWatch {
   std::vector<double> side_;                // sign of the last value that was not zero
   std::vector<Look> looks_;                 // of the present step
   std::vector<char> fresh_;                 // just happened: its side is not known yet
+  std::optional<std::size_t> restarted_;    // has changed the motion, which has not come away from its root yet
+  bool again_ = false;                      // an event has just happened: others may at the same time
   std::vector<Occurrence> occurred_;
   int crowded_ = 0;  // events in a row with hardly any time between
+  std::optional<RootBounds> bounds_;
+  std::vector<double> sizes_;  // of the root functions, the largest so far
+  double unclear_ = 0, first_unclear_ = 0;
 };
 
 }  // namespace hinge

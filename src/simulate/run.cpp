@@ -307,12 +307,28 @@ bool Run::probe(double t, State& out) {
   return stepper_->look_within(before_, t, out);
 }
 
-// The same to see where events may be. Without an interpolation this is what probe() does.
-bool Run::sketch(double t, State& out) {
-  if (!stepper_->chooses_steps()) return probe(t, out);
-  stepper_->sketch(t, out);
+// The same to see where events may be: without an interpolation, on the cubic polynomial through both ends of the step,
+// with velocities that are its slopes, or on straight lines where they are something else.
+void Run::sketch(const State& after, double t, State& out) {
+  if (stepper_->chooses_steps()) {
+    stepper_->sketch(t, out);
+    out.t = t;
+    return;
+  }
+  const double h = after.t - before_.t, s = (t - before_.t) / h, r = 1 - s;
+  const auto straight = [&](const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = r * a[i] + s * b[i];
+  };
+  straight(before_.y, after.y, out.y);
+  straight(before_.z, after.z, out.z);
+  straight(before_.psi, after.psi, out.psi);
   out.t = t;
-  return true;
+  if (!system->structure().velocity_is_z || system->structure().is_dae) return;
+  for (std::size_t i = 0; i < out.y.size(); ++i) {
+    const double v0 = before_.z[i], v1 = after.z[i], v = (after.y[i] - before_.y[i]) / h;
+    out.y[i] += h * r * s * (r * (v0 - v) - s * (v1 - v));
+    out.z[i] = 6 * r * s * v + r * (1 - 3 * s) * v0 + s * (1 - 3 * r) * v1;
+  }
 }
 
 // Events of the step that has just been made. Returns true when the run ends there; the motion may have been set back
@@ -325,15 +341,15 @@ bool Run::notice_events() {
   EventWatch::Found found;
   bool probed = false;
   const EventWatch::Within within{[&](double t, State& out) {
-                                    probed = true;
-                                    return sketch(t, out);
+                                    sketch(after, t, out);
+                                    return true;
                                   },
                                   [&](double t, State& out) {
                                     probed = true;
                                     return probe(t, out);
                                   },
-                                  stepper_->chooses_steps()};
-  const int looks = stepper_->chooses_steps() ? 4 : 1;  // interpolation is cheap, another step is not
+                                  !stepper_->chooses_steps()};
+  const int looks = stepper_->chooses_steps() ? 4 : 2;
   while (events.find(from, after, looks, within, found)) {
     if (events.note(found)) {
       state_ = found.state;
@@ -365,6 +381,7 @@ bool Run::take_event(const EventWatch::Found& found) {
     probe(found.state.t, again);
   }
   if (!record_between(state_.t)) return false;
+  watch.set_back(state_, stepper_.get());
   if (event.action == Event::Action::stop) {
     stepper_->reset();
     const char* trouble = watch.see(state_, stepper_.get());

@@ -70,7 +70,7 @@ class Run {
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
   bool probe(double t, State& out);
-  bool sketch(double t, State& out);
+  void sketch(const State& after, double t, State& out);
   bool told_to_stop(double t);
   void report_method(Report& report);
   void report_error(Report& report) const;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "solve/linear/dense_lu.hpp"
 
@@ -71,6 +73,8 @@ void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Qu
     masses_.resize(diagonal_.size());
     if (n <= most_masses) mass_solver_ = make_linear_solver(pattern, LinearAlgebra::automatic);
   }
+  bodies_ = bodies_of(system);
+  if (bodies_ && bodies_->dimension != 3) bodies_ = nullptr;
   ends_ = system.evaluation({Q::velocity, Q::momentum});
   rate_ = system.evaluation({Q::force, Q::reaction});
   y_range_.resize(static_cast<std::size_t>(system.ny()));
@@ -113,7 +117,7 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     }
     if (!resolved_) watch_growth(h);
     turn_ = turned_ ? HUGE_VAL : 0;
-    turned_ = velocity_turns() || turned_;
+    turned_ = velocity_turns() || bodies_turn(h) || turned_;
     const bool blow = struck();
     suspect_ = points_against(before_, now_) || (!resolved_ && (turned_ || blow || leaps(h)));
     swings_ = keeps_energy_ && !resolved_ && energy_swings(h);
@@ -183,6 +187,26 @@ bool StepWatch::velocity_turns() {
   return std::min(before, now) > slow_part * largest_ && both < 0.5 * std::sqrt(before * now);
 }
 
+// Positions of bodies that spin may stay where they are.
+bool StepWatch::bodies_turn(double h) {
+  constexpr double far = std::numbers::pi / 3;
+  if (!bodies_ || resolved_) return false;
+  double turn = 0, all = 0;
+  for (std::size_t k = 0; k < now_.p.size(); ++k) all += now_.p[k] * now_.state.z[k];
+  for (const BodyPlace& place : bodies_->places) {
+    const auto spin = static_cast<std::size_t>(place.spin);
+    double square = 0, energy = 0;
+    for (std::size_t k = spin; k < spin + 3; ++k) {
+      square += now_.state.z[k] * now_.state.z[k];
+      energy += now_.p[k] * now_.state.z[k];
+    }
+    if (h * h * square > far * far) turn = std::max(turn, energy);
+  }
+  largest_ = std::max(largest_, all);
+  turn_ = std::max(turn_, turn);
+  return turn > slow_part * largest_;
+}
+
 bool StepWatch::struck() {
   double largest = 0;
   for (std::size_t i = 0; i < now_.p.size(); ++i) largest = std::max(largest, std::abs(now_.p[i] - before_.p[i]));
@@ -240,6 +264,11 @@ void StepWatch::compare(const State* halves) {
     off = std::max(off, part);
     moved = std::max(moved, change);
   }
+  if (bodies_ && halves && turned_)  // by more than five degrees
+    for (const BodyPlace& place : bodies_->places)
+      for (int k = place.rotation; k < place.rotation + 4; ++k)
+        if (std::abs(halves->y[static_cast<std::size_t>(k)] - now_.state.y[static_cast<std::size_t>(k)]) > 0.04)
+          off = moved;
   if (!turned_ || !(off > 0.2 * moved) || (unresolved_ && !(turn_ > unresolved_turn_))) return;
   unresolved_ = now_.state.t;
   unresolved_turn_ = turn_;
@@ -330,7 +359,7 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
          worst, "end the run before, or give a tolerance in the place of the step"});
   else if (unresolved_ && unresolved_turn_ > slow_part * largest_)
     doubts.push_back(
-        {"the velocity or the constraints turn by more than 60 degrees in a step, and halves of it lead "
+        {"the velocity, the constraints or a body turn by more than 60 degrees in a step, and halves of it lead "
          "elsewhere, at t",
          *unresolved_, "take a shorter step, or give a tolerance"});
   if (strayed_ > 0.3)

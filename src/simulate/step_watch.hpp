@@ -13,7 +13,7 @@
 //
 // - against: y1 - y0 points against y'(t0) and y'(t1), or p1 - p0 against p'(t0) and p'(t1); a pole was jumped over?
 // - a leap: y1 - y0 is more than all before, and far from h (y0' + y1')/2
-// - a turn: the velocity, or the constraints, turn by more than 60 degrees
+// - a turn: the velocity, the constraints, or a body in space turn by more than 60 degrees
 // - a blow: p1 - p0 is twice as large as ever before
 //
 // Where the method keeps the energy whatever happens, steps in which forces or the kinetic energy change by a good part
@@ -35,6 +35,8 @@
 #include "solve/linear/linear.hpp"
 
 namespace hinge {
+
+struct BodyTable;
 
 class StepWatch {
  public:
@@ -85,6 +87,7 @@ class StepWatch {
   void watch_growth(double h);
   bool leaps(double h) const;
   bool velocity_turns();
+  bool bodies_turn(double h);
   bool struck();
   bool energy_swings(double h);
   bool branch_due() const;
@@ -98,6 +101,7 @@ class StepWatch {
   int saddle_sign(const State& state) const;
 
   const System* system_ = nullptr;
+  const BodyTable* bodies_ = nullptr;  // in space
   bool active_ = false, resolved_ = false, keeps_energy_ = false, first_ = true;
   bool watches_mass_ = false;
   std::unique_ptr<Evaluation> ends_, rate_, rows_;

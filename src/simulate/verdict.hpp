@@ -2,6 +2,7 @@
 // is found here.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "hinge/simulate.hpp"
@@ -11,6 +12,9 @@ namespace hinge {
 /// Contacts: problems not solved, momentum out of balance, bodies inside of each other.
 /// `gap`: what gaps that are expressions compare with.
 void doubt_contacts(const System& system, const ContactStatistics& contacts, double gap, std::vector<Doubt>& doubts);
+/// Motions that the constraints allow and that have a negative kinetic energy, at a state: a mass with the wrong sign.
+/// Not where momenta are the unknowns: energies of these may be anything.
+std::optional<Doubt> doubt_mass(const System& system, const State& state);
 /// The smallest thickness of all shapes on bodies that move; infinity where there are none.
 double smallest_body(const System& system);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/step_watch.hpp"
+#include "simulate/work_account.hpp"
 
 namespace hinge {
 
@@ -26,6 +28,8 @@ class Watch {
   /// Takes a state of the motion into account, after a step of h, or of none. Names what is not a number there; then
   /// nothing has changed. The stepper, where there is one, knows what the scheme conserves in the place of the energy.
   const char* see(const State& state, const Stepper* stepper, double h = 0);
+  /// The motion has not gone to the end of the last step but to this state within it.
+  void set_back(const State& state, const Stepper* stepper);
   /// What single steps have shown.
   StepWatch& step() { return step_; }
   /// At the state that was seen last.
@@ -59,7 +63,7 @@ class Watch {
   };
   void evaluate(const State& state, Values& values);
   void begin_judging(Quantities& wanted);
-  void measure_energy(const State& state);
+  void measure_energy(const State& state, const Stepper* stepper, double h);
   void measure_constraints(const State& state, double residual);
   void measure_velocity_constraints(const State& state);
   void measure(const State& state);
@@ -73,6 +77,7 @@ class Watch {
   std::vector<WatchedMomentum> momenta_;
   Values looked_, seen_, shown_;  // looked: perhaps not numbers
   StepWatch step_;
+  std::optional<Doubt> mass_;  // at the start
   Tolerance tolerance_;
   bool first_ = true;
   double residual_ = 0, rate_ = 0, w_ = 0;  // of the constraints, at the state that was measured last
@@ -85,7 +90,11 @@ class Watch {
   bool conserves_ = false, dissipates_ = false;  // the energy should: be kept; or not rise
   double kinetic_ = 0, energy_size_ = 0;         // the largest so far
   double force_ = 0;                             // at the start, the sum of all
-  double lowest_energy_ = 0, energy_created_ = 0;
+  WorkAccount work_;                             //
+  double blows_ = 0;                             // energy that events have given
+  double own_ = 0;                               // energy without what was given
+  double lowest_energy_ = 0, energy_created_ = 0, energy_lost_ = 0;
+  double time_ = 0, kinetic_time_ = 0, error_time_ = 0;  // integrals over time of 1, p . v/2, |error|
   double dripped_ = 0;  // lost little by little while contacts without friction stay closed, which take none
   double energy0_ = 0, energy_error_ = 0, discrete_energy0_ = 0, discrete_energy_error_ = 0;
 };

@@ -1,5 +1,8 @@
 // Events: when they happen, what they do, and that the motion stays on its constraints.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -173,6 +176,57 @@ TEST(Events, AStopEndsTheRunThere) {
   run.until(10);
   EXPECT_NEAR(run.state().y[0], 0, 1e-15);
   EXPECT_LT(run.report().end, 0.6);
+}
+
+// In free flight, x = v t - t^2/2, sin(w x) vanishes at k pi/w: often within one step, and all of it is noticed.
+TEST(Events, NoRootIsPassedOverHoweverLongTheStep) {
+  std::mt19937 engine(1507);
+  const auto draw = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(engine()) / 4294967296.0;
+  };
+  for (int trial = 0; trial < 30; ++trial) {
+    const double v = draw(1, 4), apart = draw(0.1, 1), top = v * v / 2;
+    if (std::abs(std::remainder(top, apart)) < 0.01 * apart) continue;  // hardly a root
+    const double end = 1.9 * v;
+    std::vector<double> exact;
+    for (double x = apart; x < top; x += apart) {
+      exact.push_back(v - std::sqrt(v * v - 2 * x));
+      if (v + std::sqrt(v * v - 2 * x) < end) exact.push_back(v + std::sqrt(v * v - 2 * x));
+    }
+    std::sort(exact.begin(), exact.end());
+    const hinge::SimulationOptions steps{.step = draw(0.05, 0.9)}, chosen{.tolerance = {1e-9, 1e-9}};
+    const std::vector<std::pair<hinge::MethodChoice, hinge::SimulationOptions>> ways = {
+        {hinge::rattle(), steps},
+        {hinge::gauss_lobatto(2), steps},
+        {hinge::make_method("explicit", {}), chosen},
+        {hinge::make_method("bdf", {}), chosen},
+        {hinge::radau(), chosen},
+        {hinge::make_method("taylor", {}), chosen}};
+    for (const auto& [method, options] : ways) {
+      hinge::Lagrangian system;
+      const hinge::Expression x = system.coordinate("x");
+      system.kinetic(0.5 * system.velocity(x) * system.velocity(x));
+      system.potential(x);
+      hinge::Simulation run(system, method, options);
+      run.watch({.name = "x", .root = sin(std::numbers::pi / apart * x)});
+      run.start({.position = {0}, .velocity = {v}});
+      run.until(end);
+      const auto found = run.report().events;
+      ASSERT_EQ(found.size(), exact.size()) << method.description << ' ' << v << ' ' << apart;
+      for (std::size_t k = 0; k < found.size(); ++k)
+        EXPECT_NEAR(found[k].state.t, exact[k], 1e-5) << method.description;
+      EXPECT_TRUE(run.report().sound()) << verdict_text(run.report());
+    }
+  }
+}
+
+TEST(Events, FunctionsThatVanishTooOftenAreSaid) {
+  Ball ball;
+  auto run = ball.run(0.05);
+  run.watch({.name = "many", .root = sin(1e6 * ball.y)});
+  run.start({.position = {1}});
+  run.until(0.2);
+  EXPECT_NE(verdict_text(run.report()).find("events may have been missed"), std::string::npos);
 }
 
 }  // namespace
