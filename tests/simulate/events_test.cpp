@@ -185,7 +185,7 @@ TEST(Events, NoRootIsPassedOverHoweverLongTheStep) {
     return low + (high - low) * static_cast<double>(engine()) / 4294967296.0;
   };
   for (int trial = 0; trial < 30; ++trial) {
-    const double v = draw(1, 4), apart = draw(0.03, 1), top = v * v / 2;
+    const double v = draw(1, 4), apart = draw(0.1, 1), top = v * v / 2;
     if (std::abs(std::remainder(top, apart)) < 0.01 * apart) continue;  // hardly a root
     const double end = 1.9 * v;
     std::vector<double> exact;
