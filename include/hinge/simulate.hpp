@@ -142,8 +142,8 @@ std::ostream& operator<<(std::ostream& out, const Report& report);
 
 class Run;
 
-/// A file from which a run that was interrupted can go on. Every run starts its method anew after so many steps, whether
-/// it has checkpoints or not and whether it is interrupted or not; the file has the last such place.
+/// A file from which a run that was interrupted can go on. Every run starts its method anew after so many steps,
+/// whether it has checkpoints or not and whether it is interrupted or not; the file has the last such place.
 struct Checkpoints {
   std::string path;     ///< replaced as a whole: what is there is complete
   double seconds = 60;  ///< of wall time from one writing to the next

@@ -39,9 +39,9 @@ class Sweep {
   void compute(int jobs, const std::function<bool(std::size_t)>& tell) {
     busy_ = std::min(static_cast<std::size_t>(jobs), points_.size());
     std::vector<std::thread> threads;
-    for (std::size_t k = busy_; k-- > 0;) threads.emplace_back([this] { take_runs(); });
     std::exception_ptr complaint;
     try {
+      for (std::size_t k = busy_; k-- > 0;) threads.emplace_back([this] { take_runs(); });
       std::unique_lock hold(mutex_);
       while (busy_ > 0) {
         changed_.wait_for(hold, std::chrono::milliseconds(100), [this] { return busy_ == 0; });

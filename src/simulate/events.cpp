@@ -52,9 +52,9 @@ void EventWatch::compile(const System& system) {
     slopes.push_back(has_slope_[k] ? time_derivative(graph, std::span(&roots[k], 1), eq.t, eq.y, eq.v)[0]
                                    : graph.constant(0));
   }
-  bounds_.emplace(*symbolic, graph, roots);
   slopes_ = StateFunctions(*symbolic, graph, slopes);
   roots_ = StateFunctions(*symbolic, graph, roots);
+  bounds_.emplace(*symbolic, graph, roots);
 }
 
 void EventWatch::start(const State& state) {
@@ -276,7 +276,10 @@ State EventWatch::changed(const System& system, std::size_t event, const State& 
 }
 
 void EventWatch::exchange(Memory& memory) {
-  memory(side_, fresh_, occurred_, crowded_, sizes_, unclear_, first_unclear_);
+  long restarted = restarted_ ? static_cast<long>(*restarted_) : -1;
+  memory(side_, fresh_, occurred_, crowded_, sizes_, unclear_, first_unclear_, again_, restarted);
+  if (memory.reading())
+    restarted_ = restarted < 0 ? std::nullopt : std::optional<std::size_t>(static_cast<std::size_t>(restarted));
 }
 
 }  // namespace hinge

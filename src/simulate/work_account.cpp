@@ -36,7 +36,14 @@ void WorkAccount::begin(const System& system) {
   Node power = time_derivative(graph, std::span(&eq.energy, 1), eq.t, eq.y, eq.v)[0];
   const std::vector<Node> b = acceleration_force(graph, eq);
   const std::vector<Node>& v = system.ny() == system.nz() ? eq.v : eq.z;
-  rows_ = jacobian(graph, std::span(&eq.energy, 1), eq.z).column;
+  // Rows that the energy depends on, and those without mass, whose forces ideal reactions hand on to the others.
+  const SparseExpressions by_z = jacobian(graph, std::span(&eq.energy, 1), eq.z), mass = jacobian(graph, eq.p, eq.z);
+  for (int i = 0; i < system.nz(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (mass.row_start[k] == mass.row_start[k + 1] ||
+        std::find(by_z.column.begin(), by_z.column.end(), i) != by_z.column.end())
+      rows_.push_back(i);
+  }
   for (const int i : rows_) {
     const auto k = static_cast<std::size_t>(i);
     const Node force = reactions_work ? graph.add(b[k], eq.r[k]) : b[k];

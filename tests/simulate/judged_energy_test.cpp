@@ -53,6 +53,21 @@ TEST(JudgedEnergy, StepsBeyondStabilityCreateEnergyBesideDampers) {
   }
 }
 
+// Forces on a coordinate without mass, which its constraint hands on to one that has some.
+TEST(JudgedEnergy, DampersOnCoordinatesWithoutMassAreSound) {
+  Draw draw(1508);
+  for (const char* method : {"gauss-lobatto", "rattle", "explicit"})
+    for (int trial = 0; trial < 6; ++trial) {
+      const double ratio = draw.number(0.5, 3), damping = draw.power(-3, -1);
+      const Report r = report_of(fmt::format(
+          "[lagrangian]\ncoordinates = [\"x\", \"s\"]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n"
+          "constraints = [\"s - {0:.17g}*x\"]\nforce = {{ s = \"-{1:.17g}*s'\" }}\n[initial]\nposition = {{ x = 1, s = "
+          "{0:.17g} }}\n[integrate]\nmethod = \"{2}\"\nstep = 0.02\nend = 20\n",
+          ratio, damping, method));
+      EXPECT_TRUE(r.sound()) << method << ' ' << trial << '\n' << verdict_text(r);
+    }
+}
+
 TEST(JudgedEnergy, DampedAndDrivenMotionIsSound) {
   Draw draw(1502);
   for (const char* method : {"rattle", "gauss-lobatto", "explicit", "generalized-alpha", "radau", "symplectic-euler"})

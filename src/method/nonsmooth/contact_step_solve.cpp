@@ -233,8 +233,9 @@ std::vector<Doubt> ContactStep::doubts() const {
   if (created_ > std::max(much * kinetic_, least))
     return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              created_ / kinetic_, remedy}};
-  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Of impacts that
-  // meet in a step only the sum of both losses has a sign: normal impulses of others may turn the slip that friction opposes.)
+  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Of impacts
+  // that meet in a step only the sum of both losses has a sign: normal impulses of others may turn the slip that
+  // friction opposes.)
   if (given > std::max(some * kinetic_, least))
     return {{fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              given / kinetic_, remedy}};
