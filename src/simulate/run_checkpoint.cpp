@@ -56,7 +56,7 @@ CheckpointIdentity Run::identity() const {
 long Run::steps_between_starts() const {
   if (checkpoints.steps > 0) return checkpoints.steps;
   const int size = system->ny() + system->nz();
-  return size <= 60 ? 100000 : size <= 600 ? 10000 : size <= 6000 ? 1000 : 200;
+  return size <= 60 ? 1000000 : size <= 600 ? 10000 : size <= 6000 ? 1000 : 200;
 }
 
 // What all steppers have said until now.

@@ -56,7 +56,7 @@ TEST(JudgedEnergy, StepsBeyondStabilityCreateEnergyBesideDampers) {
 // Forces on a coordinate without mass, which its constraint hands on to one that has some.
 TEST(JudgedEnergy, DampersOnCoordinatesWithoutMassAreSound) {
   Draw draw(1508);
-  for (const char* method : {"gauss-lobatto", "rattle", "explicit"})
+  for (const char* method : {"gauss-lobatto", "explicit", "radau", "bdf"})
     for (int trial = 0; trial < 6; ++trial) {
       const double ratio = draw.number(0.5, 3), damping = draw.power(-3, -1);
       const Report r = report_of(fmt::format(
