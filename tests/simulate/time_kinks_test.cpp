@@ -65,6 +65,25 @@ void expect_exact(const std::string& force, const Steps& steps, double end, doub
   }
 }
 
+// A carrier against a signal of the motion: at its jump the condition changes without a root, at a time that is exact
+// or rounds.
+TEST(TimeKinks, CarriersThatAreComparedWithTheMotionGoOn) {
+  for (const double period : {0.5, 1.0, 1.3, 2.0, 0.7234})
+    for (const char* condition :
+         {"mod(t,{0:.17g}) > {0:.17g}*(0.3 + 0.01*x)", "t/{0:.17g} - floor(t/{0:.17g}) > 0.3 + 0.01*x"}) {
+      std::vector<double> ends;
+      for (const char* method : {"explicit", "half-explicit", "auto"}) {
+        const Report r = run(mass_with("if(" + fmt::format(fmt::runtime(condition), period) + ",1,0.4) - x") +
+                             "[integrate]\nmethod = \"" + method + "\"\ntolerance = 1e-9\nend = 4.1\n");
+        EXPECT_LT(r.steps, 20000) << method << ' ' << period;
+        EXPECT_EQ(r.final.t, 4.1) << method << ' ' << period;
+        ends.push_back(r.final.y[0]);
+      }
+      EXPECT_NEAR(ends[0], ends[1], 1e-6) << condition << ' ' << period;
+      EXPECT_NEAR(ends[0], ends[2], 1e-6) << condition << ' ' << period;
+    }
+}
+
 TEST(TimeKinks, PulsesAreNotSteppedOver) {
   RandomNumbers random(11);
   for (int n = 0; n < 6; ++n) {

@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t most_pieces = 64;  // kept
 constexpr int most_shortenings = 6;      // of a step that is not clear
 constexpr int most_refinements = 60;     // of a step that passes by a pulse
+constexpr double nothing_missed = 1e4;   // gaps around a kink of t: no change matters within
 constexpr double no_progress = 1e-10;    // part of a step
 constexpr double euler_part = 1e-8;      // of the last step
 constexpr double near_end = 1e-3;        // part of a step
@@ -115,12 +116,14 @@ class PiecewiseStepper final : public StepperAround {
         }
       ++steps_here_;
       const Change change = search_.find(piece_->smooth, stepper(), before_, state);
-      if (change == Change::unclear && shortenings_++ < most_shortenings) {
+      // just before a jump of t bounds see both of its sides, however short the rest of the way there is
+      const bool unclear = change == Change::unclear && length > nothing_missed * TimeKinks::gap(state.t);
+      if (unclear && shortenings_++ < most_shortenings) {
         if (StepResult result = again_until(state, before_.t + length / 8); !result) return refuse(state, result);
         continue;
       }
       if (change != Change::found) {
-        if (change == Change::unclear && unclear_++ == 0) first_unclear_ = before_.t;
+        if (unclear && unclear_++ == 0) first_unclear_ = before_.t;
         if (state.t >= cap_) cap_ = no_cap;
         stuck_ = refinements_ = shortenings_ = 0;
         if (!(state.t < stop)) {
