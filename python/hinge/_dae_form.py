@@ -88,7 +88,7 @@ class Form:
         return columns(yp, lambda p: self.f(self.t, y, p)), columns(y, lambda x: self.f(self.t, x, yp))
 
     def start(
-        self, y: Array, yp: Array, given: bool, consistent: str, relative: float, absolute: float, notes: list[str]
+        self, y: Array, yp: Array, given: bool, consistent: str, relative: float, absolute: Array, notes: list[str]
     ) -> tuple[Array, Array]:
         """Values with F = 0 and, of index 2, with the derivative of the equations without y'."""
         y_asked, yp_asked = y.copy(), yp.copy()
@@ -132,7 +132,7 @@ class Form:
 
     def _say_changes(
         self, y_asked: Array, yp_asked: Array, y: Array, yp: Array, given: bool, consistent: str, relative: float,
-        absolute: float, notes: list[str],
+        absolute: Array, notes: list[str],
     ) -> None:  # fmt: skip
         moved = np.abs(y - y_asked) > absolute + relative * np.abs(y)
         if self.index == 2:

@@ -7,6 +7,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _core
+from ._arrays import numbers
 from ._build import Built, _expression, _table
 from ._errors import InputError
 from ._model import Model
@@ -146,16 +147,16 @@ class Multibody(Built):
         >>> float(r["particle1"][-1, 1].round(6))
         1.5
         """
-        x = _numbers(positions, "positions")
+        x = numbers(positions, "positions")
         if x.ndim != 2 or x.shape[1] not in (2, 3) or not len(x):
             raise InputError(f"positions: give an array of two or three columns, one row each, not one of shape {x.shape}")
-        r = np.broadcast_to(_numbers(radii, "radii"), len(x)) if np.ndim(radii) == 0 else _numbers(radii, "radii")
+        r = np.broadcast_to(numbers(radii, "radii"), len(x)) if np.ndim(radii) == 0 else numbers(radii, "radii")
         if r.shape != (len(x),):
             raise InputError(f"radii: give one number, or one for each of the {len(x)} positions")
         if (density is None) == (masses is None):
             raise InputError("give a density or masses, one of them")
-        m = None if masses is None else np.broadcast_to(_numbers(masses, "masses"), len(x))
-        v = None if velocities is None else np.broadcast_to(_numbers(velocities, "velocities"), x.shape)
+        m = None if masses is None else np.broadcast_to(numbers(masses, "masses"), len(x))
+        v = None if velocities is None else np.broadcast_to(numbers(velocities, "velocities"), x.shape)
         shape = "disk" if x.shape[1] == 2 else "sphere"
         for k in range(len(x)):
             self._add(
@@ -175,18 +176,6 @@ class Multibody(Built):
     def __repr__(self) -> str:
         count = sum(header == "[[body]]" for header, _ in self._parts)
         return f"<hinge.Multibody of {count} bodies>"
-
-
-def _numbers(values: Any, what: str) -> Any:
-    try:
-        if np.asarray(values).dtype.kind not in "biufO":
-            raise TypeError(f"they are of type {np.asarray(values).dtype}")
-        x = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as e:
-        raise InputError(f"{what}: these are no numbers ({e})") from None
-    if not np.all(np.isfinite(x)):
-        raise InputError(f"{what}: there is a number that is not finite")
-    return x
 
 
 __all__ = ["Multibody"]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
+from ._arrays import numbers
 from ._errors import InputError
 
 if TYPE_CHECKING:
@@ -111,11 +112,7 @@ class Problem:
 
 
 def _vector(x: Any, what: str) -> Array:
-    try:
-        v = np.ascontiguousarray(np.asarray(x.toarray() if hasattr(x, "toarray") else x, dtype=np.float64).ravel())
-    except (TypeError, ValueError) as e:
-        raise InputError(f"{what}: it is no vector of numbers ({e})") from None
-    return v
+    return np.ascontiguousarray(numbers(x.toarray() if hasattr(x, "toarray") else x, what).ravel())
 
 
 def _sparse(m: Any, what: str) -> _core.Csr:
@@ -126,10 +123,7 @@ def _sparse(m: Any, what: str) -> _core.Csr:
         m.sum_duplicates()
         start, column, value, shape = m.indptr, m.indices, m.data, m.shape
     else:
-        try:
-            dense = np.atleast_2d(np.asarray(m, dtype=np.float64))
-        except (TypeError, ValueError) as e:
-            raise InputError(f"{what}: it is no matrix of numbers ({e})") from None
+        dense = np.atleast_2d(numbers(m, what))
         if dense.ndim != 2:
             raise InputError(f"{what}: a matrix has two dimensions, not {dense.ndim}")
         row, column = np.nonzero(dense)

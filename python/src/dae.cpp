@@ -1,13 +1,18 @@
 // hinge.solve_dae(): steps of a method that Python asks for one by one, with its interpolation between them.
+#include <algorithm>
+#include <cmath>
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "cli/commands.hpp"
 #include "core.hpp"
+#include "expression/substitute.hpp"
 #include "formulation/implicit/function_dae.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge::python {
 
@@ -15,26 +20,82 @@ namespace {
 
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// How a DAE is measured where it is solved: t = direction T with direction 1 or -1, x = scale X, and so
+// x' = direction scale X'. Time that goes backwards grows in T; tolerances of each unknown are one tolerance of all X.
+struct Measure {
+  double direction;
+  std::vector<double> scale;
+
+  double rate_scale(std::size_t k) const { return direction * scale[k]; }
+  State inside(State s) const {
+    s.t *= direction;
+    for (std::size_t k = 0; k < scale.size(); ++k) {
+      s.y[k] /= scale[k];
+      s.z[k] /= rate_scale(k);
+    }
+    return s;
+  }
+  State outside(State s) const {
+    s.t *= direction;
+    for (std::size_t k = 0; k < scale.size(); ++k) {
+      s.y[k] *= scale[k];
+      s.z[k] *= rate_scale(k);
+    }
+    return s;
+  }
+
+  /// F as a function of T, X and X'.
+  std::shared_ptr<const System> inside(const std::shared_ptr<const System>& system) const {
+    const bool same = direction == 1 && std::all_of(scale.begin(), scale.end(), [](double s) { return s == 1; });
+    if (same) return system;
+    const SymbolicSystem* const symbolic = symbolic_part(*system);
+    if (!symbolic || scale.size() != static_cast<std::size_t>(system->ny()))
+      throw InputError("time goes backwards, and tolerances are lists, for DAEs of equations and functions only");
+    Equations eq = symbolic->equations();
+    const auto graph = std::make_shared<Graph>(*eq.graph);
+    const auto times = [&](double factor, Node n) { return graph->multiply(graph->constant(factor), n); };
+    std::vector<Node> replaced{eq.t}, images{times(direction, eq.t)};
+    for (std::size_t k = 0; k < scale.size(); ++k) {
+      replaced.insert(replaced.end(), {eq.y[k], eq.z[k]});
+      images.insert(images.end(), {times(scale[k], eq.y[k]), times(rate_scale(k), eq.z[k])});
+    }
+    eq.residual = substitute(*graph, eq.residual, replaced, images, *graph);
+    eq.graph = graph;
+    eq.source = nullptr;
+    return std::make_shared<const SymbolicSystem>(system->layout(), std::move(eq));
+  }
+};
+
 // A Python function that reads and writes arrays which are made once: F(t, y, yp, out), J(t, y, yp, F_y, F_yp).
 class Function {
  public:
-  Function(nb::object callable, std::size_t size, std::size_t outputs, std::size_t output_size)
-      : held_(new Held{std::move(callable), {}}, release) {
+  Function(nb::object callable, const Measure& measure, std::size_t outputs, std::size_t output_size)
+      : held_(new Held{std::move(callable), measure, {}}, release) {
+    const std::size_t size = measure.scale.size();
     for (std::size_t k = 0; k < 2 + outputs; ++k) held_->room.emplace_back(k < 2 ? size : output_size);
   }
 
   template <class... Out>
   void operator()(double t, const double* x, const double* rate, Out... out) const {
     const nb::gil_scoped_acquire lock;
-    auto& [callable, room] = *held_;
-    std::copy_n(x, room[0].size, room[0].numbers);
-    std::copy_n(rate, room[1].size, room[1].numbers);
-    if constexpr (sizeof...(Out) == 1)
-      callable(t, room[0].array, room[1].array, room[2].array);
-    else
-      callable(t, room[0].array, room[1].array, room[2].array, room[3].array);
+    auto& [callable, measure, room] = *held_;
+    const std::size_t n = measure.scale.size();
+    for (std::size_t k = 0; k < n; ++k) {
+      room[0].numbers[k] = measure.scale[k] * x[k];
+      room[1].numbers[k] = measure.rate_scale(k) * rate[k];
+    }
+    t *= measure.direction;
     double* const wanted[] = {out...};
-    for (std::size_t k = 0; k < sizeof...(Out); ++k) std::copy_n(room[k + 2].numbers, room[k + 2].size, wanted[k]);
+    if constexpr (sizeof...(Out) == 1) {
+      callable(t, room[0].array, room[1].array, room[2].array);
+      std::copy_n(room[2].numbers, n, wanted[0]);
+    } else {
+      callable(t, room[0].array, room[1].array, room[2].array, room[3].array);
+      for (std::size_t k = 0; k < n * n; ++k) {
+        wanted[0][k] = room[2].numbers[k] * measure.scale[k % n];
+        wanted[1][k] = room[3].numbers[k] * measure.rate_scale(k % n);
+      }
+    }
   }
 
  private:
@@ -49,6 +110,7 @@ class Function {
   };
   struct Held {
     nb::object callable;
+    Measure measure;
     std::vector<Room> room;
   };
   static void release(Held* held) {
@@ -61,26 +123,28 @@ class Function {
 /// A method on its way.
 class DaeSteps {
  public:
+  /// `system` and `start` as they are inside.
   DaeSteps(std::shared_ptr<const System> system, const MethodChoice& method, const SolverOptions& solver,
-           const StepOptions& steps, State start)
-      : system_(std::move(system)), state_(std::move(start)), between_(state_) {
+           const StepOptions& steps, State start, Measure measure)
+      : system_(std::move(system)), measure_(std::move(measure)), state_(std::move(start)), between_(state_) {
     stepper_ = method.bind(system_, solver, steps);
     require(stepper_->start(state_));
   }
 
   void advance(double limit) {
     const nb::gil_scoped_release free;
-    require(stepper_->advance(state_, limit));
+    require(stepper_->advance(state_, measure_.direction * limit));
     stepper_->interpolate(state_.t, state_);
     for (const double x : state_.y)
-      if (!std::isfinite(x)) throw StepFailure("the solution is no finite number any more", state_.t);
+      if (!std::isfinite(x))
+        throw StepFailure("the solution is no finite number any more", measure_.direction * state_.t);
   }
-  State state() const { return state_; }
+  State state() const { return measure_.outside(state_); }
   State at(double t) {
     const nb::gil_scoped_release free;
-    stepper_->interpolate(t, between_);
-    between_.t = t;
-    return between_;
+    stepper_->interpolate(measure_.direction * t, between_);
+    between_.t = measure_.direction * t;
+    return measure_.outside(between_);
   }
   nb::dict counters() const {
     const Counters& c = stepper_->counters();
@@ -96,35 +160,42 @@ class DaeSteps {
 
  private:
   void require(const StepResult& result) const {
-    if (!result) throw StepFailure(result.reason, state_.t);
+    if (!result) throw StepFailure(result.reason, measure_.direction * state_.t);
   }
 
   std::shared_ptr<const System> system_;
+  Measure measure_;
   std::unique_ptr<Stepper> stepper_;
   State state_, between_;
 };
 
-DaeSteps of_model(const HeldModel& held) {
+DaeSteps of_model(const HeldModel& held, double direction, std::vector<double> scale) {
   const Model& model = *held.model;
+  const Measure measure{direction, std::move(scale)};
   const nb::gil_scoped_release free;
   return cli::located(model, [&] {
-    return DaeSteps(model.system, model.choice, model.simulation.solver, model.simulation.steps(),
-                    consistent_start(*model.system, model.simulation.start, model.start));
+    const State start = consistent_start(*model.system, model.simulation.start, model.start);
+    return DaeSteps(measure.inside(model.system), model.choice, model.simulation.solver, model.simulation.steps(),
+                    measure.inside(start), measure);
   });
 }
 
 DaeSteps of_function(nb::object residual, nb::object jacobian, const std::vector<std::string>& names,
                      const std::vector<int>& index, double t, const Doubles& x, const Doubles& rate,
-                     const std::string& method, double relative, double absolute, double first_step, double max_step) {
+                     const std::string& method, double relative, double absolute, double first_step, double max_step,
+                     double direction, std::vector<double> scale) {
   const std::size_t n = names.size();
+  const Measure measure{direction, std::move(scale)};
+  if (measure.scale.size() != n || x.size() != n || rate.size() != n)
+    throw InputError("y0, yp0 and the tolerances have one number for each unknown");
   FunctionDae::Jacobian derivative;
-  if (!jacobian.is_none()) derivative = Function(std::move(jacobian), n, 2, n * n);
-  const auto system =
-      std::make_shared<const FunctionDae>(names, Function(std::move(residual), n, 1, n), index, std::move(derivative));
+  if (!jacobian.is_none()) derivative = Function(std::move(jacobian), measure, 2, n * n);
+  const auto system = std::make_shared<const FunctionDae>(names, Function(std::move(residual), measure, 1, n), index,
+                                                          std::move(derivative));
   State start{t, {x.data(), x.data() + x.size()}, {rate.data(), rate.data() + rate.size()}, {}};
-  if (start.y.size() != n || start.z.size() != n) throw InputError("y0 and yp0 have one number for each unknown");
   const nb::gil_scoped_release free;
-  return DaeSteps(system, make_method(method, {}), {}, {{relative, absolute}, first_step, max_step}, std::move(start));
+  return DaeSteps(system, make_method(method, {}), {}, {{relative, absolute}, first_step, max_step},
+                  measure.inside(std::move(start)), measure);
 }
 
 }  // namespace
@@ -136,10 +207,10 @@ void bind_dae(nb::module_& m) {
       .def("at", &DaeSteps::at, nb::arg("t"))
       .def_prop_ro("counters", &DaeSteps::counters)
       .def_prop_ro("remarks", &DaeSteps::remarks);
-  m.def("dae_of_model", &of_model, nb::arg("model"));
+  m.def("dae_of_model", &of_model, nb::arg("model"), nb::arg("direction"), nb::arg("scale"));
   m.def("dae_of_function", &of_function, nb::arg("residual"), nb::arg("jacobian").none(), nb::arg("names"),
         nb::arg("index"), nb::arg("t"), nb::arg("x"), nb::arg("rate"), nb::arg("method"), nb::arg("relative"),
-        nb::arg("absolute"), nb::arg("first_step"), nb::arg("max_step"));
+        nb::arg("absolute"), nb::arg("first_step"), nb::arg("max_step"), nb::arg("direction"), nb::arg("scale"));
 }
 
 }  // namespace hinge::python

@@ -72,6 +72,112 @@ def test_a_terminal_event_ends_it():
     assert abs(sol.y[0, -1]) < 1e-9
 
 
+def random_linear(rng, n, algebraic):
+    """y' = A y + b sin t and unknowns w = C y: as a right-hand side for SciPy, as a function F and as texts."""
+    A = rng.standard_normal((n, n)) - 2 * np.eye(n)
+    b, C = rng.standard_normal(n), rng.standard_normal((algebraic, n))
+
+    def right(t, y):
+        return A @ y + b * np.sin(t)
+
+    def residual(t, y, yp):
+        return np.concatenate([yp[:n] - right(t, y[:n]), y[n:] - C @ y[:n]])
+
+    def combination(row):
+        return " + ".join(f"({float(a)!r})*x{k}" for k, a in enumerate(row))
+
+    texts = [f"x{k}' = {combination(A[k])} + ({float(b[k])!r})*sin(t)" for k in range(n)]
+    texts += [f"w{k} = {combination(C[k])}" for k in range(algebraic)]
+    names = " ".join([f"x{k}" for k in range(n)] + [f"w{k}" for k in range(algebraic)])
+    x = rng.standard_normal(n)
+    return right, residual, texts, names, x, np.concatenate([x, C @ x]), C
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_problems_are_solved_as_by_scipy_forwards_and_backwards(seed):
+    from scipy.integrate import solve_ivp
+
+    rng = np.random.default_rng(seed)
+    right, residual, texts, names, x, y, C = random_linear(rng, int(rng.integers(1, 4)), int(rng.integers(0, 3)))
+    t0 = float(rng.uniform(-3, 3))
+    for t1 in (t0 + 1.5, t0 - 1.5):
+        t_eval = np.linspace(t0, t1, 9)
+
+        def crossing(t, y):
+            return y[0] - 0.3 * x[0]
+
+        def stop(t, y):
+            return y[0] + 2 * x[0]
+
+        crossing.direction, stop.terminal = float(rng.choice([-1, 0, 1])), True
+        theirs = solve_ivp(right, (t0, t1), x, "Radau", t_eval, events=[crossing, stop], rtol=1e-10, atol=1e-12, dense_output=True)
+        atol = np.exp(rng.uniform(-30, -26, len(y)))  # of each unknown
+        for F, unknowns in ((residual, None), (texts, names)):
+            ours = hinge.solve_dae(F, (t0, t1), y, None, "Radau", t_eval, True, [crossing, stop], rtol=1e-10, atol=atol, unknowns=unknowns)
+            assert ours.success and ours.status == theirs.status and np.array_equal(ours.t, theirs.t) and ours.index == (len(y) > len(x))
+            size = 1 + np.abs(theirs.y).max()
+            assert np.allclose(ours.y[: len(x)], theirs.y, atol=2e-8 * size) and np.allclose(ours.y[len(x) :], C @ theirs.y, atol=1e-7 * size)
+            assert np.allclose(ours.yp[0], [right(t, v)[0] for t, v in zip(ours.t, theirs.y.T)], atol=1e-5 * size)
+            for mine, his in zip(ours.t_events, theirs.t_events):
+                assert mine.shape == his.shape and np.allclose(mine, his, atol=1e-7)
+            some = np.linspace(t0, ours.sol.ts[-1], 30)
+            assert np.allclose(ours.sol(some)[: len(x)], theirs.sol(some), atol=1e-7 * size)
+
+
+def test_there_and_back_again_is_where_it_began():
+    texts = ["x' = u", "y' = v", "u' = -x*L", "v' = -y*L - 1 - sin(t)", "x^2 + y^2 = 1"]
+    there = hinge.solve_dae(texts, (0, 3), {"x": 1, "y": 0, "u": 0, "v": 0}, unknowns="x y u v L", rtol=1e-10, atol=1e-12)
+    back = hinge.solve_dae(texts, (3, 0), dict(zip("xyuvL", there.y[:, -1])), unknowns="x y u v L", rtol=1e-10, atol=1e-12,
+                           consistent="project")  # fmt: skip
+    assert back.index == 3 and back.t[0] == 3 and back.t[-1] == 0 and np.all(np.diff(back.t) < 0)
+    assert np.allclose(back.y[:4, -1], [1, 0, 0, 0], atol=1e-7) and np.allclose(back["y'"], back["v"], atol=1e-8)
+
+
+def test_times_of_a_start_that_is_the_end():
+    sol = hinge.solve_dae(lambda t, y, yp: [yp[0] + y[0]], (2, 2), [1.0])
+    assert sol.success and sol.t.tolist() == [2] and sol.y.tolist() == [[1]]
+    assert hinge.solve_dae(["x' = -x"], (2, 2), {"x": 1}).t.tolist() == [2]
+
+
+def test_tolerances_of_each_unknown_count():
+    # the second unknown is small: with one absolute tolerance for both it may be anything
+    def f(t, y, yp):
+        return [yp[0] + y[0], yp[1] + y[1]]
+
+    def jac(t, y, yp):
+        return np.eye(2), np.eye(2)
+
+    loose = hinge.solve_dae(f, (0, 5), [1, 1e-9], rtol=1e-3, atol=1e-3)
+    fine = hinge.solve_dae(f, (0, 5), [1, 1e-9], rtol=[1e-3, 1e-9], atol=[1e-3, 1e-18], jac=jac)
+    texts = hinge.solve_dae(["x' = -x", "y' = -y"], (0, 5), [1, 1e-9], unknowns="x y", rtol=1e-9, atol=[1e-3, 1e-18])
+    exact = 1e-9 * np.exp(-5)
+    assert abs(loose.y[1, -1] / exact - 1) > 1e-6
+    assert abs(fine.y[1, -1] / exact - 1) < 1e-7 and abs(texts["y"][-1] / exact - 1) < 1e-7
+
+
+def test_arguments_go_to_everything_as_in_scipy():
+    def level(t, y, rate, at):
+        return y[0] - at
+
+    level.terminal = 2
+    sol = hinge.solve_dae(lambda t, y, yp, rate, at: [yp[0] - y[1], yp[1] + rate**2 * y[0]], (0, 50), [1, 0], events=level,
+                          args=(2.0, 0.5), rtol=1e-9, jac=lambda t, y, yp, rate, at: ([[0, -1], [rate**2, 0]], np.eye(2)))  # fmt: skip
+    assert sol.status == 1 and np.allclose(sol.t_events[0], [np.pi / 6, 5 * np.pi / 6], atol=1e-6)
+
+
+def test_an_exception_in_an_event_arrives_unchanged():
+    mine = KeyError("mine")
+
+    def event(t, y):
+        if t > 0.1:
+            raise mine
+        return 1.0
+
+    with pytest.raises(KeyError) as e:
+        hinge.solve_dae(["x' = -x"], (0, 1), {"x": 1}, events=event)
+    assert e.value is mine
+
+
 def pendulum(t, y, yp):
     x, h, u, v, k = y
     return [yp[0] - u, yp[1] - v, yp[2] + x * k, yp[3] + h * k + 1, x * x + h * h - 1]
@@ -146,7 +252,20 @@ def test_an_exception_in_f_arrives_unchanged():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: hinge.solve_dae(robertson, (1, 0), [1, 0, 0]), "t_span"),
+        (lambda: hinge.solve_dae(robertson, (0, np.inf), [1, 0, 0]), "t_span"),
+        (lambda: hinge.solve_dae(robertson, 3, [1, 0, 0]), "t_span"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], t_eval=[0.5, 0.2]), "order of t_span"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], t_eval=[np.nan]), "not finite"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], atol=[1e-8, 1e-8]), "atol has 2 numbers"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], atol=[1e-8, 0, 1e-8]), "positive"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], rtol="small"), "rtol"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), ["a", "b", "c"]), "no numbers"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1j, 0, 0]), "complex"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], events="x"), "events"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], args=3), r"args=\(3,\)"),
+        (lambda: hinge.solve_dae(robertson, (0, 1), [1, 0, 0], parameters={"a": 1}), "for equations"),
+        (lambda: hinge.solve_dae(["x' = 1"], (0, 1), {"x": 1}, args=(1,)), "parameters="),
+        (lambda: hinge.solve_dae(["x' = 1"], (0, 1), {"x": 1}, jac=robertson), "for functions"),
         (lambda: hinge.solve_dae(robertson, (0, 1), []), "empty"),
         (lambda: hinge.solve_dae(robertson, (0, 1), [1, np.nan, 0]), "not finite"),
         (lambda: hinge.solve_dae(lambda t, y, yp: [1.0], (0, 1), [1, 0]), "returned 1 numbers"),
@@ -165,3 +284,5 @@ def test_bad_input_is_told(call, sentence):
 def test_a_solution_that_ends_keeps_what_there_is():
     sol = hinge.solve_dae(lambda t, y, yp: [yp[0] - y[0] ** 2], (0, 2), [1.0])
     assert not sol.success and sol.status == -1 and 0.99 < sol.t[-1] <= 1.01 and sol.message
+    back = hinge.solve_dae(["x' = -x^2"], (0, -2), {"x": 1})
+    assert not back.success and -1.01 <= back.t[-1] < -0.99 and "backwards" in back.message
