@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -224,122 +226,29 @@ struct Settings {
   }
 };
 
-// What convergence and compare have in common.
-CLI::App* add_study(CLI::App& app, const char* name, const char* what, const char* help,
-                    hinge::cli::StudyArguments& arguments, Settings& settings) {
-  CLI::App* command = app.add_subcommand(name, what);
-  command->footer(help);
-  command->add_option("MODEL", arguments.model, model_text)->required();
-  command->add_option("--methods", arguments.methods, "as in \"radau(stages=5),rattle\"; default: the model's");
-  command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
-  command->add_option("--csv", arguments.csv, "write a file with one row per run");
-  command->add_flag("--force", arguments.force, force_text);
-  settings.add_to(command);
-  settings.add_short(command, "--end", "end time instead of the model's");
-  command->add_flag("--json", arguments.json, json_text);
-  command->add_flag("--quiet", arguments.quiet, quiet_text);
-  return command;
-}
+// Options of a command are declared when it is called: all of them together take longer than a short run.
+class Commands {
+ public:
+  using Declare = std::function<void(CLI::App*)>;
+  /// `at_once`: for who lists them.
+  Commands(CLI::App& app, bool at_once) : app_(app), at_once_(at_once) {}
 
-CLI::App* add_sweep(CLI::App& app, hinge::cli::SweepArguments& a, Settings& settings) {
-  auto* command = app.add_subcommand("sweep", "Many runs with other values each, in threads, into one file");
-  command->footer(sweep_help);
-  command->add_option("MODEL", a.model, model_text)->required();
-  command->add_option("--vary", a.vary, "values of a key: KEY=LOW:HIGH:COUNT or KEY=A,B,C, as often as needed")
-      ->allow_extra_args(false);
-  command->add_option("--sample", a.sample, "draw a key: KEY=LAW:COUNT, as in parameters.m1=normal(1,0.1):1000")
-      ->allow_extra_args(false);
-  command->add_option("--seed", a.seed, "of what is drawn; default 1")->check(CLI::NonNegativeNumber);
-  settings.add_to(command);
-  settings.add_short(command, "--method", "method to use instead of the model's (see hinge methods)");
-  settings.add_short(command, "--step", "step size instead of the model's");
-  settings.add_short(command, "--tolerance", "let the method choose its steps to meet this tolerance");
-  settings.add_short(command, "--end", "end time instead of the model's");
-  command->add_option("--out", a.out, "one row for each run: FILE.h5 or FILE.csv")->required();
-  command->add_option("--jobs", a.jobs, "threads; default: one for each processor")->check(CLI::PositiveNumber);
-  command->add_flag("--rows", a.rows, "keep all recorded rows of every run, not only the last");
-  command->add_flag("--force", a.force, "replace a file of another sweep, or one that is none");
-  command->add_flag("--strict", a.strict, "exit status 1 where the verdict of a run is not sound");
-  command->add_flag("--json", a.json, json_text);
-  command->add_flag("--quiet", a.quiet, quiet_text);
-  return command;
-}
-
-CLI::App* add_contact(CLI::App& app, hinge::cli::ContactArguments& a) {
-  auto* command = app.add_subcommand("contact", "Solve a contact problem file, with one solver or all of them");
-  command->footer(contact_help);
-  command->add_option("FILE", a.file, "problem file (HDF5), or a folder of them");
-  command->add_option("--solver", a.solver, "a name, or all (see --list); default auto");
-  command->add_option("--tolerance", a.tolerance, "residual to reach; default 1e-8");
-  command->add_option("--scaling", a.scaling, "of the residual: ours (default), siconos, fclib, absolute");
-  command->add_option("--friction", a.friction, "model: exact (default), convexified, polyhedral");
-  command->add_option("--facets", a.facets, "of the friction pyramid; default 8");
-  command->add_option("--iterations", a.iterations, "at most; default: the solver's own limit");
-  command->add_option("--seconds", a.seconds, "give up after; default never");
-  command->add_option("--relaxation", a.relaxation, "of the Gauss-Seidel solvers and jacobi; default 1 (sor 1.3)");
-  command->add_option("--threads", a.threads, "of the parallel solvers; default 1; results do not depend on it");
-  command->add_option("--out", a.out, "write the problem with r and u as its solution: FILE.hdf5");
-  command->add_flag("--force", a.force, force_text);
-  command->add_flag("--guess", a.guess, "start from the file's guess instead of r = 0");
-  command->add_flag("--history", a.history, "also the residual history");
-  command->add_flag("--list", a.list, "list the solvers and what they solve");
-  command->add_flag("--json", a.json, json_text);
-  command->add_flag("--quiet", a.quiet, quiet_text);
-  return command;
-}
-
-CLI::App* add_view(CLI::App& app, hinge::cli::ViewArguments& a) {
-  auto* command =
-      app.add_subcommand("view", "Serve the report page of a run in progress, to change values and run again");
-  command->footer(view_help);
-  command->add_option("FILE", a.file, "a model (.toml), which is run, or the record of a run (.h5, .csv)")->required();
-  command->add_option("--port", a.port, "on 127.0.0.1; default: any that is free");
-  command->add_flag("--open", a.open, "also open the page, by xdg-open");
-  return command;
-}
-
-CLI::App* add_movie(CLI::App& app, hinge::cli::MovieArguments& a) {
-  auto* command = app.add_subcommand("movie", "A film of the motion, drawn as on the report page");
-  command->footer(movie_help);
-  command->add_option("FILE", a.file, "a model (.toml), which is run first, or the record of a run (.h5, .csv)")
-      ->required();
-  command->add_option("--out", a.out, "the film: FILE.mp4, FILE.webm or FILE.gif, or a folder of pictures")->required();
-  command->add_option("--seconds", a.seconds, "of the film; default: those of the motion, from 2 to 10");
-  command->add_option("--rate", a.rate, "pictures per second; default 30");
-  command->add_option("--size", a.size, "of the pictures; default 1280x720");
-  command->add_option("--theme", a.theme, "light (the default) or dark");
-  command->add_flag("--force", a.force, "overwrite a file of this name");
-  return command;
-}
-
-// What is declared here, for shells and for the manual.
-std::vector<hinge::cli::CommandInfo> infos_of(const CLI::App& app) {
-  std::vector<hinge::cli::CommandInfo> all;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    hinge::cli::CommandInfo info{command->get_name(), command->get_description(), command->get_footer(), {}};
-    for (const CLI::Option* o : command->get_options()) {
-      const bool by_place = o->get_positional();
-      if (o->check_lname("help")) continue;
-      info.options.push_back({by_place ? o->get_name(true) : "--" + o->get_lnames().front(), o->get_description(),
-                              o->get_items_expected_max() != 0, by_place, o->get_required()});
-    }
-    all.push_back(std::move(info));
+  CLI::App* add(const char* name, const char* what, const char* help, const Declare& declare) {
+    CLI::App* command = app_.add_subcommand(name, what);
+    if (*help) command->footer(help);
+    if (at_once_)
+      declare(command);
+    else
+      command->preparse_callback([command, declare](std::size_t) { declare(command); });
+    return command;
   }
-  return all;
-}
 
-int dispatch(int argc, char** argv) {
-  hinge::distrust_hdf5_files();
-  CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
-  app.name("hinge");
-  app.footer(main_help);
-  app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("hinge {} ({})", hinge::version(), hinge::build_features()));
+ private:
+  CLI::App& app_;
+  bool at_once_;
+};
 
-  Settings settings;
-  hinge::cli::RunArguments arguments;
-  auto* run = app.add_subcommand("run", "Integrate a model and print what was preserved and how well");
-  run->footer(run_help);
+void declare_run(CLI::App* run, hinge::cli::RunArguments& arguments, Settings& settings) {
   run->add_option("MODEL", arguments.model, model_text)->required();
   settings.add_to(run);
   settings.add_short(run, "--method", "method to use instead of the model's (see hinge methods)");
@@ -366,32 +275,80 @@ int dispatch(int argc, char** argv) {
   run->add_flag("--strict", arguments.strict, "exit status 1 where the verdict is not sound");
   run->add_flag("--json", arguments.json, json_text);
   run->add_flag("--quiet", arguments.quiet, quiet_text);
+}
 
-  hinge::cli::StudyArguments study;
-  auto* convergence = add_study(app, "convergence", "Errors for several steps and methods, and observed orders",
-                                convergence_help, study, settings);
-  convergence->add_option("--steps", study.steps, "as in 0.1,0.05; default: the model's step and 1/2, 1/4, 1/8 of it");
-  convergence->add_option("--reference-step", study.reference_step, "step of the reference method");
-  auto* compare = add_study(app, "compare", "Work against precision: error, time and cost of several methods",
-                            compare_help, study, settings);
-  compare->add_option("--tolerances", study.tolerances, "as in 1e-4,1e-6,1e-8, which is the default");
-  compare->add_option("--steps", study.steps, "for methods with steps of given length; default: the model's step");
+// What convergence and compare have in common.
+void declare_study(CLI::App* command, hinge::cli::StudyArguments& arguments, Settings& settings) {
+  command->add_option("MODEL", arguments.model, model_text)->required();
+  command->add_option("--methods", arguments.methods, "as in \"radau(stages=5),rattle\"; default: the model's");
+  command->add_option("--reference", arguments.reference, "a method, or a file that hinge run --out wrote");
+  command->add_option("--csv", arguments.csv, "write a file with one row per run");
+  command->add_flag("--force", arguments.force, force_text);
+  settings.add_to(command);
+  settings.add_short(command, "--end", "end time instead of the model's");
+  command->add_flag("--json", arguments.json, json_text);
+  command->add_flag("--quiet", arguments.quiet, quiet_text);
+}
 
-  hinge::cli::SweepArguments many;
-  auto* sweep = add_sweep(app, many, settings);
+void declare_sweep(CLI::App* command, hinge::cli::SweepArguments& a, Settings& settings) {
+  command->add_option("MODEL", a.model, model_text)->required();
+  command->add_option("--vary", a.vary, "values of a key: KEY=LOW:HIGH:COUNT or KEY=A,B,C, as often as needed")
+      ->allow_extra_args(false);
+  command->add_option("--sample", a.sample, "draw a key: KEY=LAW:COUNT, as in parameters.m1=normal(1,0.1):1000")
+      ->allow_extra_args(false);
+  command->add_option("--seed", a.seed, "of what is drawn; default 1")->check(CLI::NonNegativeNumber);
+  settings.add_to(command);
+  settings.add_short(command, "--method", "method to use instead of the model's (see hinge methods)");
+  settings.add_short(command, "--step", "step size instead of the model's");
+  settings.add_short(command, "--tolerance", "let the method choose its steps to meet this tolerance");
+  settings.add_short(command, "--end", "end time instead of the model's");
+  command->add_option("--out", a.out, "one row for each run: FILE.h5 or FILE.csv")->required();
+  command->add_option("--jobs", a.jobs, "threads; default: one for each processor")->check(CLI::PositiveNumber);
+  command->add_flag("--rows", a.rows, "keep all recorded rows of every run, not only the last");
+  command->add_flag("--force", a.force, "replace a file of another sweep, or one that is none");
+  command->add_flag("--strict", a.strict, "exit status 1 where the verdict of a run is not sound");
+  command->add_flag("--json", a.json, json_text);
+  command->add_flag("--quiet", a.quiet, quiet_text);
+}
 
-  std::string check_model;
-  auto* check =
-      app.add_subcommand("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated");
-  check->add_option("MODEL", check_model, model_text)->required();
-  settings.add_to(check);
+void declare_contact(CLI::App* command, hinge::cli::ContactArguments& a) {
+  command->add_option("FILE", a.file, "problem file (HDF5), or a folder of them");
+  command->add_option("--solver", a.solver, "a name, or all (see --list); default auto");
+  command->add_option("--tolerance", a.tolerance, "residual to reach; default 1e-8");
+  command->add_option("--scaling", a.scaling, "of the residual: ours (default), siconos, fclib, absolute");
+  command->add_option("--friction", a.friction, "model: exact (default), convexified, polyhedral");
+  command->add_option("--facets", a.facets, "of the friction pyramid; default 8");
+  command->add_option("--iterations", a.iterations, "at most; default: the solver's own limit");
+  command->add_option("--seconds", a.seconds, "give up after; default never");
+  command->add_option("--relaxation", a.relaxation, "of the Gauss-Seidel solvers and jacobi; default 1 (sor 1.3)");
+  command->add_option("--threads", a.threads, "of the parallel solvers; default 1; results do not depend on it");
+  command->add_option("--out", a.out, "write the problem with r and u as its solution: FILE.hdf5");
+  command->add_flag("--force", a.force, force_text);
+  command->add_flag("--guess", a.guess, "start from the file's guess instead of r = 0");
+  command->add_flag("--history", a.history, "also the residual history");
+  command->add_flag("--list", a.list, "list the solvers and what they solve");
+  command->add_flag("--json", a.json, json_text);
+  command->add_flag("--quiet", a.quiet, quiet_text);
+}
 
-  hinge::cli::ContactArguments problem;
-  auto* contact = add_contact(app, problem);
+void declare_view(CLI::App* command, hinge::cli::ViewArguments& a) {
+  command->add_option("FILE", a.file, "a model (.toml), which is run, or the record of a run (.h5, .csv)")->required();
+  command->add_option("--port", a.port, "on 127.0.0.1; default: any that is free");
+  command->add_flag("--open", a.open, "also open the page, by xdg-open");
+}
 
-  hinge::cli::PlotArguments figure;
-  auto* plot = app.add_subcommand("plot", "Draw columns of records, or of models that are run first, as a figure");
-  plot->footer(plot_help);
+void declare_movie(CLI::App* command, hinge::cli::MovieArguments& a) {
+  command->add_option("FILE", a.file, "a model (.toml), which is run first, or the record of a run (.h5, .csv)")
+      ->required();
+  command->add_option("--out", a.out, "the film: FILE.mp4, FILE.webm or FILE.gif, or a folder of pictures")->required();
+  command->add_option("--seconds", a.seconds, "of the film; default: those of the motion, from 2 to 10");
+  command->add_option("--rate", a.rate, "pictures per second; default 30");
+  command->add_option("--size", a.size, "of the pictures; default 1280x720");
+  command->add_option("--theme", a.theme, "light (the default) or dark");
+  command->add_flag("--force", a.force, "overwrite a file of this name");
+}
+
+void declare_plot(CLI::App* plot, hinge::cli::PlotArguments& figure, Settings& settings) {
   plot->add_option("FILE", figure.files, "records (.csv, .h5) or models (.toml), one or several")->required();
   plot->add_option("--y", figure.y, "columns, as in energy_error,height; NAME_error is the change since the start")
       ->required();
@@ -402,10 +359,9 @@ int dispatch(int argc, char** argv) {
   plot->add_option("--out", figure.out, "the figure: FILE.svg, FILE.pdf or FILE.png")->required();
   plot->add_flag("--force", figure.force, "overwrite a file of this name");
   settings.add_to(plot);
+}
 
-  hinge::cli::ReproduceArguments papers;
-  auto* reproduce = app.add_subcommand("reproduce", "Compute the figures and tables of papers, and check their claims");
-  reproduce->footer(reproduce_help);
+void declare_reproduce(CLI::App* reproduce, hinge::cli::ReproduceArguments& papers) {
   reproduce->add_option("ID", papers.ids, "figures or papers; default: all that are quick");
   reproduce->add_option("--out", papers.out, "folder for figures (SVG), numbers (CSV) and a page with all, index.html");
   reproduce->add_option("--papers", papers.papers, "folder with models and figures.toml; default: papers/ of Hinge");
@@ -415,40 +371,117 @@ int dispatch(int argc, char** argv) {
   reproduce->add_flag("--json", papers.json, "print a JSON list instead of the lines");
   reproduce->add_flag("--quiet", papers.quiet, quiet_text);
   add_native_switch(reproduce);
+}
+
+// What is declared here, for shells and for the manual.
+std::vector<hinge::cli::CommandInfo> infos_of(const CLI::App& app) {
+  std::vector<hinge::cli::CommandInfo> all;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    hinge::cli::CommandInfo info{command->get_name(), command->get_description(), command->get_footer(), {}};
+    for (const CLI::Option* o : command->get_options()) {
+      const bool by_place = o->get_positional();
+      if (o->check_lname("help")) continue;
+      info.options.push_back({by_place ? o->get_name(true) : "--" + o->get_lnames().front(), o->get_description(),
+                              o->get_items_expected_max() != 0, by_place, o->get_required()});
+    }
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+int dispatch(int argc, char** argv) {
+  hinge::distrust_hdf5_files();
+  CLI::App app{"hinge simulates constrained mechanical systems and says what was preserved."};
+  app.name("hinge");
+  app.footer(main_help);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("hinge {} ({})", hinge::version(), hinge::build_features()));
+
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  Commands commands(app, wanted == "completion" || wanted == "man");
+  Settings settings;
+  hinge::cli::RunArguments arguments;
+  auto* run = commands.add("run", "Integrate a model and print what was preserved and how well", run_help,
+                           [&](CLI::App* c) { declare_run(c, arguments, settings); });
+
+  hinge::cli::StudyArguments study;
+  auto* convergence = commands.add(
+      "convergence", "Errors for several steps and methods, and observed orders", convergence_help, [&](CLI::App* c) {
+        declare_study(c, study, settings);
+        c->add_option("--steps", study.steps, "as in 0.1,0.05; default: the model's step and 1/2, 1/4, 1/8 of it");
+        c->add_option("--reference-step", study.reference_step, "step of the reference method");
+      });
+  auto* compare = commands.add(
+      "compare", "Work against precision: error, time and cost of several methods", compare_help, [&](CLI::App* c) {
+        declare_study(c, study, settings);
+        c->add_option("--tolerances", study.tolerances, "as in 1e-4,1e-6,1e-8, which is the default");
+        c->add_option("--steps", study.steps, "for methods with steps of given length; default: the model's step");
+      });
+
+  hinge::cli::SweepArguments many;
+  auto* sweep = commands.add("sweep", "Many runs with other values each, in threads, into one file", sweep_help,
+                             [&](CLI::App* c) { declare_sweep(c, many, settings); });
+
+  std::string check_model;
+  auto* check = commands.add("check", "Equations, degrees of freedom, rank of G, consistency; nothing is integrated",
+                             "", [&](CLI::App* c) {
+                               c->add_option("MODEL", check_model, model_text)->required();
+                               settings.add_to(c);
+                             });
+
+  hinge::cli::ContactArguments problem;
+  auto* contact = commands.add("contact", "Solve a contact problem file, with one solver or all of them", contact_help,
+                               [&](CLI::App* c) { declare_contact(c, problem); });
+
+  hinge::cli::PlotArguments figure;
+  auto* plot = commands.add("plot", "Draw columns of records, or of models that are run first, as a figure", plot_help,
+                            [&](CLI::App* c) { declare_plot(c, figure, settings); });
+
+  hinge::cli::ReproduceArguments papers;
+  auto* reproduce = commands.add("reproduce", "Compute the figures and tables of papers, and check their claims",
+                                 reproduce_help, [&](CLI::App* c) { declare_reproduce(c, papers); });
 
   hinge::cli::NewArguments beginning;
-  auto* begin = app.add_subcommand("new", "Write a model to begin with");
-  begin->add_option("NAME", beginning.name, "of the new file");
-  begin->add_option("--template", beginning.kind, "pendulum (the default), mechanism, bodies, pile, circuit, contact");
-  begin->add_flag("--list", beginning.list, "list the templates");
+  auto* begin = commands.add("new", "Write a model to begin with", "", [&](CLI::App* c) {
+    c->add_option("NAME", beginning.name, "of the new file");
+    c->add_option("--template", beginning.kind, "pendulum (the default), mechanism, bodies, pile, circuit, contact");
+    c->add_flag("--list", beginning.list, "list the templates");
+  });
 
   hinge::cli::ViewArguments viewing;
-  auto* view = add_view(app, viewing);
-  settings.add_to(view);
+  auto* view = commands.add("view", "Serve the report page of a run in progress, to change values and run again",
+                            view_help, [&](CLI::App* c) {
+                              declare_view(c, viewing);
+                              settings.add_to(c);
+                            });
   hinge::cli::MovieArguments film;
-  auto* movie = add_movie(app, film);
-  settings.add_to(movie);
+  auto* movie =
+      commands.add("movie", "A film of the motion, drawn as on the report page", movie_help, [&](CLI::App* c) {
+        declare_movie(c, film);
+        settings.add_to(c);
+      });
 
   hinge::cli::ExportArguments exported;
-  auto* export_c = app.add_subcommand("export-c", "Write the functions of a model as C, with an example that runs");
-  export_c->footer(export_help);
-  export_c->add_option("MODEL", exported.model, model_text)->required();
-  export_c->add_option("--out", exported.out, "the folder for NAME.h, NAME.c and example.c")->required();
-  export_c->add_flag("--force", exported.force, "overwrite files that hinge export-c did not write");
-  settings.add_to(export_c);
+  auto* export_c = commands.add(
+      "export-c", "Write the functions of a model as C, with an example that runs", export_help, [&](CLI::App* c) {
+        c->add_option("MODEL", exported.model, model_text)->required();
+        c->add_option("--out", exported.out, "the folder for NAME.h, NAME.c and example.c")->required();
+        c->add_flag("--force", exported.force, "overwrite files that hinge export-c did not write");
+        settings.add_to(c);
+      });
 
   std::string shell;
-  auto* completion =
-      app.add_subcommand("completion", "Print a script with which a shell completes commands and options");
-  completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
-  auto* schema = app.add_subcommand("schema", "Print the JSON schema of the model file, for editors");
-  auto* man = app.add_subcommand("man", "Print the page of the manual: hinge man | man -l -");
+  auto* completion = commands.add("completion", "Print a script with which a shell completes commands and options", "",
+                                  [&](CLI::App* c) { c->add_option("SHELL", shell, "bash, zsh or fish")->required(); });
+  auto* schema = commands.add("schema", "Print the JSON schema of the model file, for editors", "", [](CLI::App*) {});
+  auto* man = commands.add("man", "Print the page of the manual: hinge man | man -l -", "", [](CLI::App*) {});
 
   bool methods_json = false;
-  auto* methods = app.add_subcommand("methods", "Every method: order, what it preserves, options, reference");
-  methods->add_flag("--json", methods_json, "print a JSON list");
   std::string one_method;
-  methods->add_option("name", one_method, "only this one");
+  commands.add("methods", "Every method: order, what it preserves, options, reference", "", [&](CLI::App* c) {
+    c->add_flag("--json", methods_json, "print a JSON list");
+    c->add_option("name", one_method, "only this one");
+  });
 
   try {
     app.parse(argc, argv);
@@ -457,9 +490,12 @@ int dispatch(int argc, char** argv) {
     throw hinge::InputError(explain(app, e, {argv + 1, argv + argc}));
   }
   arguments.overrides = study.overrides = many.overrides = settings.overrides();
-  if ((run->count("--out") && arguments.out.empty()) || (contact->count("--out") && problem.out.empty()))
+  const auto empty = [](const CLI::App* command, const char* option, const std::string& value) {
+    return *command && command->count(option) && value.empty();
+  };
+  if (empty(run, "--out", arguments.out) || empty(contact, "--out", problem.out))
     throw hinge::InputError("--out needs the name of a file, as in --out pendulum.csv");
-  if (run->count("--report") && arguments.report.empty())
+  if (empty(run, "--report", arguments.report))
     throw hinge::InputError("--report needs the name of a file, as in --report pendulum.html");
   if (*run) return hinge::cli::run(arguments);
   if (*convergence) return hinge::cli::convergence(study);

@@ -32,6 +32,7 @@ std::atomic<long> functions{0};
 NativeUse native_use() { return native_possible() ? choice().load(std::memory_order_relaxed) : NativeUse::off; }
 void set_native_use(NativeUse use) { choice().store(use, std::memory_order_relaxed); }
 long native_functions() { return functions.load(std::memory_order_relaxed); }
+void count_native_function() { functions.fetch_add(1, std::memory_order_relaxed); }
 
 #if defined(__x86_64__) && defined(__unix__)
 
@@ -48,7 +49,7 @@ std::unique_ptr<const NativeCode> NativeCode::make(const std::uint8_t* bytes, st
     munmap(memory, size);
     return nullptr;
   }
-  functions.fetch_add(1, std::memory_order_relaxed);
+  count_native_function();
   const auto function = reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(memory) + entry);
   return std::unique_ptr<const NativeCode>(new NativeCode(memory, size, function));
 }

@@ -24,8 +24,9 @@ NativeUse native_use();
 void set_native_use(NativeUse use);
 /// Can this processor and this build do it?
 bool native_possible();
-/// How many functions this process has compiled.
+/// How many functions this process has as code, compiled or found (native_library.hpp).
 long native_functions();
+void count_native_function();
 
 /// Code in memory of its own, which is first written and then executable, never both.
 class NativeCode {
@@ -39,6 +40,7 @@ class NativeCode {
   static std::unique_ptr<const NativeCode> make(const std::uint8_t* bytes, std::size_t size, std::size_t entry);
 
   void operator()(const double* const* inputs, double* scratch) const { function_(inputs, scratch); }
+  std::size_t size() const { return size_; }
   /// Another function in it, so many bytes after the beginning.
   Function at(std::size_t place) const {
     return reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(memory_) + place);
@@ -60,7 +62,8 @@ struct NativeFunction {
   std::int32_t inputs = 0;          // slots below this are inputs
   std::int32_t first_output = 0;
   std::int32_t scratch = 0;  // slots that are taken; after compile(), those that the code needs
-  std::unique_ptr<const NativeCode> code;
+  bool tables = false;       // does the code know where tables are?
+  std::shared_ptr<const NativeCode> code;
 
   /// The steps of a plan in the order in which it found them; outputs that are inputs or come twice are copied. Leaves
   /// no code where there can be none.

@@ -11,6 +11,7 @@
 
 #include "expression/evaluator.hpp"
 #include "expression/native.hpp"
+#include "expression/native_library.hpp"
 #include "expression/table.hpp"
 #include "expression/tape_places.hpp"
 #include "expression/tape_plan.hpp"
@@ -302,12 +303,16 @@ std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::ve
     return std::make_unique<Tape>(graph, input_blocks, outputs, TapePlan(graph, outputs, TapePlan::Order::by_kind));
   };
   if (use == NativeUse::off) return tape();
+  const auto key = use == NativeUse::on ? NativeLibrary::key(graph, input_blocks, outputs) : std::nullopt;
+  if (key)
+    if (auto known = NativeLibrary::find(*key, graph)) return known;
   const TapePlan plan(graph, outputs, TapePlan::Order::as_found);
   TapePlaces places(graph, input_blocks, outputs, plan);
   NativeFunction native;
   native.compile(graph, plan, outputs, places);
   if (!native.code) return tape();
   places.find_copies(graph, outputs);
+  if (key) NativeLibrary::keep(*key, native, places);
   return with_native_code(std::move(native), places.make_scratch(native.scratch), outputs.size(),
                           use == NativeUse::check ? tape() : nullptr);
 }

@@ -333,6 +333,7 @@ class Compiler : NativeValues {
       return;
     }
     if (s.kind == kind_of(Op::table)) {
+      function_.tables = true;
       code_.set_pointer(x86::rdi, graph_.table(graph_[s.result]).get());
       code_.call(address_of(&at_table));
     } else {

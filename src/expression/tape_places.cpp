@@ -40,6 +40,7 @@ void TapePlaces::place_constants(const Graph& graph, const TapePlan& plan, std::
     if (e.op != Op::constant) return;
     slot[at(n)] = slots++;
     constants.push_back(e.value);
+    constant_nodes.push_back(n);
   };
   bool sums = false;
   for (const TapePlan::Step& step : plan.steps) {
@@ -50,6 +51,7 @@ void TapePlaces::place_constants(const Graph& graph, const TapePlan& plan, std::
   if (!sums) return;
   one = slots++;
   constants.push_back(1.0);
+  constant_nodes.push_back(no_node);
 }
 
 void TapePlaces::note_used_blocks(const std::vector<std::int32_t>& uses) {
@@ -74,6 +76,14 @@ void TapePlaces::find_copies(const Graph& graph, std::span<const Node> outputs) 
 std::vector<double> TapePlaces::make_scratch(std::int32_t size) const {
   std::vector<double> scratch(at(size), 0.0);
   for (std::size_t k = 0; k < constants.size(); ++k) scratch[at(inputs) + k] = constants[k];
+  for (const Copy& copy : constant_outputs) scratch[at(copy.to)] = scratch[at(copy.from)];
+  return scratch;
+}
+
+std::vector<double> TapePlaces::make_scratch(std::int32_t size, const Graph& graph) const {
+  std::vector<double> scratch(at(size), 0.0);
+  for (std::size_t k = 0; k < constant_nodes.size(); ++k)
+    scratch[at(inputs) + k] = constant_nodes[k] == no_node ? 1.0 : graph.value(constant_nodes[k]);
   for (const Copy& copy : constant_outputs) scratch[at(copy.to)] = scratch[at(copy.from)];
   return scratch;
 }

@@ -27,12 +27,15 @@ struct TapePlaces {
              const TapePlan& plan);
   /// Constants in their places, also where they are outputs.
   std::vector<double> make_scratch(std::int32_t size) const;
+  /// The same with the constants of another graph, which has others in the same places.
+  std::vector<double> make_scratch(std::int32_t size, const Graph& graph) const;
   /// Outputs that are constants, and those that are inputs or come twice, which are copied after all else.
   void find_copies(const Graph& graph, std::span<const Node> outputs);
 
   std::vector<Block> blocks;
   std::vector<double> constants;
-  std::vector<std::int32_t> slot;  // by node; -1: none yet
+  std::vector<Node> constant_nodes;  // no_node: the number 1 for sums
+  std::vector<std::int32_t> slot;    // by node; -1: none yet
   std::vector<Copy> copies, constant_outputs;
   std::size_t output_count = 0;
   std::int32_t inputs = 0, slots = 0, first_output = 0;

@@ -4,6 +4,8 @@
 // then default, unit and range. Words stand in the order of the enumeration that they choose from.
 #include "model/keys.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "method/default_method.hpp"
@@ -502,8 +504,8 @@ std::vector<SectionInfo> views() {
 const std::vector<SectionInfo>& model_sections() {
   static const std::vector<SectionInfo> sections = [] {
     std::vector<SectionInfo> all{whole_file()};
-    for (const auto& some : {systems(), scenes(), starts(), runs(), views()})
-      all.insert(all.end(), some.begin(), some.end());
+    for (const auto part : {systems, scenes, starts, runs, views})
+      for (SectionInfo& section : part()) all.push_back(std::move(section));
     return all;
   }();
   return sections;

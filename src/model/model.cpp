@@ -79,10 +79,30 @@ std::string with_files(std::string text, const std::vector<std::string>& files) 
 
 }  // namespace
 
-Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
-  toml::table table = parse_toml(text, name);
+namespace {
+
+// The file that a thread has read last: sweeps read one again and again, with other values.
+struct ParsedFile {
+  std::string text, name;
+  toml::table table;
+  bool known = false, taken = false;  // taken: while a model is made of it
+
+  toml::table& of(const std::string& its_text, const std::string& its_name) {
+    if (known && text == its_text && name == its_name) return table;
+    known = false;
+    table = parse_toml(its_text, its_name);
+    text = its_text;
+    name = its_name;
+    known = true;
+    return table;
+  }
+};
+
+Model read_model(toml::table& table, const std::string& text, const std::string& name,
+                 const std::vector<Override>& overrides) {
+  Overridden before;
   Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}, 0, {}};
-  for (const Override& o : overrides) apply_override(table, o, source);
+  for (const Override& o : overrides) apply_override(table, o, source, &before);
   refuse_unused_parameters(table, text, overrides);
   for (const char* system : {"multibody", "dae", "odae", "mechanical", "hamiltonian", "lagrangian"})
     if (table.contains(system)) source.system = system;
@@ -108,6 +128,24 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
   read_events(root["event"], system, model);
   read_view(root["view"], system, model);
   return model;
+}
+
+}  // namespace
+
+Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
+  thread_local ParsedFile last;
+  if (last.taken) {
+    toml::table table = parse_toml(text, name);
+    return read_model(table, text, name, overrides);
+  }
+  const struct Taken {
+    bool& taken;
+    explicit Taken(bool& is) : taken(is) { taken = true; }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    ~Taken() { taken = false; }
+  } taken(last.taken);
+  return read_model(last.of(text, name), text, name, overrides);
 }
 
 Model load_model(const std::string& path, const std::vector<Override>& overrides) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -29,9 +33,67 @@ bool mentions(const std::string& text, const std::string& word) {
   return false;
 }
 
+// Most values are numbers such as -1.25e-3, and need no parser of files; nothing for others.
+std::optional<double> plain_number(const std::string& text) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0, point = text.find('.');
+  const auto digits = [&](std::size_t from, std::size_t to) {
+    return from < to && to <= text.size() &&
+           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(to),
+                       [](unsigned char c) { return std::isdigit(c) != 0; });
+  };
+  if (point == std::string::npos || !digits(first, point) || (text[first] == '0' && point > first + 1))
+    return std::nullopt;
+  const std::size_t power = std::min(text.find_first_of("eE", point), text.size());
+  const std::size_t sign = power + 1 < text.size() && (text[power + 1] == '-' || text[power + 1] == '+') ? 2 : 1;
+  if (!digits(point + 1, power) || (power < text.size() && !digits(power + sign, text.size()))) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The value as TOML, else as text.
+toml::table value_of(const std::string& text) {
+  toml::table parsed;
+  if (const auto number = plain_number(text)) {
+    parsed.insert_or_assign("value", *number);
+    return parsed;
+  }
+  try {
+    parsed = toml::parse("value = " + text);
+  } catch (const toml::parse_error&) {
+    parsed.clear();
+  }
+  if (parsed.size() != 1) parsed.insert_or_assign("value", text);
+  return parsed;
+}
+
+// Nodes that are moved keep their places in the file; copies have none.
+std::shared_ptr<toml::table> moved(toml::node& node) {
+  auto holder = std::make_shared<toml::table>();
+  holder->insert_or_assign("value", std::move(node));
+  return holder;
+}
+
+void keep(Overridden& before, toml::table& table, const std::string& name) {
+  toml::node* const old = table.get(name);
+  if (!old) return before.keep([&table, name] { table.erase(name); });
+  before.keep([&table, name, holder = moved(*old)] { table.insert_or_assign(name, std::move(*holder->get("value"))); });
+}
+
+void keep(Overridden& before, toml::array& array, std::size_t index) {
+  before.keep([&array, index, holder = moved(*array.get(index))] {
+    array.replace(array.cbegin() + static_cast<std::ptrdiff_t>(index), std::move(*holder->get("value")));
+  });
+}
+
 }  // namespace
 
-void apply_override(toml::table& root, const Override& o, Source& source) {
+Overridden::~Overridden() {
+  for (auto last = all_.rbegin(); last != all_.rend(); ++last) (*last)();
+}
+
+void apply_override(toml::table& root, const Override& o, Source& source, Overridden* before) {
   toml::table* table = &root;
   toml::array* array = nullptr;  // in its place: one of [[body]]
   std::string path;
@@ -53,13 +115,11 @@ void apply_override(toml::table& root, const Override& o, Source& source) {
       path += (path.empty() ? "" : ".") + name;
     }
     if (dot == std::string::npos) {
-      toml::table parsed;
-      try {
-        parsed = toml::parse("value = " + o.value);
-      } catch (const toml::parse_error&) {
-        parsed.clear();
-      }
-      if (parsed.size() != 1) parsed.insert_or_assign("value", o.value);
+      const toml::table parsed = value_of(o.value);
+      if (before && array)
+        keep(*before, *array, std::stoul(name));
+      else if (before)
+        keep(*before, *table, name);
       if (array)
         array->replace(array->cbegin() + std::stol(name), *parsed.get("value"));
       else
@@ -67,7 +127,10 @@ void apply_override(toml::table& root, const Override& o, Source& source) {
       source.overridden[path] = o.option.empty() ? "--set " + path : o.option;
       return;
     }
-    if (!place) place = &table->insert(name, toml::table{}).first->second;
+    if (!place) {
+      if (before) keep(*before, *table, name);
+      place = &table->insert(name, toml::table{}).first->second;
+    }
     table = place->as_table();
     array = place->as_array();
     if (!table && !array)

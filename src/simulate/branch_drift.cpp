@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "solve/linear/dense_lu.hpp"
 
@@ -20,12 +21,14 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void BranchDrift::begin(const System& system) {
+void BranchDrift::begin(const System& system, std::vector<std::array<int, 3>> products) {
   *this = BranchDrift();
   system_ = &system;
   here_ = system.evaluation({Q::constraint_y});
   there_ = system.evaluation({Q::constraint_y});
   const int m = system.ng();
+  products_ = std::move(products);
+  product_.resize(at(m * m));
   matrix_.resize(at((m + 1) * (m + 1)));
   row_.resize(at(m));
   y_.resize(at(system.ny()));
@@ -40,26 +43,21 @@ bool BranchDrift::is_rounding(const double* g, double size, const std::vector<in
                      [&](int i) { return std::abs(g[i]) <= rounding * largest_[at(i)] * size; });
 }
 
-// Row i of one matrix times row j of another; columns of a row are in order.
-double BranchDrift::product(const double* a, const double* b, int i, int j) const {
-  const Pattern& p = system_->pattern(Q::constraint_y);
-  double sum = 0;
-  int k = p.row_start[at(i)], l = p.row_start[at(j)];
-  while (k < p.row_start[at(i) + 1] && l < p.row_start[at(j) + 1]) {
-    const int difference = p.column[at(k)] - p.column[at(l)];
-    if (difference == 0) sum += a[k] * b[l];
-    if (difference <= 0) ++k;
-    if (difference >= 0) ++l;
-  }
-  return sum;
+// A B^T
+void BranchDrift::multiply(const double* a, const double* b) {
+  std::fill(product_.begin(), product_.end(), 0.0);
+  for (const auto& [place, k, l] : products_) product_[at(place)] += a[k] * b[l];
 }
 
-void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some, bool closely) {
+void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some, bool closely,
+                      const double* G) {
   const std::vector<int>& kept = some.empty() ? all_ : some;
   const bool begun = *std::max_element(largest_.begin(), largest_.end()) > 0;
   if (!closely && begun && is_rounding(g, size, kept)) return;
-  here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
-  const double* G = (*here_)[Q::constraint_y];
+  if (!G) {
+    here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+    G = (*here_)[Q::constraint_y];
+  }
   const Pattern& p = system_->pattern(Q::constraint_y);
   const int m = static_cast<int>(kept.size());
   for (const int i : kept)
@@ -70,9 +68,12 @@ void BranchDrift::see(const State& state, const double* g, double size, const st
   // [G G^T  g; 0 0], the last column becomes L^-1 g; by columns
   const int n = m + 1;
   const auto entry = [&](int i, int j) -> double& { return matrix_[at(i + j * n)]; };
+  const int all = static_cast<int>(all_.size());
+  const auto product = [&](int i, int j) { return product_[at(kept[at(i)] * all + kept[at(j)])]; };
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
+  multiply(G, G);
   for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < m; ++j) entry(i, j) = product(G, G, kept[at(i)], kept[at(j)]);
+    for (int j = 0; j < m; ++j) entry(i, j) = product(i, j);
     const double unknown = least * largest_[at(kept[at(i)])] * size, off = g[kept[at(i)]];
     entry(i, m) = closely && std::abs(off) < unknown ? unknown : off;
   }
@@ -91,8 +92,9 @@ void BranchDrift::see(const State& state, const double* g, double size, const st
   }
   there_->at(state.t, y_.data(), state.z.data(), state.psi.data());
   const double* moved = (*there_)[Q::constraint_y];
+  multiply(moved, G);
   for (int i = 0; i < m; ++i)
-    for (int j = 0; j < m; ++j) matrix_[at(i + j * m)] = product(moved, G, kept[at(i)], kept[at(j)]);
+    for (int j = 0; j < m; ++j) matrix_[at(i + j * m)] = product(i, j);
   const bool regular = eliminate(m, m, matrix_.data(), m, exchange_.data());
   for (int i = 0; i < m; ++i) ratio *= (exchange_[at(i)] == i ? 1 : -1) * matrix_[at(i + i * m)];
   if (!regular) ratio = 0;

@@ -9,6 +9,7 @@
 // is 1 - O(|d| / distance to where they are dependent); for x y = c it is 1/2 where the curve turns.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,19 +20,22 @@ namespace hinge {
 
 class BranchDrift {
  public:
-  void begin(const System& system);
+  /// `products`: all a_ik b_jk of matrices like G: the place of (i, j) in A B^T, row by row, and of the two factors.
+  void begin(const System& system, std::vector<std::array<int, 3>> products);
   /// After a step; `g` there, `size`: the largest coordinate so far, `kept`: independent rows, all of them where it is
-  /// empty. `closely`: rounding counts as well. Allocates nothing.
-  void see(const State& state, const double* g, double size, const std::vector<int>& kept, bool closely);
+  /// empty. `closely`: rounding counts as well. G: there, where it is known; else null. Allocates nothing.
+  void see(const State& state, const double* g, double size, const std::vector<int>& kept, bool closely,
+           const double* G);
   void doubts(std::vector<Doubt>& doubts) const;
 
  private:
   bool is_rounding(const double* g, double size, const std::vector<int>& kept) const;
-  double product(const double* a, const double* b, int i, int j) const;
+  void multiply(const double* a, const double* b);
 
   const System* system_ = nullptr;
   std::unique_ptr<Evaluation> here_, there_;
-  std::vector<double> row_, matrix_, y_;
+  std::vector<std::array<int, 3>> products_;
+  std::vector<double> row_, matrix_, product_, y_;
   std::vector<int> exchange_, all_;
   std::vector<double> largest_;  // of each row of G so far
   std::optional<double> lost_;   // when first

@@ -60,7 +60,7 @@ void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Qu
     exchange_.resize(static_cast<std::size_t>(m));
     entries_ = static_cast<int>(system.pattern(Q::constraint_y).entries());
     products_ = products_of_rows(system.pattern(Q::constraint_y));
-    drift_.begin(system);
+    drift_.begin(system, products_);
   }
   if (!has.mass_is_constant && !system.is_constant(Q::momentum_z)) {
     wanted.insert(Q::momentum_z);
@@ -112,7 +112,7 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     if (!product_.empty()) {
       const bool due = branch_due(), short_step = resolved_ && h < shrunk * longest_;
       if (due) watch_branch();
-      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step);
+      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step, due ? checked_.G.data() : nullptr);
       longest_ = std::max(longest_, h);
     }
     if (!resolved_) watch_growth(h);

@@ -69,6 +69,7 @@ class StepWatch {
     std::vector<double> G, y, v;
     std::vector<int> kept;  // independent ones, where some depend on others; else empty
     long step = 0;
+    std::optional<double> volume{};  // of all rows, where it was asked for
   };
   struct Range {  // of one number over the run
     double low = INFINITY, high = -INFINITY;
@@ -93,6 +94,8 @@ class StepWatch {
   bool branch_due() const;
   void look_at_rows();
   double cosine(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept);
+  double cosine(Rows& a, Rows& b, const std::vector<int>& kept);
+  static double cosine(double square_a, double square_b, double product);
   bool rows_follow_the_bodies();
   void assign_rows(std::vector<double>& to) const;
   void watch_branch();

@@ -50,6 +50,7 @@ void StepWatch::look_at_rows() {
   checked_.y = s.y;
   checked_.v = now_.v;
   checked_.step = steps_;
+  checked_.volume.reset();
 }
 
 // Rows of G are compared with those of where they were last looked at, after some way or a change of the velocity.
@@ -64,10 +65,22 @@ bool StepWatch::branch_due() const {
 }
 
 // The cosine of the angle between the rows of G at two places: a product of cosines where there are several.
+double StepWatch::cosine(double square_a, double square_b, double product) {
+  const double size = std::sqrt(square_a * square_b);
+  return square_a > 0 && square_b > 0 && std::isfinite(size) && std::abs(product) > 1e-10 * size ? product / size : 1.0;
+}
+
 double StepWatch::cosine(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
   const double now = volume(a, a, kept), then = volume(b, b, kept);
-  const double both = volume(a, b, kept), size = std::sqrt(now * then);
-  return now > 0 && then > 0 && std::isfinite(size) && std::abs(both) > 1e-10 * size ? both / size : 1.0;
+  return cosine(now, then, volume(a, b, kept));
+}
+
+// Of places that are compared twice, with the one before and the next.
+double StepWatch::cosine(Rows& a, Rows& b, const std::vector<int>& kept) {
+  if (!kept.empty()) return cosine(a.G, b.G, kept);
+  for (Rows* rows : {&a, &b})
+    if (!rows->volume) rows->volume = volume(rows->G, rows->G, kept);
+  return cosine(*a.volume, *b.volume, volume(a.G, b.G, kept));
 }
 
 // The rows of bodies that turn far in a step turn with them, and a product of many cosines then says nothing. It does
@@ -109,7 +122,7 @@ void StepWatch::watch_branch() {
   std::swap(last_, checked_);
   look_at_rows();
   // Of dependent rows some that are independent here may be dependent on the way: those of both ends have to agree.
-  double angle = cosine(checked_.G, last_.G, last_.kept);
+  double angle = cosine(checked_, last_, last_.kept);
   if (redundant_ && angle < 0.5) angle = std::max(angle, cosine(checked_.G, last_.G, checked_.kept));
   const bool at_once = checked_.step == last_.step + 1;
   turned_ = angle < 0.5 && at_once;

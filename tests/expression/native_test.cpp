@@ -13,6 +13,7 @@
 #endif
 
 #include "expression/native.hpp"
+#include "expression/native_library.hpp"
 #include "expression/random_expression.hpp"
 #include "expression/table.hpp"
 #include "hinge/error.hpp"
@@ -244,6 +245,7 @@ TEST_F(Native, WhereMemoryCannotBecomeExecutableTheTapeComputes) {
   const auto refuse = [] { return prctl(65 /* PR_SET_MDWE */, 1, 0, 0, 0) == 0; };
   const auto compute = [&] {
     if (!refuse()) std::_Exit(77);
+    NativeLibrary::forget_all();  // what was made before
     Graph graph;
     const std::vector<std::vector<Node>> blocks{declare_variables(graph, 1)};
     const Node out = graph.add(blocks[0][0], graph.constant(1));

@@ -199,6 +199,19 @@ void subtract_product(int m, int n, int k, const double* A, int lda, const doubl
 bool eliminate(int n, int p, double* A, int lda, int* exchange) {
   if (!factorise_columns(0, p, n, p, A, lda, exchange)) return false;
   if (n == p) return true;
+  if (n <= small) {  // the same operations, without a way to the widest registers
+    for (int j = p; j < n; ++j) {
+      double* b = at(A, lda, 0, j);
+      for (int k = 0; k < p; ++k)
+        for (int i = k + 1; i < p; ++i) b[i] -= *at(A, lda, i, k) * b[k];
+      for (int i = p; i < n; ++i) {
+        double sum = 0;
+        for (int k = 0; k < p; ++k) sum += *at(A, lda, i, k) * b[k];
+        b[i] -= sum;
+      }
+    }
+    return true;
+  }
   solve_unit_lower(p, n - p, A, lda, at(A, lda, 0, p), lda);
   subtract_product(n - p, n - p, p, at(A, lda, p, 0), lda, at(A, lda, 0, p), lda, at(A, lda, p, p), lda);
   return true;

@@ -22,12 +22,11 @@ class Extrapolation {
 
   /// x <- continuation of the past values.
   void predict(double* x) const {
-    const auto& c = coefficients(order_);
-    std::fill_n(x, size_, 0.0);
-    for (std::size_t k = 0; k < at(order_); ++k) {
-      const double* from = past(k).data();
-      for (std::size_t i = 0; i < size_; ++i) x[i] += c[k] * from[i];
-    }
+    const Past past = values();
+    with_order(order_, [&]<int order>(Order<order>) {
+      double* __restrict const to = x;  // no past value is there
+      for (std::size_t i = 0; i < size_; ++i) to[i] = guess<order>(past, i);
+    });
   }
 
   /// Takes the values of an accepted step and settles the order for the next.
@@ -40,7 +39,30 @@ class Extrapolation {
 
  private:
   static constexpr std::size_t at(int k) { return static_cast<std::size_t>(k); }
-  const std::vector<double>& past(std::size_t k) const { return past_[(newest_ + most - k) % most]; }
+
+  using Past = std::array<const double*, static_cast<std::size_t>(most)>;  // the newest first
+  Past values() const {
+    Past all;
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = past_[(newest_ + most - k) % most].data();
+    return all;
+  }
+
+  // For unknowns as few as those of a mechanism loops of a length that is not known take longer than the sums.
+  template <int order>
+  struct Order {};
+  template <class Action>
+  static void with_order(int order, Action&& action) {
+    switch (order) {
+      case 1: return action(Order<1>());
+      case 2: return action(Order<2>());
+      case 3: return action(Order<3>());
+      case 4: return action(Order<4>());
+      case 5: return action(Order<5>());
+      case 6: return action(Order<6>());
+      case 7: return action(Order<7>());
+      default: return action(Order<most>());
+    }
+  }
 
   // (-1)^k C(order, k + 1), all of them worked out beforehand: divisions would take longer than the sums
   static constexpr auto all_coefficients = [] {
@@ -54,29 +76,34 @@ class Extrapolation {
     }
     return all;
   }();
-  static const std::array<double, static_cast<std::size_t>(most)>& coefficients(int order) {
-    return all_coefficients[at(order)];
+  template <int order>
+  static double guess(const Past& past, std::size_t i) {
+    constexpr auto& c = all_coefficients[static_cast<std::size_t>(order)];
+    double sum = 0;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(order); ++k) sum += c[k] * past[k][i];
+    return sum;
   }
 
-  double error(int order, const double* x) const {
-    const auto& c = coefficients(order);
+  double error(int order, const Past& past, const double* x) const {
     // a sample is enough to choose an order by
     const std::size_t stride = std::max<std::size_t>(1, size_ / 64);
     double sum = 0;
-    for (std::size_t i = 0; i < size_; i += stride) {
-      double guess = 0;
-      for (std::size_t k = 0; k < at(order); ++k) guess += c[k] * past(k)[i];
-      sum += (guess - x[i]) * (guess - x[i]);
-    }
+    with_order(order, [&]<int q>(Order<q>) {
+      for (std::size_t i = 0; i < size_; i += stride) {
+        const double off = guess<q>(past, i) - x[i];
+        sum += off * off;
+      }
+    });
     return sum;
   }
 
   void choose_order(const double* x) {
     int best = order_;
-    double least = error(order_, x);
+    const Past past = values();
+    double least = error(order_, past, x);
     for (const int q : {order_ - 1, order_ + 1}) {
       if (q < 1 || q > count_) continue;
-      const double e = error(q, x);
+      const double e = error(q, past, x);
       if (e < least) least = e, best = q;
     }
     order_ = best;
