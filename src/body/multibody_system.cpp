@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
 
 using Q = Quantity;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_matrix_by_y(Quantity q) {
   return q == Q::velocity_y || q == Q::momentum_y || q == Q::force_y || q == Q::reaction_y || q == Q::constraint_y ||

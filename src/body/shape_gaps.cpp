@@ -9,6 +9,7 @@
 #include "body/body_table.hpp"
 #include "body/frame.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -18,8 +19,6 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr std::size_t most_gaps = 200;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Ball {
   Vector3d centre;  // in the frame of the body

@@ -3,13 +3,12 @@
 #include <cmath>
 
 #include "body/turn.hpp"
+#include "solve/index.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void cross(const double* a, const double* b, double* out) {
   out[0] = a[1] * b[2] - a[2] * b[1];

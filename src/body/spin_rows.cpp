@@ -1,14 +1,9 @@
 #include "body/spin_rows.hpp"
 
 #include "body/turn.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 SpinRows::SpinRows(const BodyTable& table, int nz) {
   if (table.dimension != 3) return;

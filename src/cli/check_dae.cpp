@@ -10,14 +10,13 @@
 #include "formulation/implicit/linear_pencil.hpp"
 #include "formulation/implicit/symbolic_problem.hpp"
 #include "formulation/start/consistent_start.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/rank.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge::cli {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const char* times(int order) {
   static const char* const words[] = {"", "once", "twice", "three times", "four times"};

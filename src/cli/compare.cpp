@@ -28,7 +28,7 @@ std::vector<double> tolerances_of(const StudyArguments& arguments) {
   return tolerances;
 }
 
-std::vector<double> steps_of(const StudyArguments& arguments, const Model& model) {
+std::vector<double> fixed_steps_of(const StudyArguments& arguments, const Model& model) {
   if (arguments.steps) return positive_numbers("--steps", *arguments.steps, "0.01,0.001");
   return model.simulation.step > 0 ? std::vector<double>{model.simulation.step} : std::vector<double>{};
 }
@@ -67,7 +67,8 @@ void write_csv(CsvTable& csv, const WorkPrecision& work) {
 
 WorkPrecision compare_runs(const Study& study, const std::function<void()>& begun,
                            const ConvergenceProgress& progress) {
-  const std::vector<double> tolerances = tolerances_of(study.arguments), steps = steps_of(study.arguments, study.model);
+  const std::vector<double> tolerances = tolerances_of(study.arguments),
+                            steps = fixed_steps_of(study.arguments, study.model);
   const Reference reference = reference_of(study, tolerances, steps);
   begun();
   return located(study.model,

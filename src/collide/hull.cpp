@@ -123,13 +123,13 @@ double area_of(const Points& points, const Triangle& t) {
   return (at(1) - at(0)).cross(at(2) - at(0)).norm();
 }
 
-struct Polygon {
+struct PlaneFace {
   Vector3d normal;
   std::vector<int> ring;
 };
 
 /// Coplanar triangles become one polygon: all points of the hull near the plane of the largest one left.
-std::vector<Polygon> merged_faces(const Points& points, std::vector<Triangle> triangles, double extent) {
+std::vector<PlaneFace> merged_faces(const Points& points, std::vector<Triangle> triangles, double extent) {
   std::stable_sort(triangles.begin(), triangles.end(),
                    [&](const Triangle& s, const Triangle& t) { return area_of(points, s) > area_of(points, t); });
   std::vector<int> on_hull;
@@ -137,7 +137,7 @@ std::vector<Polygon> merged_faces(const Points& points, std::vector<Triangle> tr
   std::sort(on_hull.begin(), on_hull.end());
   on_hull.erase(std::unique(on_hull.begin(), on_hull.end()), on_hull.end());
 
-  std::vector<Polygon> faces;
+  std::vector<PlaneFace> faces;
   std::vector<char> near(points.size());
   for (const Triangle& t : triangles) {
     if (!t.alive) continue;
@@ -236,10 +236,10 @@ Hull convex_hull(const Points& points, int dimension) {
     return planar_hull(corners, ring);
   }
 
-  const std::vector<Polygon> polygons = merged_faces(points, triangulated_hull(points, extent), extent);
+  const std::vector<PlaneFace> polygons = merged_faces(points, triangulated_hull(points, extent), extent);
   Hull hull;
   std::vector<int> number(points.size(), -1);
-  for (const Polygon& polygon : polygons) {
+  for (const PlaneFace& polygon : polygons) {
     Hull::Face face{polygon.normal, 0, static_cast<int>(hull.loop.size()), static_cast<int>(polygon.ring.size())};
     for (const int i : polygon.ring) {
       int& n = number[static_cast<std::size_t>(i)];

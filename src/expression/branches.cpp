@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "expression/derivative.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::size_t few = 24;  // operations on functions of time
 constexpr int no_branch = -1;
-
-std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 

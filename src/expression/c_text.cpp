@@ -6,6 +6,7 @@
 
 #include "expression/table.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -24,8 +25,6 @@ std::string c_number(double x) {
 }
 
 namespace {
-
-constexpr std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 enum Binding { choice, additive, multiplicative, prefix, atom };
 

@@ -6,11 +6,12 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "solve/machine_numbers.hpp"
+
 namespace hinge {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Interval everything{-infinity, infinity}, nothing{0, 0};
 constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();  // of an operation, functions included
 
@@ -21,7 +22,6 @@ Interval widened(double low, double high) {
           std::isfinite(high) ? high + rounding * std::abs(high) : high};
 }
 
-Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 bool vanishes(Interval a) { return a.low == 0 && a.high == 0; }
 
 Interval operator-(Interval a) { return {-a.high, -a.low}; }

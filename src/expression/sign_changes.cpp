@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double resolution = 1e-10;        // of the time itself: shorter stretches are not halved
 constexpr double first_resolution = 1e-13;  // of the length of the search: the same near t = 0
-constexpr double same = 1e-14;              // changes closer than that, relative, are one
+constexpr double one_change = 1e-14;        // changes closer than that, relative, are one
 constexpr int budget = 50000;               // stretches for one change
 
 int sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -41,7 +41,7 @@ double SignChanges::locate(double low, double high) {
 }
 
 std::optional<double> SignChanges::fresh(double t) {
-  if (last_ != -infinity && t - last_ <= same * std::max(std::abs(t), std::abs(last_))) return {};
+  if (last_ != -infinity && t - last_ <= one_change * std::max(std::abs(t), std::abs(last_))) return {};
   last_ = t;
   return t;
 }

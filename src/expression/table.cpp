@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double rounding = 8 * std::numeric_limits<double>::epsilon();
+constexpr double cubic_rounding = 8 * std::numeric_limits<double>::epsilon();
 
 double horner(const Table::Cubic& c, double u) { return c[0] + u * (c[1] + u * (c[2] + u * c[3])); }
 double slope(const Table::Cubic& c, double u) { return c[1] + u * (2 * c[2] + u * 3 * c[3]); }
@@ -126,8 +126,6 @@ std::vector<double> monotone_slopes(const std::vector<double>& h, const std::vec
   return m;
 }
 
-Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
 // Values at the ends and at the extremes between.
 Interval bounds_on(const Table::Cubic& c, double from, double to) {
   Interval all{infinity, -infinity};
@@ -153,7 +151,7 @@ Interval bounds_on(const Table::Cubic& c, double from, double to) {
     take(-c[1] / (2 * c[2]));
   }
   if (c[1] == 0 && c[2] == 0 && c[3] == 0) return all;  // a constant is one exactly
-  return {all.low - rounding * largest, all.high + rounding * largest};
+  return {all.low - cubic_rounding * largest, all.high + cubic_rounding * largest};
 }
 
 void check_points(std::span<const double> x, std::span<const double> y, Interpolation kind, Beyond beyond) {
@@ -308,7 +306,7 @@ Interval Table::bounds(Interval x) const {
     return {bounds_.back().low + rise_ * turns(x.low), bounds_.back().high + rise_ * turns(x.high)};
   }
   if (beyond_ == Beyond::periodic) {  // x - n period is rounded
-    const double slack = rounding * std::max(std::abs(x.low), std::abs(x.high));
+    const double slack = cubic_rounding * std::max(std::abs(x.low), std::abs(x.high));
     x = {x.low - slack, x.high + slack};
   }
   const long first = piece(x.low), last = piece(x.high);

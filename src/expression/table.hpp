@@ -23,6 +23,8 @@ struct Interval {
   bool contains(double x) const { return low <= x && x <= high; }
   double width() const { return high - low; }
 };
+/// The least interval around both.
+constexpr Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 enum class Interpolation { linear, cubic, monotone, previous };
 /// What a table does before its first and after its last knot. `error`: it is not a number there.

@@ -76,8 +76,6 @@ void execute(const Run& run, const Instruction*& i, double* s, Operation&& opera
   }
 }
 
-constexpr int kind_of(Op op) { return static_cast<int>(op); }
-
 class Tape final : public Evaluator {
  public:
   Tape(const Graph& graph, std::span<const std::vector<Node>> blocks, std::span<const Node> outputs, TapePlan plan)

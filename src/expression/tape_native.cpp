@@ -25,8 +25,6 @@ using x86::Compare;
 using x86::Memory;
 using x86::Scalar;
 
-constexpr int kind_of(Op op) { return static_cast<int>(op); }
-
 // What code calls. The tape computes the two together, too.
 void sine_and_cosine(double angle, double* sine, double* cosine) {
   *sine = std::sin(angle);

@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
-
-namespace {
-
-constexpr std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 TapePlaces::TapePlaces(const Graph& graph, std::span<const std::vector<Node>> input_blocks,
                        std::span<const Node> outputs, const TapePlan& plan) {

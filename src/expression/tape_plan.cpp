@@ -4,11 +4,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
-
-constexpr std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
 // Operands of an operation, the one that needs most slots first.
 std::array<Node, 3> neediest_first(const Graph::Entry& e, const std::vector<std::int32_t>& need) {

@@ -20,9 +20,11 @@
 
 namespace hinge {
 
+constexpr int kind_of(Op op) { return static_cast<int>(op); }
+
 struct TapePlan {
   /// Kinds of steps: those of Op, and
-  static constexpr int sum = static_cast<int>(Op::table) + 1, sine_and_cosine = sum + 1, kinds = sum + 2;
+  static constexpr int sum = kind_of(Op::table) + 1, sine_and_cosine = sum + 1, kinds = sum + 2;
   /// Steps are ordered within windows of this many: their temporaries fit into the fastest cache.
   static constexpr std::size_t window = 4096;
   static constexpr Node nothing = std::numeric_limits<Node>::min();

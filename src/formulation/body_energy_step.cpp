@@ -10,13 +10,12 @@
 #include "expression/substitute.hpp"
 #include "formulation/discrete_gradient.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const SymbolicSystem& suitable(const System& system, const char* method) {
   const auto refuse = [&](const char* why) {

@@ -6,6 +6,7 @@
 
 #include "body/multibody_system.hpp"
 #include "expression/substitute.hpp"
+#include "solve/index.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -13,8 +14,6 @@ namespace hinge {
 namespace {
 
 using Q = Quantity;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Layout fewer(Layout layout, const RowChoice& choice) {
   std::vector<std::string> names;

@@ -11,6 +11,7 @@
 #include "expression/branches.hpp"
 #include "expression/integral.hpp"
 #include "expression/substitute.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/rank.hpp"
 #include "system/difference.hpp"
 
@@ -24,8 +25,6 @@ constexpr double zero = 1e-6;           // of numbers of the order of 1, with de
 constexpr int points = 3;               // drawn at random
 constexpr double most_work = 30000;     // evaluations for the last level
 constexpr std::size_t most_forms = 40;  // and as many coordinates
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 // All forms as functions of x = (t, q): rows of g, then of w; columns dt, dq.
 class Forms {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "solve/index.hpp"
 #include "solve/linear/small_inverse.hpp"
 
 namespace hinge {
@@ -12,7 +13,6 @@ namespace hinge {
 namespace {
 
 constexpr int most_constraints = 12, most_velocities = 32;
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Products with it do not round.
 bool is_power_of_two(double x) {

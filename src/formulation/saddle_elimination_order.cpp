@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "formulation/saddle_elimination.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse_schur.hpp"
 
 namespace hinge {
@@ -11,8 +12,6 @@ namespace {
 // Fewer are eliminated as they stand, by SaddleKernel too. Longer code does not stay near the processor.
 constexpr int least_rows = 13, most_rows = 600;
 constexpr double most_multiplications = 30'000;
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_diagonal(const Pattern& a) {
   if (a.entries() != at(a.rows)) return false;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/trimmed.hpp"
 #include "hinge/error.hpp"
 #include "hinge/method.hpp"
 
@@ -12,12 +13,6 @@ namespace hinge {
 namespace {
 
 constexpr const char* example = "write gauss-lobatto(stages=2),rattle";
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // The pieces between commas that stand in no parentheses.
 std::vector<std::string> split_list(const std::string& text) {
@@ -32,7 +27,7 @@ std::vector<std::string> split_list(const std::string& text) {
       pieces.back() += c;
   }
   if (depth > 0) throw InputError(fmt::format("'{}': a '(' is never closed; {}", text, example));
-  for (std::string& piece : pieces) piece = trimmed(piece);
+  for (std::string& piece : pieces) piece = std::string(trimmed(piece));
   return pieces;
 }
 
@@ -48,17 +43,17 @@ OptionValue option_value(const std::string& text) {
 
 MethodName read_name(const std::string& text) {
   const auto open = text.find('(');
-  MethodName result{trimmed(text.substr(0, open)), {}};
+  MethodName result{std::string(trimmed(text.substr(0, open))), {}};
   if (result.name.empty()) throw InputError(fmt::format("'{}': the name of a method is missing; {}", text, example));
   if (open == std::string::npos) return result;
   if (text.back() != ')')
     throw InputError(fmt::format("'{}': something follows the ')'; separate methods by commas: {}", text, example));
-  const std::string inside = trimmed(text.substr(open + 1, text.size() - open - 2));
+  const std::string inside(trimmed(text.substr(open + 1, text.size() - open - 2)));
   if (inside.empty()) return result;
   for (const std::string& option : split_list(inside)) {
     const auto equals = option.find('=');
-    const std::string key = trimmed(option.substr(0, equals));
-    const std::string value = equals == std::string::npos ? "" : trimmed(option.substr(equals + 1));
+    const std::string key(trimmed(option.substr(0, equals)));
+    const std::string value = equals == std::string::npos ? "" : std::string(trimmed(option.substr(equals + 1)));
     if (key.empty() || value.empty())
       throw InputError(fmt::format("'{}': '{}' is no option with a value; {}", text, option, example));
     if (!result.options.emplace(key, option_value(value)).second)

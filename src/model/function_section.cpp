@@ -12,19 +12,15 @@
 #include "expression/functions.hpp"
 #include "expression/printable.hpp"
 #include "expression/table.hpp"
+#include "expression/trimmed.hpp"
 #include "model/sections.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr std::size_t largest_file = 20'000'000;
+constexpr std::size_t largest_table_file = 20'000'000;
 const char* const shape_of_a_function = "write it as \"x -> x^2\" or \"(x, y) -> x*y\"";
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\n\r"), last = text.find_last_not_of(" \t\n\r");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
-}
 
 void claim_call(const Item& item, const std::string& name, const Scope& scope) {
   claim_name(item, name, scope);
@@ -36,14 +32,14 @@ void claim_call(const Item& item, const std::string& name, const Scope& scope) {
 
 // The names before the arrow: x, or (x, y).
 std::vector<std::string> read_parameters(const Item& item, std::string text) {
-  text = trimmed(text);
+  text = std::string(trimmed(text));
   if (text.starts_with('(') != text.ends_with(')')) item.fail(fmt::format("'{}': {}", text, shape_of_a_function));
   const bool enclosed = text.starts_with('(');
   if (enclosed) text = text.substr(1, text.size() - 2);
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
-    const std::string name = trimmed(text.substr(at, comma - at));
+    const std::string name(trimmed(text.substr(at, comma - at)));
     claim_name(item, name, Scope{});
     if (std::find(names.begin(), names.end(), name) != names.end())
       item.fail(fmt::format("the parameter '{}' comes twice; choose another name for one of them", name));
@@ -123,9 +119,9 @@ std::string text_of(const Item& item) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored))
     item.fail(fmt::format("there is no file '{}'; its name is meant from the folder of the model", path.string()));
-  if (fs::file_size(path, ignored) > largest_file)
+  if (fs::file_size(path, ignored) > largest_table_file)
     item.fail(fmt::format("'{}' is larger than {} MB; a table has at most {} points", path.string(),
-                          largest_file / 1'000'000, Table::most_knots));
+                          largest_table_file / 1'000'000, Table::most_knots));
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) item.fail(fmt::format("'{}' cannot be read; look at its permissions", path.string()));
@@ -250,7 +246,7 @@ void read_functions(const Item& section, Scope& scope) {
     const std::string text = item.expect_string("a function such as \"x -> x^2\"");
     const std::size_t arrow = text.find("->");
     if (arrow == std::string::npos) item.fail(fmt::format("there is no '->' in it; {}", shape_of_a_function));
-    UserFunction function{read_parameters(item, text.substr(0, arrow)), trimmed(text.substr(arrow + 2))};
+    UserFunction function{read_parameters(item, text.substr(0, arrow)), std::string(trimmed(text.substr(arrow + 2)))};
     if (function.body.empty()) item.fail(fmt::format("nothing stands after '->'; {}", shape_of_a_function));
     scope.functions.emplace(name, std::move(function));
   }

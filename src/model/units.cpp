@@ -11,6 +11,7 @@
 
 #include "expression/printable.hpp"
 #include "expression/suggest.hpp"
+#include "expression/trimmed.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge {
@@ -247,12 +248,6 @@ class UnitReader {
   const Scope& scope_;
   std::size_t at_ = 0;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return text;
-}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "solve/index.hpp"
 #include "solve/linear/dense_lu.hpp"
 
 namespace hinge {
@@ -13,11 +14,9 @@ namespace {
 
 using Q = Quantity;
 
-constexpr double rounding = 1e-13;  // of |G_i| |y|: constraints that are met to this are met
-constexpr double least = 1e-15;     // g is not known better than this, of |G_i| |y|
-constexpr double known = 0.9;       // at least, of the ratio of determinants: the branch is
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double constraint_rounding = 1e-13;  // of |G_i| |y|: constraints that are met to this are met
+constexpr double least = 1e-15;                // g is not known better than this, of |G_i| |y|
+constexpr double known = 0.9;                  // at least, of the ratio of determinants: the branch is
 
 }  // namespace
 
@@ -40,7 +39,7 @@ void BranchDrift::begin(const System& system, std::vector<std::array<int, 3>> pr
 
 bool BranchDrift::is_rounding(const double* g, double size, const std::vector<int>& kept) const {
   return std::all_of(kept.begin(), kept.end(),
-                     [&](int i) { return std::abs(g[i]) <= rounding * largest_[at(i)] * size; });
+                     [&](int i) { return std::abs(g[i]) <= constraint_rounding * largest_[at(i)] * size; });
 }
 
 // A B^T

@@ -8,19 +8,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
 #include "simulate/grid.hpp"
 #include "simulate/reference.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double always_rounding = 100 * epsilon;
 constexpr double perhaps_rounding = 1e-10;
 

@@ -6,6 +6,7 @@
 
 #include "expression/substitute.hpp"
 #include "formulation/implicit/dae_structure.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -13,8 +14,6 @@ namespace hinge {
 namespace {
 
 using Nodes = std::vector<Node>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Which functions contain none of the variables.
 std::vector<char> free_of(const Graph& graph, const Nodes& functions, const Nodes& variables) {

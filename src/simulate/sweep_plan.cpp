@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/trimmed.hpp"
 #include "hinge/error.hpp"
 #include "hinge/sweep.hpp"
 
@@ -17,12 +18,6 @@ namespace hinge {
 namespace {
 
 constexpr std::size_t most_runs = 10'000'000;
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 std::optional<double> number_of(std::string_view text) {
   text = trimmed(text);

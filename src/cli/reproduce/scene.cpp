@@ -9,12 +9,11 @@
 #include "cli/reproduce/computed_figure.hpp"
 #include "cli/terminal.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 
 namespace hinge::cli {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Which body each number of z belongs to.
 std::vector<int> bodies_of_columns(const BodyTable& table, int nz) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
 
 constexpr double keep_above = 0.5;  // of the best determinant, as for charts of mechanical systems
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

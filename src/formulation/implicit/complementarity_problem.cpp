@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "hinge/contact.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
+#include "solve/machine_numbers.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
-
-namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 // Outputs of a tape: the functions, then their derivatives by x and x', entry by entry.
 ComplementarityProblem::ComplementarityProblem(const SymbolicSystem& system, LinearAlgebra choice) : system_(&system) {

@@ -10,12 +10,11 @@
 #include "expression/substitute.hpp"
 #include "formulation/implicit/dependent_row.hpp"
 #include "formulation/implicit/system_jacobian.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // "a, b, c and 4 more"
 template <class Name>

@@ -5,6 +5,8 @@
 #include <map>
 #include <span>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
@@ -12,8 +14,6 @@ namespace {
 constexpr double cancelled = 1e-10;       // of the terms that a sum is made of
 constexpr double weak = 1e-6;             // a pivot, beside the largest entry of its row
 constexpr long most_operations = 200000;  // on expressions; beyond, the structure is left as it is
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // An expression, its values at the points, and how large the terms were that it is made of.
 struct Cell {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "expression/substitute.hpp"
+#include "formulation/typed_precision.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/least_squares.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/newton/newton.hpp"
@@ -13,7 +15,6 @@ namespace hinge {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double typed_precision = 1e-9;  // as for mechanical systems
 constexpr double rounding = 1e-14;
 // Increments that would make the residual twice as large are halved; these short ones only have to end in a number.
 constexpr int most_halvings = 12;
@@ -21,9 +22,8 @@ constexpr double at_last = 1.0 / 256;
 constexpr int few_iterations = 4;     // from nearby,
 constexpr double nearly_last = 1e-9;  // where after an increment of this size there is nothing but rounding
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // Nearby there are many to solve.
-int largest_dense(bool nearby) { return nearby ? 40 : 800; }
+int dense_limit(bool nearby) { return nearby ? 40 : 800; }
 
 }  // namespace
 
@@ -156,7 +156,7 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
       for (auto k = at(pattern_.row_start[at(i)]); k < at(pattern_.row_start[at(i) + 1]); ++k)
         if (const auto j = at(pattern_.column[k]); column[j] >= 0) right[at(i)] += f_x_[k] * (x[j] - start[j]);
     for (std::size_t k = 0; k < source.size(); ++k) values[k] = f_x_[source[k]] * scale[at(pattern_.column[source[k]])];
-    if (!least_squares(part, values.data(), right.data(), step.data(), largest_dense(nearby))) return no_increment;
+    if (!least_squares(part, values.data(), right.data(), step.data(), dense_limit(nearby))) return no_increment;
     double change = 0;
     damping(most_halvings, [&](double factor) {
       change = 0;
@@ -196,7 +196,7 @@ bool DerivativeArray::rates(double t, const double* x, double* out, bool nearby)
     }
     part.row_start.push_back(static_cast<int>(part.column.size()));
   }
-  if (!least_squares(part, values.data(), right.data(), highest.data(), largest_dense(nearby))) return false;
+  if (!least_squares(part, values.data(), right.data(), highest.data(), dense_limit(nearby))) return false;
   for (int k = 0; k < size(); ++k) {
     const auto [j, order] = places_[at(k)];
     out[k] = order == this->highest(j) ? highest[at(j)] : x[k + 1];

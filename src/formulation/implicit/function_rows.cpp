@@ -11,7 +11,7 @@ namespace hinge {
 
 namespace {
 
-constexpr std::size_t largest = 1000;  // unknowns: the matrix is dense, and each column is six evaluations
+constexpr std::size_t most_unknowns = 1000;  // the matrix is dense, and each column is six evaluations
 
 }  // namespace
 
@@ -124,7 +124,7 @@ FunctionRows::FunctionRows(std::shared_ptr<const System> system, const Formulati
                            Correction correction)
     : options_(options), correction_(correction), form_(system) {
   const auto most = static_cast<std::size_t>(system->ny() + 2 * system->nz() + system->npsi() + 2 * system->nrates());
-  if (most > largest)
+  if (most > most_unknowns)
     throw UnsuitableMethod(
         fmt::format("this system is made of functions, and its formulation would be a dense matrix with up to {} rows; "
                     "write it with expressions, or use a method that takes it as it is (gauss-lobatto, explicit)",

@@ -11,8 +11,8 @@ namespace hinge {
 
 namespace {
 
-constexpr double rank_threshold = 1e-11;
-constexpr int largest = 300;
+constexpr double pencil_rank_threshold = 1e-11;
+constexpr int largest_pencil = 300;
 
 // Rows of [E H] to size one; a row's size is no property of the equation.
 void scale_rows(Eigen::MatrixXd& e, Eigen::MatrixXd& h) {
@@ -35,7 +35,7 @@ void shuffle(LinearPencil& p) {
   p.degrees_of_freedom = static_cast<int>(n);
   for (p.index = 0; p.index <= n; ++p.index) {
     scale_rows(e, h);
-    const PivotedQr qr(e, rank_threshold);
+    const PivotedQr qr(e, pencil_rank_threshold);
     const Eigen::Index rank = qr.rank();
     if (rank == n) return;
     p.degrees_of_freedom -= static_cast<int>(n - rank);
@@ -45,7 +45,7 @@ void shuffle(LinearPencil& p) {
     e.bottomRows(n - rank).setZero();
     // 0 = 0: rows were of size one, so that what is left of them is rounding
     for (Eigen::Index i = rank; i < n; ++i)
-      if (h.row(i).cwiseAbs().maxCoeff() < rank_threshold) {
+      if (h.row(i).cwiseAbs().maxCoeff() < pencil_rank_threshold) {
         p.regular = false;
         return;
       }
@@ -98,7 +98,7 @@ LinearPencil analyse_pencil(Eigen::MatrixXd e, Eigen::MatrixXd h) {
 std::optional<LinearPencil> linear_pencil(const SymbolicSystem& system) {
   const Equations& eq = system.equations();
   const auto n = static_cast<Eigen::Index>(eq.residual.size());
-  if (n == 0 || n > largest) return std::nullopt;
+  if (n == 0 || n > largest_pencil) return std::nullopt;
   Graph graph = *eq.graph;
   Eigen::MatrixXd e = Eigen::MatrixXd::Zero(n, n), h = e;
   for (auto [matrix, variables] : {std::pair{&e, &eq.z}, std::pair{&h, &eq.y}}) {

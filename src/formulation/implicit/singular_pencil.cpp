@@ -12,7 +12,7 @@ namespace hinge {
 
 namespace {
 
-constexpr int largest_dense = 500;
+constexpr int largest_dense_pencil = 500;
 const double factors[] = {1.37, -0.71, 253.0, 1.9e-3, 4.1e7};
 
 }  // namespace
@@ -28,7 +28,7 @@ void refuse_singular_pencil(const SymbolicSystem& system, const State& point) {
   std::vector<Eigen::VectorXd> left, right;
   for (const double c : factors) {
     for (std::size_t k = 0; k < p.entries(); ++k) sum[k] = f_x[k] + c * f_rate[k];
-    if (p.rows > largest_dense) {
+    if (p.rows > largest_dense_pencil) {
       if (make_linear_solver(p, LinearAlgebra::sparse)->factor(sum.data())) return;
       continue;
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formulation/implicit/dae_structure.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/vectors.hpp"
@@ -18,8 +19,6 @@ using Values = std::vector<double>;
 constexpr double rank_threshold = 1e-10;
 constexpr int largest_dense = 500;
 constexpr int point_count = 3;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Numbers in (-1, 1), always the same ones.
 class Spread {

@@ -10,6 +10,7 @@
 #include "body/body_table.hpp"
 #include "formulation/start/scaled_rows.hpp"
 #include "formulation/start/start_refusals.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
@@ -23,8 +24,6 @@ using Values = std::vector<double>;
 constexpr double closed_within = 1e-11, rounding = 1e-15;
 constexpr double least_damping = 1e-15, first_damping = 1e-3, most_damping = 1e10;
 constexpr int stages = 32;  // of the continuation
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class LeastSquares {
  public:

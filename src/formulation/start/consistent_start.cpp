@@ -15,6 +15,7 @@
 #include "formulation/start/settled_bodies.hpp"
 #include "formulation/start/start_refusals.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
@@ -26,8 +27,6 @@ namespace {
 
 using Q = Quantity;
 using Values = std::vector<double>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Newton for (z', psi) of the acceleration level; one iteration when the reaction is affine in psi.
 bool solve_multipliers(const System& system, double t, const Values& y, const Values& z, Values& psi) {

@@ -8,8 +8,10 @@
 
 #include "body/body_table.hpp"
 #include "formulation/start/start_refusals.hpp"
+#include "formulation/typed_precision.hpp"
 #include "hinge/contact.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -19,10 +21,8 @@ namespace {
 using Q = Quantity;
 
 // Rounding of typed values, relative to the lengths of the system.
-constexpr double typed_precision = 1e-9, round_off = 1e-14;
+constexpr double round_off = 1e-14;
 constexpr int most_moves = 100;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 double deepest(const ContactList& list) {
   double depth = 0;

@@ -10,7 +10,9 @@
 #include "formulation/implicit/derivative_array.hpp"
 #include "formulation/implicit/system_jacobian.hpp"
 #include "formulation/start/start_refusals.hpp"
+#include "formulation/typed_precision.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/rank.hpp"
 
 namespace hinge {
@@ -18,16 +20,13 @@ namespace hinge {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double free_scale = 1e3;        // values that were not given may move this much more readily
-constexpr double polish_above = 1e-13;    // relative residuals that typed numbers leave
-constexpr double rounding = 1e-16;        // and where the numbers themselves vanish
-constexpr double nothing = 1e-28;         // what is left of a cancellation
-constexpr double typed_precision = 1e-9;  // of given values, beside rounding of the largest of them
+constexpr double free_scale = 1e3;         // values that were not given may move this much more readily
+constexpr double polish_above = 1e-13;     // relative residuals that typed numbers leave
+constexpr double number_rounding = 1e-16;  // and where the numbers themselves vanish
+constexpr double nothing = 1e-28;          // what is left of a cancellation
 constexpr double typed_rounding = 1e-14;
 constexpr double need_not_move = 1e-15;  // given values that change by less: rounding
 constexpr int largest_for_kernel = 600;  // numbers in X
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const char* times_text(int order) {
   static const char* const words[] = {"", ", differentiated once", ", differentiated twice",
@@ -159,7 +158,7 @@ class DaeStart {
     for (std::size_t i = 0; i < f.size(); ++i) {
       double allowed = 0;
       for (auto k = at(p.row_start[i]); k < at(p.row_start[i + 1]); ++k)
-        allowed += std::abs(f_x[k]) * (polish_above * std::abs(x[at(p.column[k])]) + rounding);
+        allowed += std::abs(f_x[k]) * (polish_above * std::abs(x[at(p.column[k])]) + number_rounding);
       needed = needed || std::abs(f[i]) > allowed;
     }
     Values other = x;

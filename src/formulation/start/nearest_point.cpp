@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "formulation/acceleration.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/linear/saddle_kernel.hpp"
 #include "solve/linear/sparse.hpp"
@@ -21,9 +22,7 @@ using Values = std::vector<double>;
 // Increments along the normals are not shortened further than this.
 constexpr int most_halvings = 15;
 // What is left of a cancellation where positions or velocities vanish.
-constexpr double rounding = 1e-15;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double point_rounding = 1e-15;
 
 // Solves  min |dx|^2 subject to C dx = b  in the mass metric (dx = A^-1 B mu) or the Euclidean one (dx = C^T mu).
 class Projector {
@@ -116,7 +115,7 @@ class NearestPoint {
         for (std::size_t a = 0; a < y.size(); ++a) next[a] += part * step[a];
         return size <= 1e-10 * scale || length_of_constraint(next) <= (1 - part / 4) * g0;
       });
-      if (length == 0 && g0 <= rounding) return already_solved;  // where y vanishes, cancellation leaves this
+      if (length == 0 && g0 <= point_rounding) return already_solved;  // where y vanishes, cancellation leaves this
       if (length == 0) return no_increment;
       std::swap(y, next);
       return {size, scale};
@@ -203,7 +202,7 @@ bool project_velocity(const System& system, double t, const Values& y, Values& z
     if (!projector.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], (*e)[Q::constraint_rate_z])) return no_increment;
     projector.solve(b, dz);
     for (std::size_t a = 0; a < z.size(); ++a) z[a] += dz[a];
-    if (rule.count() > 1 && biggest(dz) <= rounding) return already_solved;
+    if (rule.count() > 1 && biggest(dz) <= point_rounding) return already_solved;
     return {biggest(dz), std::max({biggest(z), given, 1e-300})};
   });
 }

@@ -13,6 +13,7 @@
 #include "formulation/start/constraint_rank.hpp"
 #include "formulation/start/start_refusals.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -32,8 +33,6 @@ constexpr int directions = 2;
 constexpr double compatible = 1e-8;
 // Rates below this part of the largest are none: rounding leaves 1e-80 where angles have been turned to and fro.
 constexpr double rounded = 1e-6;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Eigen::MatrixXd full(const Pattern& p, const double* values) {
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(p.rows, p.columns);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -10,8 +11,6 @@ namespace hinge {
 namespace {
 
 using Q = Quantity;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void add_diagonal(const Pattern& p, const double* values, std::vector<double>& out) {
   for (int i = 0; i < p.rows; ++i)

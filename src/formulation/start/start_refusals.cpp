@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "formulation/start/constraint_rank.hpp"
+#include "formulation/typed_precision.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/spectrum.hpp"
@@ -21,11 +23,8 @@ using Values = std::vector<double>;
 
 // Violations below this, relative to |y| (or |z|) and the size of the constraint's gradient, are rounding of typed
 // values and are polished away silently.
-constexpr double typed_precision = 1e-9;
 // And below this absolutely: where y or z vanish, what is left of a cancellation.
 constexpr double rounding = 1e-15;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "formulation/body_energy_step.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -21,8 +22,6 @@
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class BodyEnergyMomentum final : public Stepper {
  public:

@@ -15,6 +15,7 @@
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/machine_numbers.hpp"
 #include "solve/newton/newton.hpp"
 #include "system/symbolic.hpp"
 
@@ -23,7 +24,6 @@ namespace hinge {
 namespace {
 
 using Treatment = ConstraintTreatment;
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 // Increments that are smaller than this, relative, and do not shrink any more, are rounding in a badly scaled equation.
 constexpr double surely_rounding = 1e-6;
 // mu h^2/M times this is how a penalty magnifies rounding of the constraints; from here on it matters.

@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -36,6 +35,7 @@
 #include "method/implicit/bdf_coefficients.hpp"
 #include "method/implicit/increment_units.hpp"
 #include "method/implicit/iteration_matrix.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
@@ -44,7 +44,6 @@ namespace {
 constexpr int most_failures = 12;
 constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
 constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class AdaptiveBdf final : public Stepper {
  public:

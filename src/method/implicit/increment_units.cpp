@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double infinite = std::numeric_limits<double>::infinity();
 // Increments in this many units of noise still tell convergence from rounding.
 constexpr double above_noise = 1e4;
 constexpr int levels = 4;
@@ -33,8 +32,8 @@ void IncrementUnits::update(const double* f_x, const double* f_rate, double c, c
   row_unit_.resize(rows);
   int highest = 0;
   for (std::size_t k = 0; k < level_.size(); ++k) {
-    noise_[k] = level_[k] == 0 ? epsilon * std::abs(x[k]) : level_[k] < 0 ? 0.0 : infinite;
-    unit_[k] = level_[k] == 0 ? tolerance[k] : level_[k] < 0 ? 0.0 : infinite;
+    noise_[k] = level_[k] == 0 ? epsilon * std::abs(x[k]) : level_[k] < 0 ? 0.0 : infinity;
+    unit_[k] = level_[k] == 0 ? tolerance[k] : level_[k] < 0 ? 0.0 : infinity;
     highest = std::max(highest, level_[k]);
   }
   for (int level = 1; level <= highest; ++level) {
@@ -59,7 +58,7 @@ void IncrementUnits::spread(int level, const double* f_x, const double* f_rate, 
   std::fill(row_noise_.begin(), row_noise_.end(), 0.0);
   std::fill(row_unit_.begin(), row_unit_.end(), 0.0);
   for_each_entry([&](std::size_t i, std::size_t k, double a) {
-    if (level_[k] > level) row_unit_[i] = -infinite;  // the row determines that one
+    if (level_[k] > level) row_unit_[i] = -infinity;  // the row determines that one
     if (level_[k] >= level) return;
     row_noise_[i] += a * noise_[k];
     row_unit_[i] += a * unit_[k];

@@ -3,17 +3,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "method/implicit/power.hpp"
+
 namespace hinge {
-
-namespace {
-
-double power(double h, int exponent) {
-  double p = 1;
-  for (int k = 0; k < std::abs(exponent); ++k) p *= h;
-  return exponent < 0 ? 1 / p : p;
-}
-
-}  // namespace
 
 IterationMatrix::IterationMatrix(ImplicitProblem& problem, LinearAlgebra choice) : problem_(problem), choice_(choice) {
   rebuild();

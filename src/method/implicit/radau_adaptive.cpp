@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double safety = 0.9;
 constexpr double least_quotient = 1.0 / 8, largest_quotient = 5;  // of h / h_new
 constexpr double good_contraction = 1e-3;                         // the derivatives serve the next step, too

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "solve/machine_numbers.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::size_t most_pieces = 32;
 constexpr int most_rounds = 3;
 constexpr double newton_part = 0.05;  // of the tolerance, that Newton's iteration may leave

@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "method/implicit/power.hpp"
+
 namespace hinge {
-
-namespace {
-
-double power(double h, int exponent) {
-  double p = 1;
-  for (int k = 0; k < std::abs(exponent); ++k) p *= h;
-  return exponent < 0 ? 1 / p : p;
-}
-
-}  // namespace
 
 RadauStages::RadauStages(ImplicitProblem& problem, int most_stages, LinearAlgebra choice, Counters& counters)
     : problem_(problem), choice_(choice), counters_(counters), most_stages_(most_stages) {}

@@ -7,7 +7,7 @@ namespace hinge {
 
 namespace {
 
-constexpr double singular = 1e-14;
+constexpr double singular_stage = 1e-14;
 
 }  // namespace
 
@@ -75,7 +75,7 @@ bool RadauStagewise::factor(double h) {
     }
   ++counters_.factorisations;
   lu_.factor(matrix_);
-  return lu_.regular(singular);
+  return lu_.regular(singular_stage);
 }
 
 bool RadauStagewise::iterate(double t0, const double* x0, double h, double* z, double* dz) {

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double share = 1e-3, tiny = 1e-200;
 constexpr int sweeps = 3;  // from z to psi, from there to accelerations
 
@@ -21,7 +20,7 @@ RoundOff::RoundOff(const System& system, const ImplicitProblem& problem)
       nz_(std::min(static_cast<std::size_t>(system.nz()), problem.unknowns().size() - ny_)),
       dae_(system.structure().is_dae),
       reach_(problem.unknowns().size()),
-      noise_(reach_.size(), infinite),
+      noise_(reach_.size(), infinity),
       best_(reach_.size()) {}
 
 void RoundOff::begin(double h, const double* x, const double* rate) {
@@ -48,7 +47,7 @@ void RoundOff::set(double y, double z) {
                        : k < ny_       ? y
                        : k < ny_ + nz_ ? std::max(z, scaled)
                                        : reach_[k];
-    noise_[k] = u.vanishes && !dae_ ? infinite : epsilon * std::max(own, tiny);
+    noise_[k] = u.vanishes && !dae_ ? infinity : epsilon * std::max(own, tiny);
   }
 }
 
@@ -70,7 +69,7 @@ void RoundOff::spread() {
   };
   for (int n = 0; n < sweeps; ++n) {
     std::fill(row_.begin(), row_.end(), 0.0);
-    std::fill(best_.begin(), best_.end(), infinite);
+    std::fill(best_.begin(), best_.end(), infinity);
     each([&](std::size_t i, std::size_t k, double a) { row_[i] += a * noise_[k]; });
     each([&](std::size_t i, std::size_t k, double a) { best_[k] = std::min(best_[k], row_[i] / a); });
     for (std::size_t k = ny_ + nz_; k < noise_.size(); ++k)

@@ -6,15 +6,14 @@
 
 #include "body/body_table.hpp"
 #include "method/nonsmooth/contact_step.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
 
 constexpr int most_turns = 100;
-constexpr double settled = 1e-12, useful_width = 1e-6;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr double settled_change = 1e-12, useful_width = 1e-6;
 
 }  // namespace
 
@@ -62,7 +61,7 @@ bool ContactStep::solve(const double* right, const double* c, const double* w, d
       largest = std::max({largest, width, b.width});
       b.width = width;
     }
-    if (!(change > settled * largest)) return true;
+    if (!(change > settled_change * largest)) return true;
   }
   if (change <= useful_width * largest) return true;
   std::string names;

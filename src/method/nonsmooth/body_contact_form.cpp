@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "body/body_table.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/cholesky.hpp"
 
 namespace hinge {
@@ -11,8 +12,6 @@ namespace hinge {
 namespace {
 
 using Matrix6 = ContactBodies::Mass;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -35,6 +35,7 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/contact_step.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -43,8 +44,6 @@ namespace hinge {
 namespace {
 
 constexpr int most_passes = 100000, most_impacts = 20000, most_rounds = 100;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The nearest point of the polygon with corners at angles 2 pi k/facets and distance `bound`.
 void project_on_polygon(double bound, int facets, double* t) {

@@ -8,6 +8,7 @@
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/stopwatch.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -15,8 +16,6 @@ namespace hinge {
 namespace {
 
 constexpr int most_dense = 3000;  // for impact laws that need W
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 ContactOptions solver_options(const ContactSolving& options) {
   ContactOptions o;

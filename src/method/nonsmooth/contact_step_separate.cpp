@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "method/nonsmooth/contact_step.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr double part = 1e-3;  // of the largest rate
 constexpr double cap = 10;     // times what is missing: gaps that are farther open need not be known better
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

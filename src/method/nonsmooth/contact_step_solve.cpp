@@ -8,6 +8,7 @@
 #include "method/nonsmooth/contact_step.hpp"
 #include "method/stopwatch.hpp"
 #include "solve/contact/cone.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -16,13 +17,11 @@ namespace {
 
 constexpr double useless = 1e-2;     // a relative residual above this is no solution
 constexpr int most_for_auto = 1000;  // contacts between bodies
-constexpr int most_turns = 5;        // of contacts and joints
+constexpr int most_joint_turns = 5;  // of contacts and joints
 constexpr int least_norm_bodies = 50;
 constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
 constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
 constexpr std::string_view plain = "block-gauss-seidel";
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -88,7 +87,7 @@ bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
 bool ContactStep::solve_with_joints(const ContactProblem& p, const double* right, const double* c, double* v) {
   const Stopwatch watch(statistics.solver_seconds);
   ContactReport report;
-  for (int turn = 0; turn < most_turns; ++turn) {
+  for (int turn = 0; turn < most_joint_turns; ++turn) {
     report = call_solver(p);
     if (turn > 0 && report.iterations == 0) break;  // as the joints left it
     if (!close_joints(right, c, v)) break;

@@ -8,6 +8,7 @@
 #include "body/body_table.hpp"
 #include "body/shape_gaps.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -19,8 +20,6 @@ using Q = Quantity;
 constexpr int looks = 8;  // at the roots, within a step
 constexpr std::size_t most_notes = 10000;
 constexpr int most_crowded = 200;  // events without time between them
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
   if (const BodyTable* bodies = bodies_of(*system); bodies && bodies->can_collide())

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/event_driven.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -13,8 +14,6 @@ namespace hinge {
 namespace {
 
 using Q = Quantity;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

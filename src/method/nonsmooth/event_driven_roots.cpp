@@ -3,14 +3,9 @@
 #include <cmath>
 
 #include "method/nonsmooth/event_driven.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void EventDriven::make_roots() {
   roots_.clear();

@@ -11,6 +11,7 @@
 #include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/step_failure.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
@@ -18,15 +19,13 @@ namespace hinge {
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 std::shared_ptr<const System> with_expressions(std::shared_ptr<const System> system) {
   if (bodies_of(*system) && !system->structure().is_symbolic)
     throw UnsuitableMethod("generalized-alpha knows no particles, which are no expressions; use moreau-jean");
   return system;
 }
 
-constexpr ContactDemands demands{
+constexpr ContactDemands alpha_demands{
     .method = "generalized-alpha",
     .form =
         "second-order systems whose velocities are the unknowns: write the system as [lagrangian] or [mechanical], "
@@ -38,7 +37,7 @@ constexpr ContactDemands demands{
 
 GeneralizedAlpha::GeneralizedAlpha(std::shared_ptr<const System> system, const GeneralizedAlphaOptions& options,
                                    const SolverOptions& solver)
-    : system_(suitable(with_expressions(std::move(system)), demands)),
+    : system_(suitable(with_expressions(std::move(system)), alpha_demands)),
       options_(solver),
       problem_(formulate(system_, {options.formulation})),
       acceleration_(system_, solver.linear_algebra),

@@ -22,18 +22,13 @@
 #include "body/body_table.hpp"
 #include "method/nonsmooth/generalized_alpha.hpp"
 #include "method/step_failure.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 // y1 changes as h v_z T dD does, with T of differentiate_turns() and dD = dy/h - (beta/gamma) dz
 void GeneralizedAlpha::respond_by_turns(double h, const double* dy, const double* dz, double* rate) {

@@ -10,6 +10,7 @@
 
 #include "method/nonsmooth/grain_backend.hpp"
 #include "method/nonsmooth/opencl.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -28,8 +29,6 @@ const char* const source =
 struct Wide4 {
   double x, y, z, w;
 };
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class GrainOnDevice final : public GrainBackend {
  public:

@@ -10,6 +10,7 @@
 
 #include "method/nonsmooth/grain_backend.hpp"
 #include "solve/contact/parallel.hpp"
+#include "solve/index.hpp"
 
 namespace hinge::grain {
 
@@ -38,8 +39,6 @@ using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
 #undef GLOBAL
 #undef CONSTANT
 #undef REAL
-
-inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Room for n, in memory that is kept; what was in it is lost.
 template <class T>

@@ -9,14 +9,13 @@
 #include "hinge/error.hpp"
 #include "hinge/grains.hpp"
 #include "solve/contact/parallel.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
 
 using Eigen::Vector3d;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void refuse(const std::string& cause) {
   throw UnsuitableMethod(fmt::format(

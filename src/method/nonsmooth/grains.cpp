@@ -16,8 +16,8 @@ namespace {
 using Eigen::Vector3d;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_looks = 8;  // for contacts in one step
-constexpr int first_look = 5;  // at the residual: after so many sweeps, then where it may be small enough
+constexpr int most_grain_looks = 8;  // for contacts in one step
+constexpr int first_look = 5;        // at the residual: after so many sweeps, then where it may be small enough
 constexpr double pushed_out_per_step = 0.01;  // of the smallest grain
 
 }  // namespace
@@ -256,7 +256,7 @@ std::string Grains::step(double h) {
     if (!std::isfinite(sums.fastest) || std::isnan(residual))
       return "the motion of the grains is not finite any more; a shorter step may help";
     // Impulses may have made grains faster than expected: who else could they have reached?
-    if (!(needed > reach) || look == most_looks) break;
+    if (!(needed > reach) || look == most_grain_looks) break;
     reach = 1.5 * needed;
   }
   Stopwatch watch(*w.backend);

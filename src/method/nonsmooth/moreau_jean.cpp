@@ -8,6 +8,7 @@
 #include "body/body_table.hpp"
 #include "hinge/error.hpp"
 #include "method/nonsmooth/contact_options.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -16,13 +17,7 @@ namespace hinge {
 
 namespace {
 
-constexpr int implicit_limit = 3000;    // velocities
-constexpr int most_looks = 8;           // for contacts in one step
-constexpr double harmless_rest = 1e-2;  // of velocities, where forces and contacts do not settle
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-constexpr ContactDemands demands{
+constexpr ContactDemands moreau_jean_demands{
     .method = "moreau-jean",
     .form =
         "systems whose unknowns are positions and velocities: write the system as [lagrangian], [mechanical] or "
@@ -30,13 +25,11 @@ constexpr ContactDemands demands{
     .bodies = true,
     .other_joints = "; for other reactions use symplectic-euler, radau or bdf"};
 
-Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
-
 }  // namespace
 
 MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
                        const SolverOptions& solver)
-    : system_(suitable(std::move(system), demands)),
+    : system_(suitable(std::move(system), moreau_jean_demands)),
       options_(options),
       max_iterations_(solver.max_iterations),
       implicit_(options.forces == MoreauJeanOptions::Forces::implicit ||

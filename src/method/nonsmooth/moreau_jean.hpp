@@ -42,6 +42,7 @@
 #include "body/spin_rows.hpp"
 #include "formulation/project/projection.hpp"
 #include "hinge/nonsmooth.hpp"
+#include "method/method_entry.hpp"
 #include "method/nonsmooth/contact_step.hpp"
 #include "method/nonsmooth/moreau_jean_matrix.hpp"
 
@@ -49,6 +50,11 @@ namespace hinge {
 
 /// Of the smallest body: how far penetration is pushed out in a step by default.
 inline constexpr double pushed_out_per_step = 0.01;
+inline constexpr int implicit_limit = 3000;    ///< velocities
+inline constexpr int most_looks = 8;           ///< for contacts in one step
+inline constexpr double harmless_rest = 1e-2;  ///< of velocities, where forces and contacts do not settle
+
+inline Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
 
 class MoreauJean final : public Stepper {
  public:

@@ -9,6 +9,7 @@
 #include "hinge/error.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -18,23 +19,10 @@ namespace hinge {
 
 namespace {
 
-constexpr int implicit_limit = 3000;    // velocities
-constexpr int most_looks = 8;           // for contacts in one step
-constexpr double same_force = 1e-14;    // but for rounding
-constexpr double harmless_rest = 1e-2;  // of velocities, where forces and contacts do not settle
-constexpr int most_mixes = 2;           // of rows of impacts
-constexpr int most_tries = 8;           // of parts of a step
+constexpr double same_force = 1e-14;                             // but for rounding
+constexpr int most_mixes = 2;                                    // of rows of impacts
+constexpr int most_tries = 8;                                    // of parts of a step
 constexpr double near_the_end = 1 - 1e-5, near_nothing = 1e-12;  // of a step
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// z += factor C^T s
-void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z) {
-  for (int j = 0; j < p.rows; ++j)
-    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
-}
-
-Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
 
 // Velocities at the end are solved for once.
 std::shared_ptr<const System> with_affine_rates(std::shared_ptr<const System> system) {
@@ -46,6 +34,11 @@ std::shared_ptr<const System> with_affine_rates(std::shared_ptr<const System> sy
 }
 
 }  // namespace
+
+void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z) {
+  for (int j = 0; j < p.rows; ++j)
+    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
+}
 
 MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const MoreauJeanOptions& options,
                                const SolverOptions& solver)

@@ -54,6 +54,9 @@ namespace hinge {
 /// Of the smallest body: overlap that is taken back where stage one is not solved to rounding.
 inline constexpr double separation_level = 1e-8;
 
+/// z += factor C^T s
+void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z);
+
 class MoreauJeanBoth final : public Stepper {
  public:
   MoreauJeanBoth(std::shared_ptr<const System> system, const MoreauJeanOptions& options, const SolverOptions& solver);

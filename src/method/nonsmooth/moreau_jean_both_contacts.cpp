@@ -5,6 +5,7 @@
 #include "body/body_table.hpp"
 #include "collide/narrow.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -12,14 +13,6 @@ namespace hinge {
 namespace {
 
 constexpr double rounding_of_places = 2e-16;  // of lengths in the scene
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// z += factor C^T s
-void add_joint_reaction(const Pattern& p, const double* C, const double* s, double factor, double* z) {
-  for (int j = 0; j < p.rows; ++j)
-    for (int k = p.row_start[at(j)]; k < p.row_start[at(j) + 1]; ++k) z[p.column[at(k)]] += factor * C[k] * s[j];
-}
 
 // z += factor H^T r of one contact
 void add_reaction_of(const ContactList& l, int i, const double* r, double factor, double* z) {

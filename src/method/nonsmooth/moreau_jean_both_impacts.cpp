@@ -14,15 +14,10 @@
 
 #include "body/body_table.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 // h a in z_new_: what a step does to z0 with contacts that do not strike. Of joints, which turn z0 anyway, what it does
 // more than without forces. False where it is not found.

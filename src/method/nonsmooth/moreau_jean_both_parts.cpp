@@ -7,6 +7,7 @@
 #include "body/body_table.hpp"
 #include "collide/narrow.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -16,8 +17,6 @@ namespace {
 constexpr int most_rounds = 6;                          // of separation
 constexpr double slow_rest = 1e-12, same_rest = 2e-14;  // of the velocities that forces give in a step
 constexpr double slow_slip = 1e-12;                     // of the smallest body in a step: where it ends does not matter
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

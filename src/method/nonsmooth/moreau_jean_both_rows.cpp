@@ -19,15 +19,10 @@
 #include "body/body_table.hpp"
 #include "body/turn.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 // A contact that struck and is gone at y1, where no other of its two bodies is closed, rebounds with its rows of y0.
 void MoreauJeanBoth::bring_back(int j) {

@@ -5,16 +5,11 @@
 
 #include "body/body_table.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 // z0 after the impacts of a law that treats them apart from the forces; of rounds what they demand
 bool MoreauJean::strike(const State& state) {

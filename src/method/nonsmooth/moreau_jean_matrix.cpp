@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
 
 using Q = Quantity;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

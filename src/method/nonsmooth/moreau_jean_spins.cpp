@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include "method/nonsmooth/moreau_jean.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void MoreauJean::prepare(const State& state, double h) {
   for (int k = 0; k < nz_; ++k) offset_[at(k)] = (1 - theta_) * state.z[at(k)];

@@ -7,12 +7,11 @@
 
 #include "formulation/implicit/complementarity_problem.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class PairStepper final : public Stepper {
  public:

@@ -8,6 +8,7 @@
 #include "hinge/error.hpp"
 #include "method/contact_band.hpp"
 #include "method/nonsmooth/contact_options.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -16,9 +17,7 @@ namespace hinge {
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-constexpr ContactDemands demands{
+constexpr ContactDemands paoli_schatzman_demands{
     .method = "paoli-schatzman",
     .form =
         "coordinates that add up, with velocities as unknowns: write the system as [lagrangian] or [mechanical], or "
@@ -29,7 +28,7 @@ constexpr ContactDemands demands{
 
 PaoliSchatzman::PaoliSchatzman(std::shared_ptr<const System> system, const PaoliSchatzmanOptions& options,
                                const SolverOptions& solver)
-    : system_(suitable(std::move(system), demands)),
+    : system_(suitable(std::move(system), paoli_schatzman_demands)),
       max_iterations_(solver.max_iterations),
       n_(system_->ny()),
       m_(system_->ng()),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formulation/motion_draft.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 #include "system/symbolic.hpp"
 
@@ -12,8 +13,7 @@ namespace {
 
 using Q = Quantity;
 
-constexpr Node most_nodes = 6000;
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr Node most_kick_nodes = 6000;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::unique_ptr<KickCode> KickCode::make(const System& system, const SchurComple
   const int m = system.npsi();
   if (!symbolic || native_use() == NativeUse::off || !system.structure().velocity_is_z || !small.diagonal_inverse() ||
       m == 0 || m > SchurComplement::largest_inverse || system.ng() != m || system.nz() > 32 ||
-      symbolic->equations().graph->size() > most_nodes)
+      symbolic->equations().graph->size() > most_kick_nodes)
     return nullptr;
   Graph graph;
   const Nodes constraint = symbolic->nodes_of(Q::constraint, graph),

@@ -8,15 +8,10 @@
 
 #include "hinge/error.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/machine_numbers.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
-
-namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-}  // namespace
 
 bool has_small_constant_mass(const System& system) {
   return system.is_constant(Quantity::momentum_z) &&

@@ -13,6 +13,7 @@
 #include "formulation/contact_mode.hpp"
 #include "hinge/error.hpp"
 #include "method/symplectic/symplectic_euler.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/lu.hpp"
 #include "solve/newton/newton.hpp"
 
@@ -21,8 +22,6 @@ namespace hinge {
 namespace {
 
 constexpr int few_steps = 16;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::shared_ptr<const SymbolicSystem> suitable(std::shared_ptr<const System> system) {
   if (const BodyTable* bodies = bodies_of(*system); bodies && bodies->can_collide())

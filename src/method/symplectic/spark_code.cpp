@@ -4,6 +4,7 @@
 
 #include "expression/substitute.hpp"
 #include "formulation/motion_draft.hpp"
+#include "solve/index.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -13,7 +14,6 @@ namespace {
 using Q = Quantity;
 
 constexpr Node most_nodes = 6000;  // of one function: longer ones are most of the work themselves
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "formulation/implicit/system_jacobian.hpp"
 #include "hinge/error.hpp"
 #include "method/taylor/series_point.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
@@ -25,8 +26,6 @@ namespace {
 
 constexpr double rounding = 1e-11;   // of higher derivatives, relative, at most
 constexpr double least_size = 1e-3;  // below this a number is as free to move as if it were so large
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Rows of J with k + c_i >= 0; where they leave freedom, bordered: [U J^T; J 0].
 struct LowStage {

@@ -12,6 +12,7 @@
 #include "formulation/implicit/auxiliary.hpp"
 #include "method/consistent_row.hpp"
 #include "method/taylor/series_point.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -19,8 +20,6 @@ namespace {
 
 // What rounding makes of them, at most; multipliers cancel in accelerations.
 constexpr double rounding_of_positions = 1e-13, rounding_of_accelerations = 1e-11;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class MechanicalPoint final : public SeriesPoint {
  public:

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "method/taylor/series_builder.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -14,8 +15,6 @@ namespace {
 
 using P = SeriesProgram;
 using Lanes = std::array<int, P::lanes>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class Packing {
  public:

@@ -19,6 +19,7 @@
 #include "method/wrap/sliding.hpp"
 #include "method/wrap/split_steps.hpp"
 #include "method/wrap/time_kinks.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
@@ -35,7 +36,6 @@ constexpr double no_cap = std::numeric_limits<double>::infinity(), no_kink = no_
 constexpr long short_piece = 2;        // steps
 constexpr int most_short_pieces = 30;  // in a row,
 constexpr double crowded = 1e-6;       // in this part of the time left
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 class PiecewiseStepper final : public StepperAround {
   using Change = ChangeSearch::Outcome;

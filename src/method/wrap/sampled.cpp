@@ -9,13 +9,12 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/stepper_around.hpp"
+#include "solve/machine_numbers.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr long most_within = 10'000'000;  // of one step: more is no model of anything
 

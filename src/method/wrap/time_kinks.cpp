@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "method/wrap/smooth_piece.hpp"
+#include "solve/machine_numbers.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_kept = 4096;  // times, for going back
 constexpr double far_ahead = 16;         // where there is no end: so many times |t|, or units
 constexpr int most_stretches = 400;      // looked at for a pulse in one step

@@ -16,8 +16,8 @@ namespace hinge {
 
 namespace {
 
-int descend(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
-            const std::function<bool(int, const Eigen::VectorXd&)>& watch) {
+int descend_accelerated(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
+                        const std::function<bool(int, const Eigen::VectorXd&)>& watch) {
   Eigen::VectorXd y = r, G, next, step, Wstep;
   double L = std::max(f.largest_eigenvalue(3), 1e-300), theta = 1;
   int check = 1;
@@ -55,7 +55,7 @@ int descend(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
 }  // namespace
 
 void solve_accelerated_gradient(Delassus& W, Judge& judge, Eigen::VectorXd r) {
-  solve_by_convex_problems(W, judge, std::move(r), 100000, descend);
+  solve_by_convex_problems(W, judge, std::move(r), 100000, descend_accelerated);
 }
 
 }  // namespace hinge

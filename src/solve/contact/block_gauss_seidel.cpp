@@ -15,14 +15,13 @@
 #include "solve/contact/parallel.hpp"
 #include "solve/contact/solver.hpp"
 #include "solve/contact/solvers.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
 
 constexpr int colour_from = 4096;  // contacts; below that natural order is faster and no thread would pay
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
 
 using Mass = ContactBodies::Mass;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // R with R R^T = A, lower triangular; directions in which A vanishes get a column of zeros. True where it is diagonal.
 bool root(const Eigen::Map<const Mass>& A, Eigen::Map<Mass> R) {

@@ -29,7 +29,7 @@ namespace hinge {
 
 namespace {
 
-constexpr int few_rows = 200;                // of W
+constexpr int few_rows_of_w = 200;
 constexpr int most_pivots = 50;              // contacts in 2D that lemke is asked for
 constexpr int most_springs = 20;             // contacts that springs are asked for before all else
 constexpr int cheap_factors = 500;           // contacts
@@ -50,7 +50,7 @@ struct Stage {
 constexpr Stage complementarity[] = {
     {"lemke"}, {"interior-point"}, {"newton-fb", 0, true}, {"block-gauss-seidel", 20000, true}};
 constexpr Stage large_complementarity[] = {{"interior-point"}, {"newton-fb"}, {"block-gauss-seidel"}, {"lemke"}};
-constexpr Stage cones[] = {{"lemke"}, {"cone-interior-point"}, {"newton-ac"}, {"block-gauss-seidel"}, {"admm"}};
+constexpr Stage for_cones[] = {{"lemke"}, {"cone-interior-point"}, {"newton-ac"}, {"block-gauss-seidel"}, {"admm"}};
 constexpr Stage few_cones[] = {{"lemke"},
                                {"cone-interior-point"},
                                {"newton-ac", 9, true},
@@ -201,8 +201,8 @@ class Cascade {
   }
 
   std::span<const Stage> stages() const {
-    if (!linear_) return cones;
-    if (p_.dimension == 1 && p_.rows() > few_rows) return large_complementarity;
+    if (!linear_) return for_cones;
+    if (p_.dimension == 1 && p_.rows() > few_rows_of_w) return large_complementarity;
     return complementarity;
   }
   bool refuses(std::string_view name) const { return !refusal(p_, name).empty(); }

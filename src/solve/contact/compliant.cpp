@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solve/contact/cone.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -14,9 +15,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double first_eps = 1, last_eps = 1e-3, least_eps = 1e-8, shrinking = 0.1;
-constexpr int most_iterations = 25, most_proximal_steps = 12, most_factorisations = 50;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+constexpr int most_newton_iterations = 25, most_proximal_steps = 12, most_factorisations = 50;
 
 }  // namespace
 
@@ -61,7 +60,7 @@ void CompliantContacts::derivative(int i, double eps, Matrix3d& C) const {
 // v for one eps. False where Newton's iteration does not get there.
 bool CompliantContacts::relax(double eps, double accuracy) {
   double error = evaluate(v_, eps);
-  for (int k = 0; k < most_iterations; ++k) {
+  for (int k = 0; k < most_newton_iterations; ++k) {
     if (error <= accuracy * std::max(v_.norm(), (v_ - F_).norm())) return true;
     if (judge_->out_of_time() || factorisations_++ == most_factorisations) return false;
     judge_->factorised(fronts_.operations());

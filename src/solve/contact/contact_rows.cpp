@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "solve/index.hpp"
 #include "solve/linear/cholesky.hpp"
 
 namespace hinge {
@@ -9,8 +10,6 @@ namespace hinge {
 namespace {
 
 constexpr double dependent = 1e-12;  // what is left of a row of W, relative
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -15,7 +15,7 @@ constexpr int most_sweeps = 20000;  // over bodies, where nothing else is asked 
 constexpr double least_digits = 1e-8;
 constexpr int few_rows = 200, few_bodies = 50, small_rows = 60;
 
-Eigen::Map<const Eigen::VectorXd> vector(std::span<const double> x) { return {x.data(), std::ssize(x)}; }
+Eigen::Map<const Eigen::VectorXd> as_vector(std::span<const double> x) { return {x.data(), std::ssize(x)}; }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void ContactWork::begin(const ContactProblem& p) {
   judge.begin(p, options);
   W.reset();
   has_chosen = false;
-  const bool usable = std::ssize(r) == p.rows() && vector(r).allFinite();
+  const bool usable = std::ssize(r) == p.rows() && as_vector(r).allFinite();
   if (!usable) r.assign(static_cast<std::size_t>(p.rows()), 0.0);
   for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu_of(i), r.data() + i * p.dimension);
 }
@@ -150,12 +150,12 @@ ContactReport ContactSolver::solve(const ContactProblem& problem, std::vector<do
   // Without q nothing moves, and r = 0 is a solution.
   const bool nothing_moves = judge.residual().largest_q() == 0;
   if (nothing_moves) work.r.assign(work.r.size(), 0.0);
-  if (!nothing_moves || !judge.done(0, vector(work.r))) {
+  if (!nothing_moves || !judge.done(0, as_vector(work.r))) {
     if (!chosen.solve)
       solve_automatically(work);
     else if (!problem.by_bodies() || chosen.info.name != "block-gauss-seidel")
-      work.run(chosen.info.name, vector(work.r));
-    else if (!judge.done(0, vector(work.r)))
+      work.run(chosen.info.name, as_vector(work.r));
+    else if (!judge.done(0, as_vector(work.r)))
       sweep(work, true, false, most_sweeps);
   }
   const bool not_unique = work.take_least_norm();
@@ -176,8 +176,8 @@ ContactResult solve_contact(const ContactProblem& problem, const std::string& so
   ContactResult result;
   static_cast<ContactReport&>(result) = object.solve(problem, r);
   result.message = object.message();
-  result.r = vector(r);
-  result.u = vector(object.contact_velocity());
+  result.r = as_vector(r);
+  result.u = as_vector(object.contact_velocity());
   result.history = object.history();
   result.seconds = object.seconds();
   return result;

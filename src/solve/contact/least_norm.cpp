@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solve/contact/cone.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -18,8 +19,6 @@ constexpr double unchanged = 1e-9;     // r differs by this from that of the las
 constexpr double good_enough = 1e-12;  // where rounding ends the iteration earlier
 constexpr double least_ridge = 1e-11;  // beside A^T D^-1 A, whose entries are near 1
 constexpr int most_iterations = 40;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

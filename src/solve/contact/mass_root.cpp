@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "solve/index.hpp"
 #include "solve/linear/cholesky.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 std::vector<int> components(const SparseRows& M) {
   std::vector<int> parent(at(M.rows()));

@@ -230,7 +230,7 @@ class NewtonSystem {
   Eigen::VectorXd u_, v_, w_, rho_n_, rho_t_;
 };
 
-constexpr double least_ridge = 1e-9;  // against redundant contacts
+constexpr double contact_ridge = 1e-9;  // against redundant contacts
 
 // Newton's iteration from r while the line search succeeds. Where it does not, more of the identity is added, which
 // turns the direction towards that of sweeps.
@@ -239,7 +239,7 @@ void iterate(NewtonSystem& system, Judge& judge, int& iteration, int limit, cons
   Eigen::VectorXd F, dr, trial, trial_F;
   double merit = system.evaluate(r, F);
   Eigen::VectorXd newton = r;
-  double ridge = least_ridge;
+  double ridge = contact_ridge;
   while (iteration < limit) {
     if (judge.out_of_time()) return;
     ++iteration;
@@ -258,7 +258,7 @@ void iterate(NewtonSystem& system, Judge& judge, int& iteration, int limit, cons
       merit = system.evaluate(newton, F);  // u of `newton` again
       continue;
     }
-    if (t == 0.5) ridge = std::max(least_ridge, ridge / 1000);  // full step
+    if (t == 0.5) ridge = std::max(contact_ridge, ridge / 1000);  // full step
     newton = trial, F = trial_F, merit = trial_merit;
     Eigen::VectorXd projected = newton;
     for (int i = 0; i < p.contacts(); ++i) project_on_model(p, p.mu_of(i), projected.data() + i * p.dimension);

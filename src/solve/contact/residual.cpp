@@ -4,15 +4,14 @@
 #include <cmath>
 
 #include "solve/contact/cone.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
 namespace {
 
-constexpr double rounding = 2.2e-16;
+constexpr double unit_rounding = 2.2e-16;
 constexpr int all_of_w = 200;  // rows by bodies, whose noise is that of all entries of W
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Eigen::Map<Eigen::VectorXd> vector(std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
 Eigen::Map<const Eigen::VectorXd> vector(const std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
@@ -238,7 +237,7 @@ double ResidualSum::better_unit() const {
 double ResidualSum::least() const { return std::min(largest_, unit_ * std::sqrt(sum_ + bilateral_)); }
 
 ContactResidual ResidualSum::finish(const ResidualNorms& n) {
-  result_.noise = rounding * n.noise;
+  result_.noise = unit_rounding * n.noise;
   result_.absolute = unit_ * std::sqrt(sum_ + bilateral_);
   const double scale = std::max({n.q, n.r, n.u});
   result_.siconos = scale > 0 ? result_.absolute / scale : result_.absolute;
@@ -272,7 +271,7 @@ ContactResidual ResidualOfProblem::operator()(const Eigen::Ref<const Eigen::Vect
     norms_.noise = noise(r, 0);
     return anew.finish(norms_);
   }
-  norms_.noise = noise(r, 0.01 * sum.least() / rounding);
+  norms_.noise = noise(r, 0.01 * sum.least() / unit_rounding);
   return sum.finish(norms_);
 }
 

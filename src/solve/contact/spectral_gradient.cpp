@@ -15,8 +15,8 @@ namespace hinge {
 
 namespace {
 
-int descend(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
-            const std::function<bool(int, const Eigen::VectorXd&)>& watch) {
+int descend_spectral(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
+                     const std::function<bool(int, const Eigen::VectorXd&)>& watch) {
   constexpr int memory = 10;
   std::array<double, memory> values;
   values.fill(-HUGE_VAL);
@@ -60,7 +60,7 @@ int descend(ConvexProblem& f, Eigen::VectorXd& r, double tolerance, int limit,
 }  // namespace
 
 void solve_spectral_gradient(Delassus& W, Judge& judge, Eigen::VectorXd r) {
-  solve_by_convex_problems(W, judge, std::move(r), 100000, descend);
+  solve_by_convex_problems(W, judge, std::move(r), 100000, descend_spectral);
 }
 
 }  // namespace hinge

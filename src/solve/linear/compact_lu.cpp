@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "solve/index.hpp"
 #include "solve/linear/parity.hpp"
 
 namespace hinge {
@@ -11,8 +12,6 @@ namespace hinge {
 namespace {
 
 constexpr double choose_above = 0.25, keep_above = 0.03;  // of the column
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

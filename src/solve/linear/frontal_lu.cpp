@@ -7,13 +7,12 @@
 #include <amd.h>
 #include <Eigen/Dense>
 
+#include "solve/index.hpp"
 #include "solve/linear/dense_lu.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 using Lists = std::vector<std::vector<int>>;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/index.hpp"
 #include "solve/linear/linear.hpp"
 #include "solve/linear/rank.hpp"
 #include "solve/linear/sparse.hpp"
@@ -12,8 +13,6 @@ namespace hinge {
 namespace {
 
 constexpr double rank_threshold = 1e-11;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void dense(const Pattern& a, const double* values, const double* b, double* x) {
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(a.rows, a.columns);

@@ -5,11 +5,11 @@
 #include <queue>
 #include <utility>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::vector<std::vector<int>> rows_of_columns(const Pattern& p) {
   std::vector<std::vector<int>> rows(at(p.columns));

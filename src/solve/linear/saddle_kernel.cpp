@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/index.hpp"
 #include "solve/linear/small_inverse.hpp"
 
 namespace hinge {
@@ -10,8 +11,6 @@ namespace hinge {
 namespace {
 
 constexpr int largest_mass = 64, most_point_constraints = 12;
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -1,15 +1,10 @@
 // SaddleKernel for point masses under ideal constraints.
 #include <cmath>
 
+#include "solve/index.hpp"
 #include "solve/linear/saddle_kernel.hpp"
 
 namespace hinge {
-
-namespace {
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void SaddleKernel::prepare_point_masses() {
   const Pattern& c = c_pattern_;

@@ -6,13 +6,9 @@
 
 #include <Eigen/Dense>
 
+#include "solve/index.hpp"
+
 namespace hinge {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Pattern Pattern::dense(int rows, int columns) {
   Pattern p{rows, columns, {0}, {}};

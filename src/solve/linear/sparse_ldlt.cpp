@@ -6,13 +6,9 @@
 
 #include <amd.h>
 
+#include "solve/index.hpp"
+
 namespace hinge {
-
-namespace {
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 SparseLdlt::SparseLdlt(const std::vector<int>& begin, const std::vector<int>& neighbours, double most)
     : rows_(static_cast<int>(begin.size()) - 1) {

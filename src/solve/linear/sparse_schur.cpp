@@ -7,6 +7,7 @@
 
 #include <amd.h>
 
+#include "solve/index.hpp"
 #include "solve/linear/small_inverse.hpp"
 #include "solve/linear/sparse.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 // A multiplication of L D L^T takes about a nanosecond, an entry of the whole matrix some 13 in KLU.
 constexpr double multiplications_per_entry = 20;
-
-constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Multiplications of an elimination of the whole matrix in the order of AMD.
 double whole_multiplications(const Pattern& a, const Pattern& c) {
