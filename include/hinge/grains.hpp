@@ -62,6 +62,9 @@ struct GrainOptions {
   /// Penetration is undone at this speed at most; 0: no limit. Negative: by a hundredth of the smallest grain per step,
   /// by positions alone.
   double recover = -1;
+  bool accelerate = true;  ///< sweeps begin where the last two lead on to
+  int look = 0;            ///< at the residual after every so many sweeps; 0: where it may be small enough
+  bool profile = false;    ///< of opencl: the time of every kernel, which takes time itself
   void validate() const;
 };
 
@@ -74,6 +77,12 @@ struct GrainSeconds {
   double motion = 0;    ///<
   double transfer = 0;  ///< of states between host and device
   double all() const { return search + assembly + sweeps + residual + motion + transfer; }
+};
+
+struct GrainKernel {
+  std::string name;
+  long runs = 0;
+  double seconds = 0;
 };
 
 struct GrainReport {
@@ -94,6 +103,17 @@ struct GrainReport {
   GrainSeconds seconds;
 };
 
+/// As it was solved in the last step: u1 and the gap as a velocity against the reaction.
+struct GrainContact {
+  int a = 0, b = 0;        ///< grains; b = -1 - k: the wall k
+  Eigen::Vector3d normal;  ///< from b to a
+  double gap = 0;          ///< over the step; less where an old penetration is not to be undone at once
+  double arm_a = 0, arm_b = 0, friction = 0;
+  double reaction = 0;         ///< along the normal, on a
+  Eigen::Vector3d tangential;  ///< reaction across it
+};
+using GrainContacts = std::vector<GrainContact>;
+
 class Grains {
  public:
   /// Throws InputError for a scene or options that make no sense, UnsuitableMethod where there is no such device.
@@ -110,6 +130,13 @@ class Grains {
   /// Empty, or why it failed; then the state is as it was.
   std::string step(double h);
   const GrainReport& report() const;
+  /// Of the last step.
+  GrainContacts contacts() const;
+  /// Times of kernels, where `profile` was asked for.
+  std::vector<GrainKernel> kernels() const;
+  /// Bytes that a sweep of the last step has to take from memory and give back; bytes per second, both counted, that
+  /// memory copies.
+  double sweep_bytes() const, copy_rate(double megabytes = 500) const;
 
  private:
   struct Work;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hinge/grains.hpp"
 #include "method/nonsmooth/grain_types.cl"
@@ -48,19 +49,30 @@ class GrainBackend {
   virtual int colours() = 0;
   virtual GrainSize size() = 0;
   virtual void sweep(int count) = 0;
+  /// As many, each from where the last two lead on to by its beta; 0: from where the last one ended.
+  virtual void sweep_further(const std::vector<double>& betas) = 0;
   /// Largest |F_i| / rho_i.
   virtual double residual() = 0;
   /// Positions will move with the velocities of now; contacts deeper than this are not pushed out any more.
   virtual void stop_pushing(double deep) = 0;
   virtual GrainSums sums(const Eigen::Vector3d& fall) = 0;
+  /// The step is not over: it is searched again, and its reactions are where that begins.
+  virtual void again() = 0;
   /// To the end of the step, whose reactions are then those of the last one.
   virtual void move(double h) = 0;
   /// Waits until everything that was asked for is done.
   virtual void wait() {}
+
+  /// Those of the last step, with its reactions.
+  virtual void contacts(GrainContacts& list) = 0;
+  /// What a sweep has to take from memory and to give back to it.
+  virtual double sweep_bytes(bool further) = 0;
+  virtual double copy_rate(double megabytes) = 0;
+  virtual std::vector<GrainKernel> kernels() { return {}; }
 };
 
 std::unique_ptr<GrainBackend> grains_on_host(const GrainScene& scene, int threads);
 /// Throws UnsuitableMethod where there is no device.
-std::unique_ptr<GrainBackend> grains_on_device(const GrainScene& scene, GrainPrecision precision);
+std::unique_ptr<GrainBackend> grains_on_device(const GrainScene& scene, GrainPrecision precision, bool profile);
 
 }  // namespace hinge

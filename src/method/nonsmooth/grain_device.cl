@@ -111,61 +111,6 @@ kernel void k_list_contacts(int n, GLOBAL const Wide4* xs, GLOBAL const int* ord
 
 // ---- Contacts ------------------------------------------------------------------------------------------------
 
-#define TILE 768    // contacts of a block that fit into local memory
-#define TABLE 2048  // places for their grains, a power of two
-
-// colour_block for blocks of at most TILE contacts, whose grains get places in a table: loaded by all workers, coloured by
-// one, without a way to memory for every contact.
-kernel void k_colour_small(int cells, GLOBAL const int* start, GLOBAL const int* first, GLOBAL const int* owner,
-                           GLOBAL const int* partner, GLOBAL int* colour_start, GLOBAL int* colours,
-                           GLOBAL int* place) {
-  local int grain[TABLE], count[MOST_COLOURS];
-  local ulong taken[TABLE];
-  local ushort end_of[2 * TILE];
-  local uchar colour[TILE];
-  const int block = get_group_id(0), l = get_local_id(0);
-  const int begin = first[start[block * cells]], all = first[start[(block + 1) * cells]] - begin;
-  const int n = all <= TILE ? all : 0;
-  for (int t = l; t < TABLE; t += LANES) grain[t] = -1, taken[t] = 0;
-  for (int k = l; k < MOST_COLOURS; k += LANES) count[k] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int e = l; e < 2 * n; e += LANES) {
-    const int s = (e & 1) != 0 ? partner[begin + e / 2] : owner[begin + e / 2];
-    uint t = ((uint)s * 2654435761u) >> 21;
-    while (s >= 0) {
-      const int there = atomic_cmpxchg(grain + t, -1, s);
-      if (there == -1 || there == s) break;
-      t = (t + 1) & (TABLE - 1);
-    }
-    end_of[e] = s >= 0 ? (ushort)t : (ushort)0xffff;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    int most = 0;
-    for (int c = 0; c < n; ++c) {
-      const int a = end_of[2 * c], b = end_of[2 * c + 1];
-      const ulong at_a = taken[a], used = at_a | (b != 0xffff ? taken[b] : 0);
-      const int free_one = (int)popcount(~used & (used + 1) ? (~used & (used + 1)) - 1 : ~(ulong)0);
-      const int k = free_one < MOST_COLOURS ? free_one : MOST_COLOURS - 1;
-      colour[c] = (uchar)k;
-      ++count[k];
-      if (k + 1 > most) most = k + 1;
-      taken[a] = at_a | (ulong)1 << k;
-      if (b != 0xffff) taken[b] |= (ulong)1 << k;
-    }
-    colours[block] = most;
-    GLOBAL int* starts = colour_start + block * (MOST_COLOURS + 1);
-    int sum = begin;
-    for (int k = 0; k < most; ++k) {
-      starts[k] = sum;
-      sum += count[k];
-      count[k] = sum - count[k];
-    }
-    starts[most] = sum;
-    for (int c = 0; c < n; ++c) place[begin + c] = count[colour[c]]++;
-  }
-}
-
 kernel void k_colour_block(int n, int kind, GrainGrid g, GLOBAL const int* start, GLOBAL const int* first,
                            GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL ulong* taken,
                            GLOBAL uchar* colour, GLOBAL int* colour_start, GLOBAL int* colours, GLOBAL int* place) {
@@ -173,7 +118,7 @@ kernel void k_colour_block(int n, int kind, GrainGrid g, GLOBAL const int* start
   if (k >= n) return;
   const int block = block_of_class(k, kind, g);
   const int cells = 1 << 3 * g.shift;
-  if (first[start[(block + 1) * cells]] - first[start[block * cells]] <= TILE) return;
+  if (colours[block] >= 0) return;  // as a tile
   colour_block(block, cells, start, first, owner, partner, taken, colour, colour_start, colours, place);
 }
 
@@ -205,12 +150,6 @@ kernel void k_make_contact(int n, GLOBAL const int* owner, GLOBAL const int* par
     }                                                                                   \
     barrier(CLK_GLOBAL_MEM_FENCE);                                                      \
   }
-
-kernel void k_sweep(int kind, GrainGrid g, GLOBAL const int* colours, GLOBAL const int* colour_start,
-                    GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
-                    GLOBAL Real4* reaction, GLOBAL Real4* v, GLOBAL Real4* w) {
-  COLOURS_OF_A_BLOCK(update_contact(k, pair, normal, data, reaction, v, w))
-}
 
 kernel void k_add_reactions(int kind, GrainGrid g, GLOBAL const int* colours, GLOBAL const int* colour_start,
                             GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,

@@ -3,113 +3,31 @@
 //
 // Mixed precision: contacts, reactions and the velocities of the sweeps are single; at every look at the residual the
 // velocities are computed anew in double from the reactions.
+#include "method/nonsmooth/grain_device.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
-
-#include "method/nonsmooth/grain_backend.hpp"
-#include "method/nonsmooth/opencl.hpp"
-#include "solve/index.hpp"
 
 namespace hinge {
 
 std::string no_opencl(std::string* name) { return opencl::missing(name); }
 
+namespace grain_device {
+
 namespace {
-
-using opencl::Buffer;
-
-constexpr std::size_t group = 128, lanes = 32, chunk = 1024;  // as in grain_device.cl
 
 const char* const source =
 #include "grain_source.hpp"
     ;
 
-struct Wide4 {
-  double x, y, z, w;
-};
+}  // namespace
 
-class GrainOnDevice final : public GrainBackend {
- public:
-  GrainOnDevice(const GrainScene& scene, GrainPrecision precision);
-
-  std::string name() const override {
-    return fmt::format(
-        "{} (OpenCL{})", device_.name(),
-        device_.rounds_correctly() || !mixed_ ? "" : ", whose single precision does not round correctly");
-  }
-  double bytes() const override { return device_.bytes(); }
-  void load(const GrainState& state) override;
-  void save(GrainState& state) override;
-  int search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) override;
-  void assemble(double h, double speed, double longer) override;
-  int colours() override;
-  GrainSize size() override;
-  void sweep(int count) override;
-  double residual() override;
-  void stop_pushing(double deep) override;
-  GrainSums sums(const Eigen::Vector3d& fall) override;
-  void move(double h) override;
-  void wait() override { device_.wait(); }
-
- private:
-  // What the next step looks up of this one.
-  struct Kept {
-    Buffer place, first, partner_id, contact_place, reaction;
-  };
-  using Argument = opencl::Device::Argument;
-  template <class T>
-  static Argument value(const T& x) {
-    return {sizeof(T), &x};
-  }
-  static Argument value(const Buffer& buffer) { return buffer.argument(); }
-
-  template <class... T>
-  void each(int kernel, int n, const T&... arguments) {
-    if (n > 0) device_.run(kernel, at(n), group, {value(n), value(arguments)...});
-  }
-  /// One group for every `chunk` items.
-  template <class... T>
-  int chunks(int kernel, int n, const T&... arguments) {
-    const int count = static_cast<int>((at(n) + chunk - 1) / chunk);
-    if (count > 0) device_.run(kernel, at(count) * group, group, {value(n), value(arguments)...});
-    return count;
-  }
-  int blocks() const { return grid_.bx * grid_.by * grid_.bz; }
-  int cells_of_block() const { return 1 << 3 * grid_.shift; }
-  void add_up(const Buffer& counts, int n, Buffer& sums);
-  void add_reactions();
-  const Buffer& swept_v() const { return mixed_ ? rv_ : vs_; }
-  const Buffer& swept_w() const { return mixed_ ? rw_ : ws_; }
-  const std::vector<double>& partial(int count, int each);
-
-  bool mixed_;
-  opencl::Device device_;
-  int n_, contacts_ = 0, plane_count_;
-  std::vector<GrainWall> walls_;
-  std::vector<GrainPlane> wall_places_;
-  bool walls_move_ = false;
-  GrainGrid grid_{};
-  std::vector<Wide4> x0_, v0_, w0_;  // radius, 1/mass and 1/moment in w
-  std::vector<Wide4> turn0_;
-  std::vector<double> partial_;
-  Buffer friction_, planes_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_, moving_w_;
-  Buffer cell_, count_, start_, parts_, order_, taken_, owner_, partner_, colour_, colour_start_, colours_;
-  Buffer pair_, normal_, data_, gaps_, out_;
-  Kept kept_[2];
-  int now_ = 0;
-  bool pushed_ = false;
-  struct Kernels {
-    int fill, count_in_cell, part_sums, add_parts, add_up, put_into_cell, sort_cell, gather, count_contacts,
-        list_contacts, colour_small, colour_block, make_contact, sweep, add_reactions, round, copy, stop_pushing, size,
-        residual, grain_sums, contact_sums, move;
-  } k_{};
-};
-
-GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
+GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision, bool profile)
     : mixed_(precision == GrainPrecision::mixed),
-      device_(source, fmt::format("-DSINGLE={} -DGROUP={} -DLANES={}", mixed_ ? 1 : 0, group, lanes)),
+      device_(
+          source,
+          fmt::format("-DSINGLE={} -DGROUP={} -DLANES={} -DTILE_GRAINS={}", mixed_ ? 1 : 0, group, lanes, tile_grains),
+          profile),
       n_(static_cast<int>(scene.radius.size())),
       plane_count_(static_cast<int>(scene.walls.size())) {
   const auto kernel = [&](const char* name) { return device_.kernel(name); };
@@ -123,7 +41,7 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
         .gather = kernel("k_gather"),
         .count_contacts = kernel("k_count_contacts"),
         .list_contacts = kernel("k_list_contacts"),
-        .colour_small = kernel("k_colour_small"),
+        .colour_tile = kernel("k_colour_tile"),
         .colour_block = kernel("k_colour_block"),
         .make_contact = kernel("k_make_contact"),
         .sweep = kernel("k_sweep"),
@@ -135,7 +53,8 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision)
         .residual = kernel("k_residual"),
         .grain_sums = kernel("k_grain_sums"),
         .contact_sums = kernel("k_contact_sums"),
-        .move = kernel("k_move")};
+        .move = kernel("k_move"),
+        .go_further = kernel("k_go_further")};
   const std::size_t n = scene.radius.size();
   for (auto* v : {&x0_, &v0_, &w0_, &turn0_}) v->resize(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -245,18 +164,24 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
   Kept& kept = kept_[now_];
   const Kept& last = kept_[1 - now_];
   const std::size_t n = at(contacts_), real = mixed_ ? sizeof(float) : sizeof(double);
+  const std::size_t ahead = n + lanes;  // workers load the next contact, whether there is one or not
   device_.room(colour_, n);
   device_.room(colour_start_, at(blocks()) * (MOST_COLOURS + 1) * sizeof(int));
   device_.room(colours_, at(blocks()) * sizeof(int));
+  device_.room(rounds_, at(blocks()) * (MOST_COLOURS + 1) * sizeof(int));
+  device_.room(tile_, at(blocks()) * 4 * sizeof(int));
+  device_.room(others_, n * sizeof(int));
   device_.room(kept.contact_place, n * sizeof(int));
   device_.room(pair_, 2 * n * sizeof(int));
-  for (Buffer* b : {&kept.reaction, &normal_, &data_}) device_.room(*b, 4 * n * real);
+  device_.room(ends_, ahead * sizeof(int));
+  for (Buffer* b : {&kept.reaction, &normal_, &data_}) device_.room(*b, 4 * ahead * real);
   device_.room(gaps_, n * sizeof(double));
   pushed_ = false;
   const int cells = cells_of_block();
-  device_.run(k_.colour_small, at(blocks()) * lanes, lanes,
-              {value(cells), value(start_), value(kept.first), value(owner_), value(partner_), value(colour_start_),
-               value(colours_), value(kept.contact_place)});
+  device_.run(
+      k_.colour_tile, at(blocks()) * lanes, lanes,
+      {value(n_), value(cells), value(start_), value(kept.first), value(owner_), value(partner_), value(colour_start_),
+       value(colours_), value(kept.contact_place), value(tile_), value(others_), value(ends_), value(rounds_)});
   for (int kind = 0; kind < 8; ++kind)
     each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
          colour_start_, colours_, kept.contact_place);
@@ -269,37 +194,31 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
     each(k_.round, n_ + plane_count_, vs_, ws_, rv_, rw_);
 }
 
-int GrainOnDevice::colours() {
-  std::vector<int> all(at(blocks()));
-  device_.read(colours_, all.data(), all.size() * sizeof(int));
-  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
-}
-
-const std::vector<double>& GrainOnDevice::partial(int count, int each) {
-  partial_.resize(at(count) * at(each));
-  device_.read(out_, partial_.data(), partial_.size() * sizeof(double));
-  return partial_;
-}
-
-GrainSize GrainOnDevice::size() {
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
-  const int count = chunks(k_.size, contacts_, pair_, normal_, data_, free_v_, free_w_, gaps_, out_);
-  GrainSize size;
-  const std::vector<double>& parts = partial(count, 2);
-  for (int c = 0; c < count; ++c) {
-    size.q = std::max(size.q, parts[at(2 * c)]);
-    size.penetration = std::max(size.penetration, parts[at(2 * c + 1)]);
-  }
-  return size;
+void GrainOnDevice::sweep_blocks(double beta, const Buffer& to) {
+  const float single = static_cast<float>(beta);
+  for (int kind = 0; kind < 8; ++kind)
+    device_.run(k_.sweep, at(blocks() / 8) * lanes, lanes,
+                {value(kind), mixed_ ? value(single) : value(beta), value(grid_), value(colours_), value(colour_start_),
+                 value(pair_), value(normal_), value(data_), value(kept_[now_].reaction), value(to), value(swept_v()),
+                 value(swept_w()), value(tile_), value(others_), value(ends_), value(rounds_)});
 }
 
 void GrainOnDevice::sweep(int count) {
-  const Kept& kept = kept_[now_];
-  for (int k = 0; k < count; ++k)
-    for (int kind = 0; kind < 8; ++kind)
-      device_.run(k_.sweep, at(blocks() / 8) * lanes, lanes,
-                  {value(kind), value(grid_), value(colours_), value(colour_start_), value(pair_), value(normal_),
-                   value(data_), value(kept.reaction), value(swept_v()), value(swept_w())});
+  for (int k = 0; k < count; ++k) sweep_blocks(0, kept_[now_].reaction);
+}
+
+void GrainOnDevice::sweep_further(const std::vector<double>& betas) {
+  const std::size_t real4 = 4 * (mixed_ ? sizeof(float) : sizeof(double));
+  device_.room(last_reaction_, (at(contacts_) + lanes) * real4);
+  for (Buffer* b : {&last_v_, &last_w_}) device_.room(*b, at(n_) * real4);
+  for (const double beta : betas) {
+    if (mixed_)
+      each(k_.go_further, n_, static_cast<float>(beta), rv_, last_v_, rw_, last_w_);
+    else
+      each(k_.go_further, n_, beta, vs_, last_v_, ws_, last_w_);
+    sweep_blocks(beta, last_reaction_);
+    kept_[now_].reaction.swap(last_reaction_);
+  }
 }
 
 double GrainOnDevice::residual() {
@@ -321,32 +240,6 @@ void GrainOnDevice::stop_pushing(double deep) {
   each(k_.stop_pushing, contacts_, normal_, kept_[now_].reaction, gaps_, deep);
 }
 
-GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
-  using Eigen::Vector3d;
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
-  GrainSums total;
-  total.low.setConstant(HUGE_VAL);
-  total.high.setConstant(-HUGE_VAL);
-  int count = chunks(k_.grain_sums, n_, xs_, free_v_, vs_, out_);
-  const double* from = partial(count, 10).data();
-  for (int c = 0; c < count; ++c, from += 10) {
-    total.fastest = std::max(total.fastest, from[0]);
-    total.low = total.low.cwiseMin(-Vector3d(from + 1));
-    total.high = total.high.cwiseMax(Vector3d(from + 4));
-    total.gained += Vector3d(from + 7);
-  }
-  count = chunks(k_.contact_sums, contacts_, n_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_,
-                 ws_, fall[0], fall[1], fall[2], out_);
-  from = partial(count, 6).data();
-  for (int c = 0; c < count; ++c, from += 6) {
-    total.normal_work += from[0];
-    total.friction_work += from[1];
-    total.loaded += static_cast<long>(from[2]);
-    total.walls += Vector3d(from + 3);
-  }
-  return total;
-}
-
 void GrainOnDevice::move(double h) {
   each(k_.move, n_, h, order_, pushed_ ? moving_v_ : vs_, vs_, pushed_ ? moving_w_ : ws_, ws_, x_, v_, w_, turn_);
   if (walls_move_) {
@@ -357,10 +250,10 @@ void GrainOnDevice::move(double h) {
   now_ = 1 - now_;
 }
 
-}  // namespace
+}  // namespace grain_device
 
-std::unique_ptr<GrainBackend> grains_on_device(const GrainScene& scene, GrainPrecision precision) {
-  return std::make_unique<GrainOnDevice>(scene, precision);
+std::unique_ptr<GrainBackend> grains_on_device(const GrainScene& scene, GrainPrecision precision, bool profile) {
+  return std::make_unique<grain_device::GrainOnDevice>(scene, precision, profile);
 }
 
 }  // namespace hinge

@@ -2,6 +2,7 @@
 // size, so that no bit depends on the number of threads.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -13,15 +14,14 @@ namespace hinge {
 
 namespace grain {
 
-// All threads go through the classes together. A class is done when all of its blocks are, whoever did them: a thread
-// that comes late finds nothing left to do, and nobody waits for one that never comes.
-template <class Work>
-void GrainHost::each_block(int times, Work&& work) {
+// All threads go through the stages together. A stage is over when all of it is done, whoever did it: a thread that
+// comes late finds nothing left to do, and nobody waits for one that never comes.
+template <class Count, class Work>
+void GrainHost::each_stage(int stages, Count&& count, Work&& work) {
   constexpr int worth_it = 2000;  // contacts
-  const int stages = 8 * times;
   if (threads_ == 1 || contacts_ < worth_it) {
     for (int s = 0; s < stages; ++s)
-      for (int b = first_busy_[at(s % 8)]; b < first_busy_[at(s % 8) + 1]; ++b) work(busy_[at(b)]);
+      for (int i = 0, n = count(s); i < n; ++i) work(s, i);
     return;
   }
   if (stages_.size() < at(stages)) stages_ = std::vector<Stage>(at(stages));
@@ -29,16 +29,15 @@ void GrainHost::each_block(int times, Work&& work) {
   const auto take_part = [&] {
     for (int s = 0; s < stages; ++s) {
       Stage& stage = stages_[at(s)];
-      const int first = first_busy_[at(s % 8)], count = first_busy_[at(s % 8) + 1] - first;
-      const int portion = std::max(1, count / (8 * threads_));
+      const int n = count(s), portion = std::max(1, n / (8 * threads_));
       for (;;) {
-        const int b = stage.taken.fetch_add(portion, std::memory_order_relaxed);
-        if (b >= count) break;
-        const int end = std::min(count, b + portion);
-        for (int k = b; k < end; ++k) work(busy_[at(first + k)]);
-        stage.done.fetch_add(end - b, std::memory_order_release);
+        const int first = stage.taken.fetch_add(portion, std::memory_order_relaxed);
+        if (first >= n) break;
+        const int end = std::min(n, first + portion);
+        for (int i = first; i < end; ++i) work(s, i);
+        stage.done.fetch_add(end - first, std::memory_order_release);
       }
-      for (int turns = 0; stage.done.load(std::memory_order_acquire) < count; ++turns)
+      for (int turns = 0; stage.done.load(std::memory_order_acquire) < n; ++turns)
         if (turns > 300) std::this_thread::yield();
     }
   };
@@ -167,8 +166,10 @@ void GrainHost::assemble(double h, double speed, double longer) {
                  last.first.data(), last.partner_id.data(), last.contact_place.data(), last.reaction.data());
   });
   if (longer > 0)
-    each_contact_by_colours(1, [&](int k) {
-      add_reaction(k, pair_.data(), normal_.data(), data_.data(), kept.reaction.data(), vs_.data(), ws_.data());
+    each_block(1, [&](int b) {
+      each_contact(b, [&](int k) {
+        add_reaction(k, pair_.data(), normal_.data(), data_.data(), kept.reaction.data(), vs_.data(), ws_.data());
+      });
     });
 }
 
@@ -182,8 +183,38 @@ GrainSize GrainHost::size() {
 
 void GrainHost::sweep(int count) {
   Real4* r = kept_[now_].reaction.data();
-  each_contact_by_colours(
-      count, [&](int k) { update_contact(k, pair_.data(), normal_.data(), data_.data(), r, vs_.data(), ws_.data()); });
+  each_block(count, [&](int b) {
+    each_contact(b, [&](int k) {
+      update_contact(k, 0, pair_.data(), normal_.data(), data_.data(), r, r, vs_.data(), ws_.data());
+    });
+  });
+}
+
+void GrainHost::sweep_further(const std::vector<double>& betas) {
+  room(last_reaction_, at(contacts_));
+  for (auto* v : {&last_v_, &last_w_}) v->resize(at(n_));
+  std::vector<Real4>& reaction = kept_[now_].reaction;
+  Real4* both[] = {reaction.data(), last_reaction_.data()};
+  const int parts = (n_ + chunk - 1) / chunk, sweeps = static_cast<int>(betas.size());
+  // before the classes of a sweep: velocities
+  each_stage(
+      9 * sweeps, [&](int s) { return s % 9 == 0 ? parts : first_busy_[at(s % 9)] - first_busy_[at(s % 9 - 1)]; },
+      [&](int s, int i) {
+        const double beta = betas[at(s / 9)];
+        if (s % 9 == 0) {
+          for (int g = i * chunk; g < std::min(n_, (i + 1) * chunk); ++g) {
+            go_further(g, beta, vs_.data(), last_v_.data());
+            go_further(g, beta, ws_.data(), last_w_.data());
+          }
+          return;
+        }
+        const Real4* from = both[s / 9 % 2];
+        Real4* to = both[1 - s / 9 % 2];
+        each_contact(busy_[at(first_busy_[at(s % 9 - 1)] + i)], [&](int k) {
+          update_contact(k, beta, pair_.data(), normal_.data(), data_.data(), from, to, vs_.data(), ws_.data());
+        });
+      });
+  if (sweeps % 2 == 1) reaction.swap(last_reaction_);
 }
 
 double GrainHost::residual() {
@@ -268,6 +299,36 @@ void GrainHost::move(double h) {
   });
   for (std::size_t k = 0; k < walls_.size(); ++k) planes_[k].offset += h * walls_[k].normal.dot(walls_[k].velocity);
   now_ = 1 - now_;
+}
+
+void GrainHost::contacts(GrainContacts& list) {
+  const Real4* reaction = kept_[1 - now_].reaction.data();
+  list.resize(at(contacts_));
+  each(contacts_, [&](int k) {
+    const Int2 ab = pair_[at(k)];
+    const Real4 &n = normal_[at(k)], &q = data_[at(k)], &r = reaction[k];
+    const int b = ab.y < n_ ? order_[at(ab.y)] : n_ - 1 - ab.y;
+    list[at(k)] = {order_[at(ab.x)], b, {n.x, n.y, n.z}, n.w, q.x, q.y, q.z, r.x, {r.y, r.z, r.w}};
+  });
+}
+
+// Every contact once, and of every contact its two grains: what of that is in a cache is not known here.
+double GrainHost::sweep_bytes(bool further) {
+  const double contact = sizeof(Int2) + (further ? 13 : 12) * sizeof(Real4);
+  return contacts_ * contact + (further ? n_ * 8.0 * sizeof(Real4) : 0);
+}
+
+double GrainHost::copy_rate(double megabytes) {
+  const int n = static_cast<int>(megabytes * 1e6 / sizeof(Wide4));
+  const std::vector<Wide4> from(at(n));
+  std::vector<Wide4> to(at(n));
+  double least = HUGE_VAL;
+  for (int k = 0; k < 4; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    each(n, [&](int i) { to[at(i)] = from[at(i)]; });
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return 2.0 * n * sizeof(Wide4) / least;
 }
 
 }  // namespace grain

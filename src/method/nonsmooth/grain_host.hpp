@@ -114,10 +114,15 @@ class GrainHost final : public GrainBackend {
   void assemble(double h, double speed, double longer) override;
   GrainSize size() override;
   void sweep(int count) override;
+  void sweep_further(const std::vector<double>& betas) override;
   double residual() override;
   void stop_pushing(double deep) override;
   GrainSums sums(const Eigen::Vector3d& fall) override;
+  void again() override { now_ = 1 - now_; }
   void move(double h) override;
+  void contacts(GrainContacts& list) override;
+  double sweep_bytes(bool further) override;
+  double copy_rate(double megabytes) override;
 
   int colours() override {
     int most = 0;
@@ -146,19 +151,24 @@ class GrainHost final : public GrainBackend {
         },
         grain);
   }
-  // Blocks of a class that are to be done for the `times`th time: taken by threads, and done.
+  // Of what is to be done together: taken by threads, and done.
   struct alignas(64) Stage {
     std::atomic<int> taken = 0, done = 0;
   };
-  /// So many times the blocks of one class after the other: those of a class at the same time.
+  /// work(s, i) for i < count(s), stage after stage: those of a stage at the same time.
+  template <class Count, class Work>
+  void each_stage(int stages, Count&& count, Work&& work);
+  /// So many times the blocks of one class after the other.
   template <class Work>
-  void each_block(int times, Work&& work);
+  void each_block(int times, Work&& work) {
+    each_stage(
+        8 * times, [&](int s) { return first_busy_[at(s % 8) + 1] - first_busy_[at(s % 8)]; },
+        [&](int s, int i) { work(busy_[at(first_busy_[at(s % 8)] + i)]); });
+  }
   template <class Work>
-  void each_contact_by_colours(int times, Work&& work) {
-    each_block(times, [&](int block) {
-      const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
-      for (int k = starts[0]; k < starts[colours_[at(block)]]; ++k) work(k);
-    });
+  void each_contact(int block, Work&& work) {
+    const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
+    for (int k = starts[0]; k < starts[colours_[at(block)]]; ++k) work(k);
   }
   /// The largest of value(i), which may be infinite or no number.
   template <class Value>
@@ -170,9 +180,10 @@ class GrainHost final : public GrainBackend {
   std::vector<GrainPlane> planes_;
   std::vector<GrainWall> walls_;
   std::vector<double> friction_;
-  std::vector<Wide4> x_, v_, w_, turn_;                // by grain: radius, 1/mass and 1/moment in w
-  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;  // by place; velocities of walls after those of grains
-  std::vector<Wide4> moving_v_, moving_w_;             // where they are not vs_, ws_
+  std::vector<Wide4> x_, v_, w_, turn_;                 // by grain: radius, 1/mass and 1/moment in w
+  std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;   // by place; velocities of walls after those of grains
+  std::vector<Wide4> moving_v_, moving_w_;              // where they are not vs_, ws_
+  std::vector<Real4> last_reaction_, last_v_, last_w_;  // of sweeps that go further
   bool pushed_ = false;
   GrainGrid grid_{};
   std::vector<int> cell_, order_, count_, start_;

@@ -268,16 +268,15 @@ FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* n
   v[ab.y] = vb, w[ab.y] = wb;
 }
 
-// One contact solved for the others held fixed.
-FUNCTION void update_contact(int k, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
-                             GLOBAL Real4* reaction, GLOBAL Real4* v, GLOBAL Real4* w) {
-  const Int2 ab = pair[k];
-  const Real4 n = normal[k], q = data[k], r = reaction[k];
-  const Real4 va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
-  const REAL dx = va.x - vb.x, dy = va.y - vb.y, dz = va.z - vb.z;
+// One contact solved for the others held fixed: its reaction and the velocities of its grains after it. False where
+// nothing changes.
+FUNCTION int solve_contact(const Real4* normal, const Real4* data, Real4* reaction, Real4* va, Real4* wa, Real4* vb,
+                           Real4* wb) {
+  const Real4 n = *normal, q = *data, r = *reaction;
+  const REAL dx = va->x - vb->x, dy = va->y - vb->y, dz = va->z - vb->z;
   const REAL un = n.x * dx + n.y * dy + n.z * dz;
-  const REAL off = r.x - (un + n.w) / (va.w + vb.w), rn = off > 0 ? off : 0;
-  const REAL sx = q.x * wa.x + q.y * wb.x, sy = q.x * wa.y + q.y * wb.y, sz = q.x * wa.z + q.y * wb.z;
+  const REAL off = r.x - (un + n.w) / (va->w + vb->w), rn = off > 0 ? off : 0;
+  const REAL sx = q.x * wa->x + q.y * wb->x, sy = q.x * wa->y + q.y * wb->y, sz = q.x * wa->z + q.y * wb->z;
   // u_T = v - n u_N + n x s
   REAL tx = r.y - (dx - un * n.x + (n.y * sz - n.z * sy)) * q.w;
   REAL ty = r.z - (dy - un * n.y + (n.z * sx - n.x * sz)) * q.w;
@@ -290,17 +289,44 @@ FUNCTION void update_contact(int k, GLOBAL const Int2* pair, GLOBAL const Real4*
     tx *= part, ty *= part, tz *= part;
   }
   const REAL dn = rn - r.x, ex = tx - r.y, ey = ty - r.z, ez = tz - r.w;
-  if (dn == 0 && ex == 0 && ey == 0 && ez == 0) return;
-  reaction[k] = real4_of(rn, tx, ty, tz);
+  if (dn == 0 && ex == 0 && ey == 0 && ez == 0) return 0;
+  *reaction = real4_of(rn, tx, ty, tz);
   const REAL fx = dn * n.x + ex, fy = dn * n.y + ey, fz = dn * n.z + ez;
   const REAL mx = n.y * ez - n.z * ey, my = n.z * ex - n.x * ez, mz = n.x * ey - n.y * ex;  // n x change
-  const REAL turn_a = q.x * wa.w;
-  v[ab.x] = real4_of(va.x + va.w * fx, va.y + va.w * fy, va.z + va.w * fz, va.w);
-  w[ab.x] = real4_of(wa.x - turn_a * mx, wa.y - turn_a * my, wa.z - turn_a * mz, wa.w);
-  if (vb.w == 0) return;  // a wall does not yield
-  const REAL turn_b = q.y * wb.w;
-  v[ab.y] = real4_of(vb.x - vb.w * fx, vb.y - vb.w * fy, vb.z - vb.w * fz, vb.w);
-  w[ab.y] = real4_of(wb.x - turn_b * mx, wb.y - turn_b * my, wb.z - turn_b * mz, wb.w);
+  const REAL turn_a = q.x * wa->w, turn_b = q.y * wb->w;
+  *va = real4_of(va->x + va->w * fx, va->y + va->w * fy, va->z + va->w * fz, va->w);
+  *wa = real4_of(wa->x - turn_a * mx, wa->y - turn_a * my, wa->z - turn_a * mz, wa->w);
+  *vb = real4_of(vb->x - vb->w * fx, vb->y - vb->w * fy, vb->z - vb->w * fz, vb->w);
+  *wb = real4_of(wb->x - turn_b * mx, wb->y - turn_b * my, wb->z - turn_b * mz, wb->w);
+  return 1;
+}
+
+// Nesterov's way on: a sweep that leads from y to x1 after one that ended at x0 begins at y = x0 + beta (x0 - x_-1).
+// Velocities are linear in the reactions, and go with them.
+FUNCTION Real4 further_on(REAL beta, Real4 x, Real4 last) {
+  return real4_of(x.x + beta * (x.x - last.x), x.y + beta * (x.y - last.y), x.z + beta * (x.z - last.z),
+                  x.w + beta * (x.w - last.w));
+}
+
+FUNCTION void go_further(int s, REAL beta, GLOBAL Real4* x, GLOBAL Real4* last) {
+  const Real4 now = x[s];
+  if (beta != 0) x[s] = further_on(beta, now, last[s]);
+  last[s] = now;
+}
+
+// `to` has the reactions before `reaction`, and gets those after it; or it is the same.
+FUNCTION void update_contact(int k, REAL beta, GLOBAL const Int2* pair, GLOBAL const Real4* normal,
+                             GLOBAL const Real4* data, GLOBAL const Real4* reaction, GLOBAL Real4* to, GLOBAL Real4* v,
+                             GLOBAL Real4* w) {
+  const Int2 ab = pair[k];
+  const Real4 n = normal[k], q = data[k];
+  Real4 r = reaction[k], va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
+  if (beta != 0) r = further_on(beta, r, to[k]);
+  const int changed = solve_contact(&n, &q, &r, &va, &wa, &vb, &wb);
+  if (changed || to != reaction) to[k] = r;
+  if (!changed) return;
+  v[ab.x] = va, w[ab.x] = wa;
+  if (vb.w != 0) v[ab.y] = vb, w[ab.y] = wb;  // a wall does not yield
 }
 
 // u of a contact: x is u_N without the gap, y, z, w are u_T.

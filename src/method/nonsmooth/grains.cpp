@@ -16,8 +16,9 @@ namespace {
 using Eigen::Vector3d;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_grain_looks = 8;  // for contacts in one step
-constexpr int first_look = 5;        // at the residual: after so many sweeps, then where it may be small enough
+constexpr int most_grain_looks = 8;         // for contacts in one step
+constexpr int first_look = 5;               // at the residual: after so many sweeps, then where it may be small enough
+constexpr double furthest_at_first = 0.95;  // beta of accelerated sweeps
 constexpr double pushed_out_per_step = 0.01;  // of the smallest grain
 
 }  // namespace
@@ -59,6 +60,7 @@ void GrainOptions::validate() const {
   if (sweeps < 1) throw InputError(fmt::format("grains: {} sweeps; allow at least one", sweeps));
   if (threads < 1 || threads > 1024)
     throw InputError(fmt::format("grains: {} threads; 1 to 1024 are possible", threads));
+  if (look < 0) throw InputError(fmt::format("grains: a look after every {} sweeps; 0 or more are possible", look));
   if (!std::isfinite(recover)) throw InputError("grains: 'recover' is not finite");
   if (device == GrainDevice::threads && precision == GrainPrecision::mixed)
     throw InputError("grains: mixed precision is for OpenCL devices; cores of the host sweep in double precision");
@@ -73,12 +75,16 @@ struct Grains::Work {
   GrainReport report;
   Vector3d low, high;  // of the centres
   double fastest = 0, last_h = 0;
-  double walls = 0;  // speed of the fastest
+  double walls = 0;   // speed of the fastest
+  double faster = 1;  // than they would be without impulses, by so much grains were in the last steps
   mutable double transfer = 0;
 
   double band(double h, double speed) const { return 2 * h * std::max(speed, walls) + 2e-6 * largest; }
   GrainGrid grid(double band) const;
   int solve(int contacts);
+  void sweep(int sweeps);
+  double t = 1, furthest = 1;  // of Nesterov's sequence, and where it is cut off
+  std::vector<double> betas;
 };
 
 // As many cells as the grains need, a multiple of two blocks; in all no more than about eight per grain: the longest
@@ -128,6 +134,19 @@ class Stopwatch {
 
 }  // namespace
 
+// Accelerated: Nesterov's sequence, but no further on than so much, where sweeps in a fixed order and friction would
+// not stand it. Begins anew where t is 1.
+void Grains::Work::sweep(int sweeps) {
+  if (!options.accelerate) return backend->sweep(sweeps);
+  betas.clear();
+  for (int k = 0; k < sweeps; ++k) {
+    const double next = (1 + std::sqrt(1 + 4 * t * t)) / 2;
+    betas.push_back(std::min(furthest, (t - 1) / next));
+    t = next;
+  }
+  backend->sweep_further(betas);
+}
+
 // Sweeps until the residual is at the tolerance; how many.
 int Grains::Work::solve(int contacts) {
   report.residual = 0;
@@ -137,11 +156,13 @@ int Grains::Work::solve(int contacts) {
   report.penetration = std::max(report.penetration, size.penetration);
   watch.lap(report.seconds.residual);
   if (size.q == 0) return 0;
-  int done = 0, more = first_look;
+  int done = 0, more = options.look > 0 ? options.look : first_look;
   double before = HUGE_VAL;
+  t = 1;
+  furthest = furthest_at_first;
   while (done < options.sweeps) {
     more = std::min(more, options.sweeps - done);
-    backend->sweep(more);
+    sweep(more);
     done += more;
     watch.lap(report.seconds.sweeps);
     report.residual = backend->residual() / size.q;
@@ -152,7 +173,9 @@ int Grains::Work::solve(int contacts) {
     const double guess = std::isfinite(rate) && rate > 0 ? 2 * left / (3 * rate) : 0;
     const int most = guess > 4 * done ? done : done / 3;
     more = static_cast<int>(std::clamp<double>(std::ceil(guess), first_look, std::max(first_look, most)));
+    if (report.residual > before) t = 1, furthest *= 0.9;
     before = report.residual;
+    if (options.look > 0) more = options.look;
   }
   report.sweeps += done;
   report.updates += static_cast<long>(done) * contacts;
@@ -173,7 +196,7 @@ Grains::Grains(const GrainScene& scene, const GrainOptions& options) : work_(std
     w.weight += scene.mass[i];
   }
   w.backend = options.device == GrainDevice::threads ? grains_on_host(scene, options.threads)
-                                                     : grains_on_device(scene, options.precision);
+                                                     : grains_on_device(scene, options.precision, options.profile);
   w.report.device = w.backend->name();
   w.report.precision = options.precision == GrainPrecision::mixed ? "mixed" : "double";
 }
@@ -219,6 +242,18 @@ const GrainReport& Grains::report() const {
   return work_->report;
 }
 
+GrainContacts Grains::contacts() const {
+  GrainContacts list;
+  if (work_->report.steps > 0) work_->backend->contacts(list);
+  return list;
+}
+
+std::vector<GrainKernel> Grains::kernels() const { return work_->backend->kernels(); }
+double Grains::sweep_bytes() const {
+  return work_->report.steps > 0 ? work_->backend->sweep_bytes(work_->options.accelerate) : 0;
+}
+double Grains::copy_rate(double megabytes) const { return work_->backend->copy_rate(megabytes); }
+
 std::string Grains::step(double h) {
   Work& w = *work_;
   if (!(h > 0) || !std::isfinite(h))
@@ -227,8 +262,10 @@ std::string Grains::step(double h) {
   const Vector3d fall = h * w.gravity;
   const double per_step = 2 * pushed_out_per_step * w.smallest;
   const double speed = w.options.recover < 0 ? per_step / h : w.options.recover;
-  const double longer = w.last_h > 0 ? h / w.last_h : 0, before = report.penetration;
-  double reach = w.band(h, w.fastest + fall.norm());
+  const double before = report.penetration;
+  double longer = w.last_h > 0 ? h / w.last_h : 0;
+  const double without_impulses = w.band(h, w.fastest + fall.norm());
+  double reach = w.faster * without_impulses;
   GrainSums sums;
   int contacts = 0;
   for (int look = 0;; ++look) {
@@ -255,9 +292,13 @@ std::string Grains::step(double h) {
     const double needed = w.band(h, sums.fastest);
     if (!std::isfinite(sums.fastest) || std::isnan(residual))
       return "the motion of the grains is not finite any more; a shorter step may help";
-    // Impulses may have made grains faster than expected: who else could they have reached?
+    // Impulses may have made grains faster than expected: who else could they have reached? To look for them at once is
+    // cheaper than to solve once more.
+    w.faster = std::clamp(1.1 * needed / without_impulses, std::max(1.0, 0.9 * w.faster), 2.0);
     if (!(needed > reach) || look == most_grain_looks) break;
     reach = 1.5 * needed;
+    w.backend->again();
+    longer = 1;
   }
   Stopwatch watch(*w.backend);
   w.backend->move(h);

@@ -40,6 +40,8 @@ struct Functions {
   decltype(&clReleaseProgram) release_program;
   decltype(&clReleaseCommandQueue) release_queue;
   decltype(&clReleaseContext) release_context;
+  decltype(&clGetEventProfilingInfo) event_time;
+  decltype(&clReleaseEvent) release_event;
   std::string trouble;
 };
 
@@ -82,6 +84,8 @@ const Functions& functions() {
     look_up(library, "clReleaseProgram", f.release_program, t);
     look_up(library, "clReleaseCommandQueue", f.release_queue, t);
     look_up(library, "clReleaseContext", f.release_context, t);
+    look_up(library, "clGetEventProfilingInfo", f.event_time, t);
+    look_up(library, "clReleaseEvent", f.release_event, t);
     return f;
   }();
   return table;
@@ -152,22 +156,26 @@ struct Device::Work {
   cl_command_queue queue{};
   cl_program program{};
   std::vector<cl_kernel> kernels;
+  std::vector<std::vector<std::vector<char>>> arguments;  // of each kernel: those that it has
   std::string name;
-  bool correct = false;
+  bool correct = false, profile = false;
   double bytes = 0;
+  std::vector<GrainKernel> times;
+  std::vector<std::pair<std::size_t, cl_event>> events;  // of runs that are not counted yet
 };
 
-Device::Device(const std::string& source, const std::string& options) : work_(std::make_unique<Work>()) {
+Device::Device(const std::string& source, const std::string& options, bool profile) : work_(std::make_unique<Work>()) {
   const Found found = find_device();
   if (!found.device) throw UnsuitableMethod("device = \"opencl\": " + found.trouble);
   const Functions& f = functions();
   Work& w = *work_;
   w.device = found.device;
+  w.profile = profile;
   w.name = text_of(w.device, CL_DEVICE_NAME);
   cl_int status = 0;
   w.context = f.create_context(nullptr, 1, &w.device, nullptr, nullptr, &status);
   check(status, "making a context");
-  w.queue = f.create_queue(w.context, w.device, 0, &status);
+  w.queue = f.create_queue(w.context, w.device, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
   check(status, "making a queue");
   const char* text = source.c_str();
   w.program = f.create_program(w.context, 1, &text, nullptr, &status);
@@ -211,6 +219,7 @@ void Device::room(Buffer& buffer, std::size_t bytes) {
   cl_int status = 0;
   cl_mem memory = functions().create_buffer(work_->context, CL_MEM_READ_WRITE, size, nullptr, &status);
   check(status, "taking memory");
+  for (auto& known : work_->arguments) known.clear();  // a new one may be where one was that is gone
   if (buffer.memory_) {
     wait();
     functions().release_buffer(static_cast<cl_mem>(buffer.memory_));
@@ -240,20 +249,53 @@ int Device::kernel(const char* name) {
   cl_int status = 0;
   work_->kernels.push_back(functions().create_kernel(work_->program, name, &status));
   check(status, name);
+  work_->arguments.emplace_back();
+  work_->times.push_back({name, 0, 0});
   return static_cast<int>(work_->kernels.size()) - 1;
 }
 
 void Device::run(int k, std::size_t workers, std::size_t group, std::initializer_list<Argument> arguments) {
   if (workers == 0) return;
   const Functions& f = functions();
-  const cl_kernel kernel = work_->kernels[static_cast<std::size_t>(k)];
+  const auto which = static_cast<std::size_t>(k);
+  const cl_kernel kernel = work_->kernels[which];
+  auto& known = work_->arguments[which];
+  known.resize(arguments.size());
   cl_uint i = 0;
-  for (const Argument& a : arguments) check(f.set_argument(kernel, i++, a.size, a.value), "taking an argument");
+  for (const Argument& a : arguments) {  // it keeps those that it was given, and to give them takes time
+    std::vector<char>& last = known[i];
+    const char* now = static_cast<const char*>(a.value);
+    if (last.size() != a.size || !std::equal(last.begin(), last.end(), now)) {
+      check(f.set_argument(kernel, i, a.size, a.value), "taking an argument");
+      last.assign(now, now + a.size);
+    }
+    ++i;
+  }
   const std::size_t all = (workers + group - 1) / group * group;
-  check(f.run(work_->queue, kernel, 1, nullptr, &all, &group, 0, nullptr, nullptr), "running a kernel");
+  cl_event event = nullptr;
+  check(f.run(work_->queue, kernel, 1, nullptr, &all, &group, 0, nullptr, work_->profile ? &event : nullptr),
+        "running a kernel");
+  if (event) work_->events.emplace_back(which, event);
 }
 
-void Device::wait() { check(functions().finish(work_->queue), "waiting"); }
+void Device::wait() {
+  const Functions& f = functions();
+  check(f.finish(work_->queue), "waiting");
+  for (const auto& [k, event] : work_->events) {
+    cl_ulong start = 0, end = 0;
+    f.event_time(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr);
+    f.event_time(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+    f.release_event(event);
+    ++work_->times[k].runs;
+    work_->times[k].seconds += 1e-9 * static_cast<double>(end - start);
+  }
+  work_->events.clear();
+}
+
+std::vector<GrainKernel> Device::times() {
+  wait();
+  return work_->profile ? work_->times : std::vector<GrainKernel>{};
+}
 
 std::string missing(std::string* name) {
   const Found found = find_device();
@@ -278,7 +320,7 @@ constexpr const char* not_built =
 struct Device::Work {
   std::string name;
 };
-Device::Device(const std::string&, const std::string&) {
+Device::Device(const std::string&, const std::string&, bool) {
   throw UnsuitableMethod(fmt::format("device = \"opencl\": {}", not_built));
 }
 Device::~Device() = default;
@@ -292,6 +334,7 @@ void Device::read(const Buffer&, void*, std::size_t, std::size_t) {}
 int Device::kernel(const char*) { return 0; }
 void Device::run(int, std::size_t, std::size_t, std::initializer_list<Argument>) {}
 void Device::wait() {}
+std::vector<GrainKernel> Device::times() { return {}; }
 std::string missing(std::string*) { return not_built; }
 
 }  // namespace hinge::opencl

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "hinge/grains.hpp"
+
 namespace hinge::opencl {
 
 /// Memory of the device. It grows by what is asked for, and does not keep what was in it then.
@@ -17,7 +19,7 @@ class Device {
  public:
   /// Throws UnsuitableMethod, with the reason and what to do about it, where there is no device with double precision
   /// or the source does not compile. Division and roots of single precision are asked to be rounded correctly.
-  Device(const std::string& source, const std::string& options);
+  Device(const std::string& source, const std::string& options, bool profile = false);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -40,6 +42,8 @@ class Device {
   /// The number of a kernel.
   int kernel(const char* name);
   void wait();
+  /// Of kernels that were run where a profile was asked for.
+  std::vector<GrainKernel> times();
 
  private:
   struct Work;
