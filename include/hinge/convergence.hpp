@@ -24,6 +24,7 @@ struct ConvergenceProblem {
   Start start;
   double begin = 0, end = 0;
   SolverOptions solver{};
+  std::function<bool(double t)> referring{};  ///< asked while a reference is computed; false ends it with an Error
 };
 
 /// A method and the name it has in results: "gauss-lobatto(stages=2)".

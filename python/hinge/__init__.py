@@ -40,20 +40,21 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import build_features, version
 from ._errors import Error, InputError, NumericalError
-from ._model import Analysis, Model, Session, example, load, loads, methods
+from ._model import Analysis, Model, Session, example, load, loads
 from ._result import Result, Row, State, read
 
 __version__ = version()
 
 # What is not needed for a first run is imported when it is asked for.
 _later = {
+    "methods": "_methods",
     "compare": "_study", "convergence": "_study", "sweep": "_study", "Study": "_study", "Sweep": "_study",
     "coordinates": "_symbols", "momenta": "_symbols", "unknowns": "_symbols", "parameter": "_symbols", "Symbol": "_symbols",
-    "t": "_symbols", "pi": "_symbols", "sin": "_symbols", "cos": "_symbols", "tan": "_symbols", "asin": "_symbols",
-    "acos": "_symbols", "atan": "_symbols", "atan2": "_symbols", "sinh": "_symbols", "cosh": "_symbols", "tanh": "_symbols",
-    "exp": "_symbols", "log": "_symbols", "sqrt": "_symbols", "sign": "_symbols", "minimum": "_symbols",
-    "maximum": "_symbols", "hypot": "_symbols", "dot": "_symbols", "cross": "_symbols", "norm": "_symbols",
-    "where": "_symbols", "vector": "_symbols",
+    "t": "_symbols", "pi": "_symbols", "sin": "_functions", "cos": "_functions", "tan": "_functions", "asin": "_functions",
+    "acos": "_functions", "atan": "_functions", "atan2": "_functions", "sinh": "_functions", "cosh": "_functions", "tanh": "_functions",
+    "exp": "_functions", "log": "_functions", "sqrt": "_functions", "sign": "_functions", "minimum": "_functions",
+    "maximum": "_functions", "hypot": "_functions", "dot": "_symbols", "cross": "_functions", "norm": "_functions",
+    "where": "_functions", "vector": "_symbols",
     "Lagrangian": "_build", "Hamiltonian": "_build", "Mechanical": "_build", "Odae": "_build", "Dae": "_build",
     "Multibody": "_multibody",
     "solve_dae": "_dae", "DaeResult": "_dae",
@@ -63,16 +64,17 @@ if TYPE_CHECKING:
     from . import contact
     from ._build import Dae, Hamiltonian, Lagrangian, Mechanical, Odae
     from ._dae import DaeResult, solve_dae
+    from ._functions import (
+        acos, asin, atan, atan2, cos, cosh, cross, exp, hypot, log, maximum, minimum, norm, sign, sin, sinh, sqrt, tan, tanh, where,
+    )  # fmt: skip
+    from ._methods import methods
     from ._multibody import Multibody
     from ._study import Study, Sweep, compare, convergence, sweep
-    from ._symbols import (
-        Symbol, acos, asin, atan, atan2, coordinates, cos, cosh, cross, dot, exp, hypot, log, maximum, minimum, momenta, norm,
-        parameter, pi, sign, sin, sinh, sqrt, t, tan, tanh, unknowns, vector, where,
-    )  # fmt: skip
+    from ._symbols import Symbol, coordinates, dot, momenta, parameter, pi, t, unknowns, vector
 
 __all__ = [
     "Analysis", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State", "build_features",
-    "contact", "example", "load", "loads", "methods", "read", "version", *_later,
+    "contact", "example", "load", "loads", "read", "version", *_later,
 ]  # fmt: skip
 
 

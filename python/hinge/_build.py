@@ -6,8 +6,12 @@ import numbers
 from typing import Any, Iterable, Mapping, Sequence
 
 from . import _toml
+from ._errors import InputError
 from ._model import Model
 from ._symbols import Symbol, symbol
+
+
+_sections = ("functions", "tables", "define", "states", "view")  # of any model, by their names in the file
 
 
 def _table(lines: list[str], header: str, entries: Mapping[str, Any]) -> None:
@@ -24,6 +28,9 @@ def _declarations(symbols: Iterable[Any]) -> list[str]:
     for s in symbols:
         if isinstance(s, str):
             found.append(s)
+            continue
+        if isinstance(s, (list, tuple)):
+            found += _declarations(s)
             continue
         if not isinstance(s, Symbol):
             raise TypeError(f'{type(s).__name__} is no coordinate; make one with hinge.coordinates("q", 3)')
@@ -46,7 +53,8 @@ def _expression(x: Any) -> Any:
 
 class Built(Model):
     """A model that was written in Python. It may be run as soon as it has initial values, a step or tolerance, and an end:
-    given here, with `set`, or with `run`."""
+    given here, with `set`, or with `run`. Sections `functions`, `tables`, `define`, `states` and `view` of the model file are
+    given by these names, as dicts; other names are options of [integrate]."""
 
     section = ""
 
@@ -62,9 +70,17 @@ class Built(Model):
         exact: Mapping[str, Any] | None,
         integrate: Mapping[str, Any],
     ) -> None:
+        for name, value in system.items():
+            if isinstance(value, (list, tuple)) and any(isinstance(v, bool) for v in value):
+                raise InputError(f"{name}: True or False is no expression; what a == b means for symbols is written a - b")
         lines = [f"title = {_toml.text(title or type(self).__name__)}"]
+        for name, given in (("parameters", parameters), ("quantities", quantities), ("exact", exact)):
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(f"{name}: give names and what they are in a dict, not {type(given).__name__}")
         if parameters:
             _table(lines, "[parameters]", {_toml._name(k): _expression(v) for k, v in parameters.items()})
+        for name in _sections:
+            _table(lines, f"[{name}]", {_toml._name(k): _expression(v) for k, v in (integrate.get(name) or {}).items()})
         lines += ["", f"[{self.section}]"]
         for name, value in system.items():
             if value is not None:
@@ -72,12 +88,14 @@ class Built(Model):
         _table(lines, "[initial]", {k: _expression(v) for k, v in initial.items()})
         _table(lines, "[exact]", {k: _expression(v) for k, v in (exact or {}).items()})
         output = {k: integrate[k] for k in ("every", "interval", "times", "momentum") if k in integrate}
-        rest = {k: v for k, v in integrate.items() if k not in output}
+        rest = {k: v for k, v in integrate.items() if k not in output and k not in _sections}
         _table(lines, "[integrate]", rest)
         if quantities:
             output["quantities"] = {k: _expression(v) for k, v in quantities.items()}
         _table(lines, "[output]", output)
-        for event in events or []:
+        for event in [events] if isinstance(events, Mapping) else _listed(events or []):
+            if not isinstance(event, Mapping):
+                raise TypeError('events: give a list of dicts, as in events=[{"name": "floor", "root": x}]')
             _table(lines, "[[event]]", {k: _expression(v) for k, v in event.items()})
         self._begin("\n".join(lines) + "\n", title or type(self).__name__)
 

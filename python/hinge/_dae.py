@@ -13,6 +13,7 @@ from ._dae_steps import Event, Way
 from ._errors import InputError
 from ._result import Columns
 from ._symbols import Symbol
+from ._toml import _name
 
 if TYPE_CHECKING:
     from ._result import Array
@@ -213,7 +214,6 @@ def _of_equations(
     F: Any, t0: float, length: float, y0: Any, yp0: Any, how: _How, unknowns: Any, parameters: Any
 ) -> tuple[_core.DaeSteps, Columns, int | None]:
     from ._build import Dae
-    from ._toml import _name
 
     equations = [F] if isinstance(F, (str, Symbol)) else list(F)
     if unknowns is None:
@@ -307,7 +307,7 @@ def _vector(values: Any, what: str) -> Array:
 
 def _start_values(y0: Any, unknowns: Any) -> tuple[list[str], Array]:
     if isinstance(y0, Mapping):
-        names = [str(k) if isinstance(k, str) else k._hinge_name() for k in y0]
+        names = [_name(k) for k in y0]
         unknowns, y0 = names, list(y0.values())
     y = _vector(y0, "y0")
     if unknowns is None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
-from . import _core, _progress, _toml
+from . import _core, _options, _progress, _toml
 from ._errors import InputError, NumericalError
+from ._options import Setting
 from ._result import Columns, Result, Row, State
 
 if TYPE_CHECKING:
     from ._result import Array
-
-Setting = tuple[str, str, str]  # key, value as TOML, the option of the program that stands for it
 
 #: A pendulum to begin with: hinge.loads(hinge.example)
 example = """title = "Pendulum"
@@ -32,11 +30,6 @@ method = "gauss-lobatto"
 step   = 0.01
 end    = 10
 """
-
-_short = ("method", "step", "tolerance", "end")  # options of the program with names of their own
-_initial = ("position", "velocity", "consistent", "unknowns", "bodies")
-_output = ("every", "interval", "times", "quantities")
-
 
 def _told_apart(settings: str) -> list[tuple[str, str]]:
     """What was set, of a record: key=value, with spaces between them and within brackets and quotes."""
@@ -166,6 +159,10 @@ class Model:
             self._read = _core.parse(self._text, self._path, self._settings)
         return self._read
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Text and settings: what was read of them is read again elsewhere."""
+        return {k: list(v) if isinstance(v, list) else v for k, v in vars(self).items()} | {"_read": None}
+
     @classmethod
     def _recorded(cls, text: str, path: str, settings: str) -> Model:
         given = [(key, value, "") for key, value in _told_apart(settings)]
@@ -204,6 +201,18 @@ class Model:
         return self._held.end
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as they are written and set: numbers, lists, texts of the model language.
+
+        >>> import hinge
+        >>> x, k = hinge.coordinates("x"), hinge.parameter("k")
+        >>> m = hinge.Lagrangian(x, kinetic=x.dot**2 / 2, potential=k * x**2 / 2, parameters={k: 4.0}, position={x: 1})
+        >>> m.parameters, m.set(k, 5.0).parameters
+        ({'k': 4.0}, {'k': 5.0})
+        """
+        return _core.parameters(self.toml(), self._path, self._settings)
+
+    @property
     def settings(self) -> dict[str, str]:
         """What was set on top of the text."""
         return {s[0]: s[1] for s in self._settings}
@@ -226,16 +235,21 @@ class Model:
     # ---- Settings ----
 
     def set(self, key: str | Mapping[str, Any], value: Any = None) -> Model:
-        """Sets a key of the model, or several in a dict, as `--set` does. Returns the model.
+        """Sets a key of the model, or several in a dict, as `--set` does; a parameter may be given as its symbol. Returns the model.
 
         A key that the model does not know is refused, and nothing is changed then.
         """
-        given = dict(key) if isinstance(key, Mapping) else {key: value}
+        if value is None and not isinstance(key, Mapping):
+            raise InputError(f"set: give a value, as in m.set({key!r}, 2.0), or several keys in a dict")
+        given = {_options.key(k): v for k, v in (key.items() if isinstance(key, Mapping) else [(key, value)])}
         replaced = [s for s in self._settings if s[0] not in given]
-        settings = replaced + [(str(k), _toml.value(v), "") for k, v in given.items()]
+        settings = replaced + [(k, _toml.value(v), "") for k, v in given.items()]
         try:
             self._read = _core.parse(self._text, self._path, settings)
-        except InputError:
+        except InputError as e:
+            for k in given:
+                if "." not in k and k in self.parameters:
+                    raise InputError(f"{e}; did you mean 'parameters.{k}'?") from None
             if self._is_complete():
                 raise
             self._read = None  # more is to come
@@ -260,18 +274,13 @@ class Model:
         if not options:
             return self
         settings = self._settings_with(options)
-        return Model(_core.parse(self._text, self._path, settings), settings)
+        try:
+            return Model(_core.parse(self._text, self._path, settings), settings)
+        except InputError as e:
+            raise _options.explained(e, options) from None
 
     def _settings_with(self, options: Mapping[str, Any]) -> list[Setting]:
-        extra: list[Setting] = []
-        for name, value in options.items():
-            if value is None:
-                continue
-            place = "output." if name in _output else "initial." if name in _initial else "integrate."
-            if name == "momentum":  # values to start with, or momentum maps to watch
-                maps = isinstance(value, Mapping) and all(isinstance(v, Mapping) for v in value.values())
-                place = "output." if maps else "initial."
-            extra.append((place + name, _toml.value(value), "--" + name if name in _short else ""))
+        extra = _options.settings_of(options)
         given = {s[0] for s in extra}
         return [s for s in self._settings if s[0] not in given] + extra
 
@@ -305,7 +314,7 @@ class Model:
 
         `method`, `step`, `tolerance`, `end` and all other options take the place of the model's, as in
         `m.run(method="gauss-lobatto", stages=3, step=0.01, end=10)`; `every`, `interval` and `times` say what is recorded,
-        `position` and `velocity` where the motion starts.
+        `position` and `velocity` where the motion starts, and `parameters={"l": 2}` are others than the model's.
         `progress` is True, False, or a function of the time that returns False to stop; where nothing is said there is a bar
         on a terminal and in a notebook. `on_row` is called with every recorded row. `out` also records to a file, `report`
         also writes the report page, `condition` also computes the condition number of the first step.
@@ -369,29 +378,6 @@ def loads(text: str, name: str = "model") -> Model:
     Traceback (most recent call last):
     hinge.InputError: model:...
     """
+    if isinstance(text, str) and "\n" not in text and text.endswith(".toml"):
+        raise InputError(f"loads: this is the name of a file, not a text; read it with hinge.load({text!r})")
     return Model(_core.parse(text, name, []))
-
-
-class MethodTable(list):  # type: ignore[type-arg]
-    """Methods; prints as a table."""
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            for m in self:
-                if m["name"] == key:
-                    return m
-            raise KeyError(key)
-        return super().__getitem__(key)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{m['name']:<20} {m['order']:<8} {m['summary']}" for m in self)
-
-
-def methods() -> MethodTable:
-    """Every method: order, what it preserves, options, reference.
-
-    >>> import hinge
-    >>> hinge.methods()["gauss-lobatto"]["preserves"]["symplectic"]
-    True
-    """
-    return MethodTable(json.loads(_core.methods_json()))

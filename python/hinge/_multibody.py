@@ -110,6 +110,18 @@ class Multibody(Built):
         """A spring between two bodies, with the keys of [[spring]]: stiffness, damping, length, points."""
         return self._add("[[spring]]", {"bodies": [a, b], **keys})
 
+    def bushing(self, a: str, b: str, **keys: Any) -> Multibody:
+        """An elastic bearing between two bodies, with the keys of [[bushing]]: point, stiffness, damping, ..."""
+        return self._add("[[bushing]]", {"bodies": [a, b], **keys})
+
+    def force(self, body: str, **keys: Any) -> Multibody:
+        """A force at a point of a body, with the keys of [[force]]: force, point, ..."""
+        return self._add("[[force]]", {"body": body, **keys})
+
+    def constraint(self, equation: Any, **keys: Any) -> Multibody:
+        """An equation of bodies and joints, an expression that is zero or "lhs = rhs", with the keys of [[constraint]]."""
+        return self._add("[[constraint]]", {"equation": equation, **keys})
+
     def contact(self, **keys: Any) -> Multibody:
         """What holds for all contacts: friction, restitution."""
         self._parts = [p for p in self._parts if p[0] != "[contact]"]

@@ -26,10 +26,11 @@ def _values(result: Result, name: str) -> Array:
 
 
 def plot(
-    result: Result, names: Sequence[str], x: str, ax: matplotlib.axes.Axes | None, style: dict[str, Any]
+    result: Result, wanted: Sequence[str | Sequence[str]], x: str, ax: matplotlib.axes.Axes | None, style: dict[str, Any]
 ) -> matplotlib.axes.Axes:
     import matplotlib.pyplot as plt
 
+    names = [n for given in wanted for n in ([given] if isinstance(given, str) else given)]
     if not names:
         raise InputError('name what to draw, as in r.plot("energy_error") or r.plot("q")')
     if ax is None:

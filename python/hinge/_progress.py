@@ -23,8 +23,8 @@ class Bar:
 
     width = 40
 
-    def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
+    def __init__(self, start: float, end: float, label: Callable[[float], str] = "t = {:<10.4g}".format) -> None:
+        self.start, self.end, self.label = start, end, label
         self.begun = time.monotonic()
         self.drawn = False
         self.next = 0.5
@@ -39,7 +39,7 @@ class Bar:
         filled = min(self.width, int(fraction * self.width))
         bar = "#" * filled + "." * (self.width - filled)
         left = elapsed * (1 - fraction) / fraction
-        sys.stderr.write(f"\r[{bar}] {100 * fraction:3.0f} %  t = {t:<10.4g} {left:.0f} s left   ")
+        sys.stderr.write(f"\r[{bar}] {100 * fraction:3.0f} %  {self.label(t)} {left:.0f} s left   ")
         sys.stderr.flush()
         self.drawn = True
 
@@ -53,9 +53,12 @@ def bar(wanted: Progress, start: float, end: float) -> tuple[Callable[[float], O
     """What is called on the way, and the bar to close at the end."""
     if callable(wanted):
         return wanted, None
-    if wanted is None:
-        wanted = (sys.stderr is not None and sys.stderr.isatty()) or _in_notebook()
-    if not wanted:
+    if not shown(wanted):
         return None, None
     drawn = Bar(start, end)
     return drawn, drawn
+
+
+def shown(wanted: bool | None) -> bool:
+    """Is there a bar? Where nothing is said, on a terminal and in a notebook."""
+    return (sys.stderr is not None and sys.stderr.isatty()) or _in_notebook() if wanted is None else bool(wanted)

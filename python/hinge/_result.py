@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class NoSuchColumn(InputError, KeyError):
     """A name that a record does not have."""
 
+    __module__ = "hinge"
     __str__ = Exception.__str__
 
 
@@ -253,13 +254,13 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """'sound', or what makes the result doubtful, with its number and its remedy."""
+        """'sound', or what makes the result doubtful, with its number and its remedy; empty for a record that was read."""
         return self._core.verdict.strip()
 
     @property
-    def sound(self) -> bool:
-        """Nothing failed, and nothing is doubtful."""
-        return bool(self.report.get("verdict", {}).get("sound", False))
+    def sound(self) -> bool | None:
+        """Nothing failed, and nothing is doubtful; None for a record that was read, which does not say."""
+        return bool(self.report["verdict"]["sound"]) if self.report else None
 
     @property
     def status(self) -> str:
@@ -298,7 +299,7 @@ class Result:
         """
         self._core.save(os.fspath(path), force)
 
-    def plot(self, *names: str, x: str = "t", ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
+    def plot(self, *names: str | Sequence[str], x: str = "t", ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Draws columns over another one; takes matplotlib.
 
         Names are those of columns and groups of them, and "energy", "constraint", "hidden_constraint"; NAME_error is the

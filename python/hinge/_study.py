@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Union
 
-from . import _core, _toml
+from . import _core, _options, _progress, _toml
 from ._errors import InputError
 from ._model import Model, _failed
 from ._result import Result
@@ -99,6 +99,8 @@ def compare(
 ) -> Study:
     """Work against precision: error, time and cost of several methods, as `hinge compare`.
 
+    `progress` is a function of the method, its tolerance or step, and the time, of "reference" first; returning False stops.
+
     >>> import hinge
     >>> work = hinge.compare(hinge.loads(hinge.example), ["explicit", "radau"], tolerances=[1e-4, 1e-6], end=1)
     >>> len(work), bool((work["error_y"] < 1e-3).all())
@@ -120,6 +122,8 @@ def convergence(
     progress: Callable[[str, float, float], Any] | None = None,
 ) -> Study:
     """Errors for several steps and the orders that are observed, as `hinge convergence`.
+
+    `progress` is a function of the method, its step, and the time, of "reference" first; returning False stops.
 
     >>> import hinge
     >>> study = hinge.convergence(hinge.loads(hinge.example), "gauss-lobatto(stages=1), rattle", steps=[0.1, 0.05, 0.025], end=1)
@@ -194,6 +198,13 @@ class Sweep:
         return f"<hinge.Sweep of {' x '.join(map(str, self.shape))} runs over {', '.join(self.keys)}; {len(self.failures)} failed>"
 
 
+def _bar(wanted: bool | None, runs: int) -> tuple[Callable[[int, int], Any] | None, _progress.Bar | None]:
+    if not _progress.shown(wanted):
+        return None, None
+    bar = _progress.Bar(0, runs, lambda done: f"{done:.0f} of {runs} runs")
+    return lambda done, of: bar(done), bar
+
+
 def sweep(
     model: Model,
     keys: Mapping[str, Any],
@@ -201,7 +212,7 @@ def sweep(
     jobs: int | None = None,
     strict: bool = True,
     rows: bool = True,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: bool | Callable[[int, int], Any] | None = None,
     **options: Any,
 ) -> Sweep:
     """Runs a model with every combination of settings, in threads of this process.
@@ -217,12 +228,17 @@ def sweep(
     Options are those of `run` that say how a run goes: `method`, `step`, `end`, `every` and so on. Results do not depend on
     `jobs`, the number of threads; without it there is one for each core. A run whose numerics fail raises NumericalError, or
     is noted in `failures` where `strict` is False. With `rows=False` only the first and the last row of every run are kept.
-    `progress` is called now and then with the number of finished runs and of all; returning False stops, and what is
-    finished is there.
+    `progress` is True, False, or a function that is called now and then with the number of finished runs and of all;
+    returning False stops, and what is finished is there. Where nothing is said there is a bar on a terminal and in a notebook.
     """
     import numpy as np
 
-    values = {k: list(np.asarray(v).tolist() if hasattr(v, "tolist") else v) for k, v in keys.items()}
+    if not isinstance(keys, Mapping):
+        raise InputError('sweep: give keys with values in a dict, as in {"parameters.l": [1, 2, 3]}')
+    for name, v in keys.items():
+        if isinstance(v, str) or not hasattr(v, "__iter__") or getattr(v, "ndim", 1) == 0:
+            raise InputError(f"sweep: {_options.key(name)} has one value, {v!r}; give a list of values, or set it with m.set")
+    values = {_options.key(k): list(np.asarray(v).tolist() if hasattr(v, "tolist") else v) for k, v in keys.items()}
     if not values or not all(values.values()):
         raise InputError('sweep: give keys with values, as in {"parameters.l": [1, 2, 3]}')
     for name in ("on_row", "out", "report", "condition", "force"):
@@ -234,7 +250,14 @@ def sweep(
     written = {k: [_toml.value(v) for v in values[k]] for k in values}
     common = [s for s in model._settings_with(options) if s[0] not in values]
     points = [[(k, v, "") for k, v in zip(values, point)] for point in itertools.product(*written.values())]
-    found = _core.sweep(model.toml(), model.path, common, points, rows, strict, count, progress)
+    told, bar = (progress, None) if callable(progress) else _bar(progress, len(points))
+    try:
+        found = _core.sweep(model.toml(), model.path, common, points, rows, strict, count, told)
+    except InputError as e:
+        raise _options.explained(e, options) from None
+    finally:
+        if bar is not None:
+            bar.close()
     results: list[Result | None] = []
     failures: dict[int, str] = {}
     for k, core in enumerate(found):

@@ -7,6 +7,7 @@ text, as it does for a model file. Numbers are written so that they are read bac
 from __future__ import annotations
 
 import numbers
+import operator
 from typing import Any, Iterator, Sequence, Union
 
 from . import _toml
@@ -14,6 +15,17 @@ from ._errors import InputError
 
 Shape = tuple[int, ...]
 Operand = Union["Symbol", float, int, Sequence[Any]]
+
+# What NumPy calls them, and what they are here.
+_operators = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow", "matmul": "matmul",
+    "negative": "neg", "positive": "pos", "absolute": "abs", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge",
+}  # fmt: skip
+_functions = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "minimum": "min", "maximum": "max",
+    **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign", "hypot")},
+}  # fmt: skip
 
 _ATOM, _POWER, _UNARY, _PRODUCT, _SUM, _COMPARE = 5, 4, 3, 2, 1, 0
 
@@ -29,15 +41,20 @@ class Symbol:
     ((), (3,))
     """
 
-    __slots__ = ("_declared", "_rank", "_text", "shape")
-    __array_ufunc__ = None  # arrays of NumPy leave operators to this class
+    __slots__ = ("_declared", "_parts", "_rank", "_text", "shape")
 
     def __init__(self, text: str, shape: Shape = (), rank: int = _ATOM, declared: str | None = None) -> None:
         self._text = text
         self._rank = rank
         self._declared = declared
+        self._parts: list[Symbol] | None = None  # of a vector that was written entry by entry
         #: (): a number, (n,): a vector, (N, n): N vectors
         self.shape: Shape = shape
+
+    @property
+    def ndim(self) -> int:
+        """0: a number, 1: a vector, 2: an array of vectors."""
+        return len(self.shape)
 
     # ---- Text ----
 
@@ -81,12 +98,25 @@ class Symbol:
         if not -n <= k < n:
             raise IndexError(f"'{self._text}' has {n} entries; there is none with index {k}")
         k += n if k < 0 else 0
-        return Symbol(f"{self._within(_ATOM)}[{k}]", self.shape[1:])
+        return self._parts[k] if self._parts else Symbol(f"{self._within(_ATOM)}[{k}]", self.shape[1:])
 
     @property
     def dot(self) -> Symbol:
         """The time derivative: q' in a model file."""
         return Symbol(f"{self._within(_ATOM)}'", self.shape)
+
+    def __float__(self) -> float:
+        raise TypeError(f"'{self._text}' has no value before a run; functions of symbols are hinge.sin, hinge.sqrt and so on")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Operators and functions of NumPy: np.sin(q[0]), and arrays on the left of an operator."""
+        name = ufunc.__name__
+        if method == "__call__" and not kwargs:
+            if name in _operators:
+                return getattr(operator, _operators[name])(*map(symbol, inputs))
+            if name in _functions:
+                return _function(_functions[name], *inputs)
+        raise TypeError(f"np.{name} is no function of symbols; hinge.sin, hinge.norm and so on are")
 
     # ---- Operators ----
 
@@ -158,6 +188,8 @@ def symbol(x: Any) -> Symbol:
         return x
     if isinstance(x, str):
         return Symbol(x, (), _COMPARE - 1)
+    if isinstance(x, bool) or type(x).__name__ == "bool_":
+        raise InputError("True or False cannot be part of an expression; a constraint a == b is written a - b")
     if isinstance(x, numbers.Real):
         value = float(x)
         if value != value or value in (float("inf"), float("-inf")):
@@ -183,7 +215,9 @@ def vector(entries: Sequence[Any]) -> Symbol:
     shapes = {p.shape for p in parts}
     if not parts or len(shapes) > 1:
         raise InputError("a vector needs at least one entry, and entries of one shape")
-    return Symbol("[" + ", ".join(p._text for p in parts) + "]", (len(parts), *shapes.pop()))
+    made = Symbol("[" + ", ".join(p._text for p in parts) + "]", (len(parts), *shapes.pop()))
+    made._parts = parts
+    return made
 
 
 def _sum(a: Any, sign: str, b: Any) -> Symbol:
@@ -229,133 +263,28 @@ def _function(name: str, *arguments: Any) -> Symbol:
 
 
 def dot(a: Operand, b: Operand) -> Symbol:
-    """The product of two vectors, also written a @ b.
+    """The product of two vectors, or of a matrix and a vector, also written a @ b.
 
     >>> import hinge
-    >>> hinge.dot(hinge.coordinates("q", 2), [1, 0])
+    >>> q = hinge.coordinates("q", 2)
+    >>> hinge.dot(q, [1, 0])
     <hinge.Symbol dot(q, [1, 0])>
+    >>> [[2, 1], [1, 2]] @ q
+    <hinge.Symbol [dot([2, 1], q), dot([1, 2], q)]>
     """
     a, b = symbol(a), symbol(b)
-    if len(a.shape) != 1 or a.shape != b.shape:
-        raise InputError(f"'{a._text}' @ '{b._text}': two vectors of one length are needed, not {a.shape} and {b.shape}")
+    if not a.shape or not b.shape or a.shape[-1] != b.shape[0] or len(a.shape) + len(b.shape) > 3:
+        raise InputError(f"'{a._text}' @ '{b._text}': two vectors, or a matrix and a vector, whose sizes go together are needed, not "
+                         f"{a.shape} and {b.shape}")  # fmt: skip
+    if len(a.shape) == 2:
+        return vector([dot(row, b) for row in a])
+    if len(b.shape) == 2:
+        return vector([dot(a, vector([row[k] for row in b])) for k in range(b.shape[1])])
     return Symbol(f"dot({a._text}, {b._text})")
 
 
-def cross(a: Operand, b: Operand) -> Symbol:
-    """The vector product; in the plane a number."""
-    a, b = symbol(a), symbol(b)
-    if a.shape != b.shape or a.shape not in ((2,), (3,)):
-        raise InputError(f"cross('{a._text}', '{b._text}'): two vectors of the plane or of space are needed")
-    return Symbol(f"cross({a._text}, {b._text})", (3,) if a.shape == (3,) else ())
-
-
-def norm(a: Operand) -> Symbol:
-    """The length of a vector."""
-    a = symbol(a)
-    if len(a.shape) != 1:
-        raise InputError(f"norm({a._text}) is of a vector")
-    return Symbol(f"norm({a._text})")
-
-
-def where(condition: Symbol, a: Operand, b: Operand) -> Symbol:
-    """a where the condition holds, else b.
-
-    >>> import hinge
-    >>> x = hinge.coordinates("x")
-    >>> hinge.where(x > 0, x, 0)
-    <hinge.Symbol if(x > 0, x, 0)>
-    """
-    a, b = symbol(a), symbol(b)
-    return Symbol(f"if({condition._text}, {a._text}, {b._text})", a.shape)
-
-
-def sin(x: Operand) -> Symbol:
-    """The sine."""
-    return _function("sin", x)
-
-
-def cos(x: Operand) -> Symbol:
-    """The cosine."""
-    return _function("cos", x)
-
-
-def tan(x: Operand) -> Symbol:
-    """The tangent."""
-    return _function("tan", x)
-
-
-def asin(x: Operand) -> Symbol:
-    """The inverse of the sine."""
-    return _function("asin", x)
-
-
-def acos(x: Operand) -> Symbol:
-    """The inverse of the cosine."""
-    return _function("acos", x)
-
-
-def atan(x: Operand) -> Symbol:
-    """The inverse of the tangent."""
-    return _function("atan", x)
-
-
-def atan2(y: Operand, x: Operand) -> Symbol:
-    """The angle of the point (x, y)."""
-    return _function("atan2", y, x)
-
-
-def sinh(x: Operand) -> Symbol:
-    """The hyperbolic sine."""
-    return _function("sinh", x)
-
-
-def cosh(x: Operand) -> Symbol:
-    """The hyperbolic cosine."""
-    return _function("cosh", x)
-
-
-def tanh(x: Operand) -> Symbol:
-    """The hyperbolic tangent."""
-    return _function("tanh", x)
-
-
-def exp(x: Operand) -> Symbol:
-    """The exponential function."""
-    return _function("exp", x)
-
-
-def log(x: Operand) -> Symbol:
-    """The natural logarithm."""
-    return _function("log", x)
-
-
-def sqrt(x: Operand) -> Symbol:
-    """The square root."""
-    return _function("sqrt", x)
-
-
-def sign(x: Operand) -> Symbol:
-    """-1, 0 or 1."""
-    return _function("sign", x)
-
-
-def minimum(*x: Operand) -> Symbol:
-    """The smallest of two or more."""
-    return _function("min", *x)
-
-
-def maximum(*x: Operand) -> Symbol:
-    """The largest of two or more."""
-    return _function("max", *x)
-
-
-def hypot(x: Operand, y: Operand) -> Symbol:
-    """sqrt(x^2 + y^2)"""
-    return _function("hypot", x, y)
-
-
 def _declare(names: str, shape: Sequence[int]) -> Any:
-    words = names.replace(",", " ").split()
+    words = names.replace(",", " ").split() if isinstance(names, str) else []
     if not words:
         raise InputError('give a name, as in hinge.coordinates("q", 3)')
     sizes = tuple(int(n) for n in shape)

@@ -67,4 +67,9 @@ def value(x: Any) -> str:
 
 
 def _name(k: Any) -> str:
-    return k if isinstance(k, str) else k._hinge_name()
+    if isinstance(k, str):
+        return k
+    if not hasattr(k, "_hinge_name"):
+        raise TypeError(f"{k!r} is no name; give a text or a coordinate that was declared")
+    name: str = k._hinge_name()
+    return name

@@ -40,7 +40,11 @@ struct Result {
   std::shared_ptr<const Model> model;  ///< null for a record without one
   std::shared_ptr<const Trajectory> rows;
   std::optional<Report> report;  ///< none for a record that was read
-  std::string failure;           ///< why the run failed; empty where it did not
+  struct Said {
+    std::string json, text, verdict;
+  };
+  Said said{};          ///< by the report, where another process had it
+  std::string failure;  ///< why the run failed; empty where it did not
   double failed_at = 0;
 };
 

@@ -1,14 +1,18 @@
 // Models as Python holds them: read, looked at, never changed. Another setting is another model.
 #include <sstream>
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <toml++/toml.h>
 
 #include "cli/commands.hpp"
 #include "core.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "formulation/start/constraint_rank.hpp"
+#include "hinge/error.hpp"
+#include "model/override.hpp"
 #include "simulate/record/recorder.hpp"
 
 namespace hinge::python {
@@ -74,6 +78,32 @@ nb::dict check(const HeldModel& held) {
   return d;
 }
 
+nb::object value_of(const toml::node& node) {
+  if (const auto* list = node.as_array()) {
+    nb::list values;
+    for (const toml::node& entry : *list) values.append(value_of(entry));
+    return values;
+  }
+  if (const auto number = node.value_exact<std::int64_t>()) return nb::int_(*number);
+  if (const auto number = node.value<double>()) return nb::float_(*number);
+  return nb::str(node.value_or<std::string>("").c_str());
+}
+
+// The parameters as they are written: expressions stay texts.
+nb::dict parameters(const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
+  nb::dict found;
+  try {
+    toml::table table = toml::parse(text);
+    Source source{name, {}, {}, {}, 0, {}};
+    for (const Override& o : overrides_of(settings)) apply_override(table, o, source);
+    if (const toml::table* given = table["parameters"].as_table())
+      for (const auto& [key, value] : *given) found[std::string(key.str()).c_str()] = value_of(value);
+  } catch (const toml::parse_error& e) {
+    throw InputError(fmt::format("{}: this is not TOML: {}", name, e.description()));
+  }
+  return found;
+}
+
 // A property that is a member of the model.
 template <auto member>
 auto get(const HeldModel& held) {
@@ -113,6 +143,7 @@ void bind_model(nb::module_& m) {
       },
       nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
   m.def("check", &check, nb::arg("model"));
+  m.def("parameters", &parameters, nb::arg("text"), nb::arg("name"), nb::arg("settings"));
 }
 
 }  // namespace hinge::python

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "cli/json.hpp"
@@ -82,11 +83,37 @@ Result read(const std::string& path) {
   return result;
 }
 
-std::string text_of(const Result& result) {
-  if (!result.report) return {};
+Result::Said said_of(const Result& result) {
+  if (!result.report) return result.said;
   std::ostringstream out;
   out << *result.report;
-  return out.str();
+  return {cli::json_text(*result.report, result.model ? result.model->method : ""), out.str(),
+          verdict_text(*result.report)};
+}
+
+// What a pickle holds: all but the model, which is another object's.
+using Pickle = std::tuple<std::vector<std::string>, std::vector<std::pair<std::string, std::string>>, std::string,
+                          std::string, std::vector<std::pair<std::string, std::size_t>>,
+                          std::tuple<std::string, std::string, std::string>, Table>;
+
+Pickle state_of(const Result& result) {
+  const Trajectory& rows = *result.rows;
+  std::vector<std::pair<std::string, std::size_t>> events;
+  for (const Trajectory::Event& e : rows.events) events.emplace_back(e.name, e.row);
+  const auto [json, text, verdict] = said_of(result);
+  return {rows.header.columns, rows.header.about,     rows.header.model, rows.status,
+          std::move(events),   {json, text, verdict}, values_of(result)};
+}
+
+void restore(Result& result, const Pickle& pickle) {
+  const auto& [columns, about, model, status, events, said, values] = pickle;
+  const auto rows = std::make_shared<Trajectory>();
+  rows->header = {columns, about, model};
+  rows->status = status;
+  for (const auto& [name, row] : events) rows->events.push_back({name, row});
+  rows->values.assign(values.data(), values.data() + values.size());
+  if (columns.empty() || values.shape(1) != columns.size()) throw InputError("this is no pickled result");
+  new (&result) Result{{}, rows, {}, {std::get<0>(said), std::get<1>(said), std::get<2>(said)}, {}, 0};
 }
 
 nb::list events_of(const Result& result) {
@@ -108,12 +135,11 @@ void bind_result(nb::module_& m) {
       .def_prop_ro("events", &events_of)
       .def_ro("failure", &Result::failure)
       .def_ro("failed_at", &Result::failed_at)
-      .def_prop_ro("json",
-                   [](const Result& r) {
-                     return r.report ? cli::json_text(*r.report, r.model ? r.model->method : "") : std::string();
-                   })
-      .def_prop_ro("text", &text_of)
-      .def_prop_ro("verdict", [](const Result& r) { return r.report ? verdict_text(*r.report) : std::string(); })
+      .def_prop_ro("json", [](const Result& r) { return said_of(r).json; })
+      .def_prop_ro("text", [](const Result& r) { return said_of(r).text; })
+      .def_prop_ro("verdict", [](const Result& r) { return said_of(r).verdict; })
+      .def("__getstate__", &state_of)
+      .def("__setstate__", &restore)
       .def("levels",
            [](const Result& r) {
              std::pair<std::vector<double>, std::vector<double>> both;

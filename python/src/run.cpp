@@ -79,7 +79,7 @@ Result completed(const std::shared_ptr<const Model>& held, const std::function<v
     return made;
   }));
   cli::located(model, [&] { prepare(*simulation); });
-  Result result{held, {simulation, &simulation->trajectory()}, {}, {}, 0};
+  Result result{held, {simulation, &simulation->trajectory()}, {}, {}, {}, 0};
   cli::located(model, [&] { simulation->start(model.start); });
   try {
     cli::located(model, [&] { simulation->until(model.end); });

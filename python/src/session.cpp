@@ -47,7 +47,7 @@ class Session {
   }
   Result result() {
     const auto lock = take();
-    return {model_, std::make_shared<const Trajectory>(simulation_.trajectory()), simulation_.report(), {}, 0};
+    return {model_, std::make_shared<const Trajectory>(simulation_.trajectory()), simulation_.report(), {}, {}, 0};
   }
 
  private:

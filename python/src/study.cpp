@@ -31,6 +31,13 @@ cli::StudyArguments arguments_of(const Text& methods, const Text& steps, const T
   return arguments;
 }
 
+// References, which may take longer than the rest, are told of as a method of this name with a step of 0.
+cli::Study study_of(const cli::StudyArguments& arguments, const Model& model, const ConvergenceProgress& told) {
+  cli::Study study(arguments, model);
+  study.problem.referring = [&told](double t) { return told("reference", 0, t); };
+  return study;
+}
+
 template <class Study>
 nb::tuple answer(const Study& study, const std::string& title, const std::string& warnings) {
   std::ostringstream table;
@@ -45,8 +52,9 @@ nb::tuple compare(const HeldModel& held, const Text& methods, const Text& tolera
   WorkPrecision work;
   {
     const nb::gil_scoped_release free;
+    const auto told = study_progress(progress);
     work = cli::compare_runs(
-        cli::Study(arguments, *held.model), [] {}, study_progress(progress));
+        study_of(arguments, *held.model, told), [] {}, told);
   }
   return answer(work, held.model->title, "");
 }
@@ -59,8 +67,9 @@ nb::tuple convergence(const HeldModel& held, const Text& methods, const Text& st
   ConvergenceStudy study;
   {
     const nb::gil_scoped_release free;
+    const auto told = study_progress(progress);
     study = cli::convergence_runs(
-        cli::Study(arguments, *held.model), warnings, [] {}, study_progress(progress));
+        study_of(arguments, *held.model, told), warnings, [] {}, told);
   }
   return answer(study, held.model->title, warnings.str());
 }

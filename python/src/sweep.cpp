@@ -34,8 +34,8 @@ class Sweep {
         strict_(strict),
         results_(points.size()) {}
 
-  /// `tell` is called about ten times a second by the thread that called, with the number of finished runs; false
-  /// stops.
+  /// `tell` is called about ten times a second and at the end by the thread that called, with the number of finished
+  /// runs; false stops.
   void compute(int jobs, const std::function<bool(std::size_t)>& tell) {
     busy_ = std::min(static_cast<std::size_t>(jobs), points_.size());
     std::vector<std::thread> threads;
@@ -43,8 +43,8 @@ class Sweep {
     try {
       for (std::size_t k = busy_; k-- > 0;) threads.emplace_back([this] { take_runs(); });
       std::unique_lock hold(mutex_);
-      while (busy_ > 0) {
-        changed_.wait_for(hold, std::chrono::milliseconds(100), [this] { return busy_ == 0; });
+      for (bool done = false; !done;) {  // and once more when all of them are finished
+        done = changed_.wait_for(hold, std::chrono::milliseconds(100), [this] { return busy_ == 0; });
         hold.unlock();
         if (!tell(finished_)) stop_ = true;
         hold.lock();

@@ -73,6 +73,10 @@ def test_a_model_may_be_completed_later():
         (lambda x, y: np.float64(0.1) * x + np.int64(2) * y, 0.15000000000000002 + 2.5),
         (lambda x, y: 1e-300 * x * 1e300 + 1e22, 1.5 + 1e22),
         (lambda x, y: hinge.atan2(x, y) + hinge.pi, math.atan2(1.5, 1.25) + math.pi),
+        (lambda x, y: np.sin(x) * np.sqrt(y) + np.arctan2(x, y), math.sin(1.5) * math.sqrt(1.25) + math.atan2(1.5, 1.25)),
+        (lambda x, y: np.maximum(x, 2.0) - np.absolute(-y) + np.linalg.norm(hinge.vector([x, y])), 0.75 + math.hypot(1.5, 1.25)),
+        (lambda x, y: hinge.vector([x, y]) @ np.array([[2.0, 1], [0, 3]]) @ hinge.vector([x, y]), 2 * 2.25 + 1.875 + 3 * 1.5625),
+        (lambda x, y: (np.array([[2.0, 1], [0, 3]]) @ hinge.vector([x, y]))[1], 3.75),
     ],
 )
 def test_operators_mean_what_they_mean_in_python(make, value):
@@ -93,7 +97,11 @@ def test_arrays_times_symbols_stay_symbols():
     [
         (lambda q: q * q, "a @ b"),
         (lambda q: q + 1, "shapes"),
-        (lambda q: q @ [1, 2, 3], "one length"),
+        (lambda q: q @ [1, 2, 3], "sizes go together"),
+        (lambda q: q @ np.zeros((3, 2)), "sizes go together"),
+        (lambda q: hinge.Lagrangian(q, kinetic=q.dot @ q.dot / 2, constraints=[q @ q == 1]), "a - b"),
+        (lambda q: q[0] + True, "True or False"),
+        (lambda q: hinge.coordinates(3), "give a name"),
         (lambda q: q**2, "powers are of numbers"),
         (lambda q: 1 / q, "divided by a vector"),
         (lambda q: q[0] + float("nan"), "finite"),
@@ -106,6 +114,48 @@ def test_arrays_times_symbols_stay_symbols():
 def test_expressions_that_mean_nothing_are_refused(action, sentence):
     with pytest.raises(hinge.InputError, match=sentence):
         action(hinge.coordinates("q", 2))
+
+
+def test_functions_that_symbols_do_not_have_say_which_do():
+    x = hinge.coordinates("x")
+    for action in (lambda: math.sin(x), lambda: np.cbrt(x), lambda: np.add.reduce(x), lambda: float(x)):
+        with pytest.raises(TypeError, match="hinge.sin"):
+            action()
+
+
+def test_sections_of_the_file_are_given_by_their_names():
+    x = hinge.coordinates("x")
+    m = hinge.Mechanical(
+        [x], mass=[1], force=["-stiff(x) - c"], position={x: 1}, functions={"stiff": "(x) -> k*x"}, parameters={"k": 4.0},
+        define={"twice": "2*x"}, states={"c": {"rate": "x' - c", "initial": 0}}, quantities={"twice_x": "twice"},
+        method="explicit", tolerance=1e-8, end=1,
+    )  # fmt: skip
+    r = m.run()
+    assert np.allclose(r["twice_x"], 2 * r["x"]) and np.array_equal(hinge.loads(m.toml()).run().values, r.values)
+
+
+def test_forces_bushings_and_equations_of_bodies():
+    scene = hinge.Multibody(dimension=2).body("a", mass=2, inertia=1, position=[0, 0]).force("a", force=["t", 0])
+    assert np.allclose(scene.run(step=0.01, end=1, stages=3)["a"][-1], [1 / 12, 0], atol=1e-12)
+    held = hinge.Multibody(gravity=[0, -10]).body("a", mass=2, inertia=1, position=[0, 0])
+    held.bushing("ground", "a", stiffness=[1000, 1000, 10], damping=[40, 40, 1])
+    assert held.run(step=0.01, end=3, stages=2)["a"][-1, 1] == pytest.approx(-0.02, abs=1e-5)
+    led = hinge.Multibody(gravity=[0, -10]).body("a", mass=2, inertia=1, position=[0, 0]).constraint("a[1] = 0")
+    assert abs(led.run(step=0.01, end=1)["a"][-1, 1]) < 1e-13
+
+
+def test_parameters_are_seen_and_set_by_symbol_by_name_and_for_one_run():
+    x, k = hinge.coordinates("x"), hinge.parameter("k")
+    m = hinge.Lagrangian(x, kinetic=x.dot**2 / 2, potential=k * x**2 / 2, parameters={k: 4, "l": [1.0, 2], "twice": "2*k"},
+                         position={x: 1}, method="explicit", tolerance=1e-8, end=1)  # fmt: skip
+    assert m.parameters == {"k": 4, "l": [1.0, 2], "twice": "2*k"}
+    assert m.run(parameters={k: 9}).energy[0] == m.run(parameters={"k": 9.0}).energy[0] == 4.5 and m.parameters["k"] == 4
+    assert m.copy().set(k, 3.0).parameters["k"] == m.copy().set({k: 3.0}).parameters["k"] == 3
+    assert np.array_equal(hinge.sweep(m, {k: [1, 2]})["x"], hinge.sweep(m, {"parameters.k": [1, 2]})["x"])
+    with pytest.raises(hinge.InputError, match="did you mean 'parameters.k'"):
+        m.set("k", 3)
+    with pytest.raises(hinge.InputError, match="has no parameter 'z'"):
+        m.run(parameters={"z": 3})
 
 
 def test_an_index_beyond_the_end_is_an_index_error_and_loops_end():

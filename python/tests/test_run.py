@@ -80,6 +80,7 @@ def test_a_record_comes_back_bit_for_bit(pendulum, tmp_path):
         again = hinge.read(tmp_path / name)
         assert np.array_equal(again.values, r.values) and again.columns == r.columns and again.status == "finished"
         assert np.array_equal(again.constraint, r.constraint)  # from the model in the record
+        assert again.sound is None and again.verdict == "" and again.cost == {} and r.sound is True
     (tmp_path / "mine.csv").write_text("precious")
     with pytest.raises(hinge.InputError, match="mine.csv"):
         r.save(tmp_path / "mine.csv")
@@ -118,6 +119,9 @@ def test_check_says_what_a_model_is(pendulum, examples):
 
 def test_methods_are_those_of_the_program():
     names = [m["name"] for m in hinge.methods()]
+    with pytest.raises(KeyError, match="rattle"):
+        hinge.methods()["ratle"]
+    assert repr(hinge.methods()).splitlines()[2].startswith("rattle  ")
     assert "gauss-lobatto" in names and "moreau-jean" in names and hinge.methods()["rattle"]["preserves"]["symplectic"]
 
 
@@ -136,7 +140,13 @@ def test_methods_are_those_of_the_program():
         (lambda m: m.run(stages=99), "stages"),
         (lambda m: m.run(step=float("nan")), "step"),
         (lambda m: m.run(position={"q": [2, 0]}), "initial: "),
-        (lambda m: m.run(method="explicit", nonsense=1), "nonsense"),
+        (lambda m: m.run(method="explicit", nonsense=1), "nonsense: .* run itself takes"),
+        (lambda m: m.run(dt=0.1), "did you mean 'step'"),
+        (lambda m: m.run(t_end=3), "did you mean 'end'"),
+        (lambda m: m.start(h=3), "did you mean 'step'"),
+        (lambda m: m.run(parameters=3), "names and values"),
+        (lambda m: m.set("integrate.step"), "give a value"),
+        (lambda m: hinge.loads("examples/pendulum.toml"), r"hinge\.load\("),
     ],
 )
 def test_bad_input_raises_the_sentence_of_the_program(pendulum, action, sentence):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,21 @@ def test_compare_gives_work_and_precision(pendulum):
         hinge.compare(pendulum, tolerances=[-1])
     with pytest.raises(RuntimeError, match="mine"):
         hinge.compare(pendulum, "gauss-lobatto", steps=[1e-4], end=20, progress=lambda *a: (_ for _ in ()).throw(RuntimeError("mine")))
+
+
+def test_studies_stop_while_their_reference_is_computed(pendulum):
+    class Mine(Exception):
+        pass
+
+    def throw(method, setting, t):
+        raise Mine(method)
+
+    for call in (lambda p: hinge.compare(pendulum, "rattle", steps=[1e-5], end=500, progress=p),
+                 lambda p: hinge.convergence(pendulum, "rattle", steps=[1e-5, 2e-5], end=500, progress=p)):  # fmt: skip
+        with pytest.raises(Mine, match="reference"):
+            call(throw)
+        with pytest.raises(hinge.Error, match="before the reference was known"):
+            call(lambda *_: False)
 
 
 def test_a_sweep_does_not_depend_on_its_threads(examples):
@@ -58,6 +75,8 @@ def test_a_sweep_stops_when_it_is_told(pendulum):
     seen = []
     s = hinge.sweep(pendulum, {"integrate.step": [1e-4, 2e-4, 3e-4]}, jobs=2, end=1e9, rows=False, progress=lambda *n: bool(seen.append(n)))
     assert s.results == [None] * 3 and seen[0] == (0, 3)
+    hinge.sweep(pendulum, {"integrate.step": [0.1, 0.05]}, end=1, progress=lambda *n: seen.append(n))
+    assert seen[-1] == (2, 2)  # however short it was
     with pytest.raises(ZeroDivisionError):
         hinge.sweep(pendulum, {"integrate.step": [1e-4]}, end=1e9, rows=False, progress=lambda done, of: 1 // 0)
 
@@ -67,6 +86,27 @@ def test_a_sweep_may_give_what_the_model_lacks():
     m = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[1], constraints=[(q @ q - 1) / 2])
     s = hinge.sweep(m, {"initial.position.q": [[1, 0], [0, -1], [0.6, 0.8]]}, step=0.01, end=0.5)
     assert s["q"].shape == (3, 2) and np.allclose(s["q"][1], [0, -1]) and s.results[2].model.settings["initial.position.q"]
+
+
+def test_keys_of_a_sweep_have_lists_of_values(pendulum):
+    for keys, sentence in (({"integrate.step": 0.1}, "one value"), ({"integrate.method": "rattle"}, "one value"), ([1], "in a dict"),
+                           ({"integrate.step": np.float64(0.1)}, "one value"), ({"integrate.step": []}, "give keys")):  # fmt: skip
+        with pytest.raises(hinge.InputError, match=sentence):
+            hinge.sweep(pendulum, keys, end=0.1)
+    with pytest.raises(hinge.InputError, match="did you mean 'end'"):
+        hinge.sweep(pendulum, {"integrate.step": [0.1]}, t_end=1)
+    s = hinge.sweep(pendulum, {"integrate.method": ["rattle", "gauss-lobatto"], "integrate.step": (x for x in (0.1, 0.05))}, end=0.1)
+    assert s.shape == (2, 2)
+
+
+def test_a_sweep_draws_a_bar_where_it_is_asked_to(pendulum, capsys, monkeypatch):
+    seconds = itertools.count()
+    monkeypatch.setattr("hinge._progress.time.monotonic", lambda: next(seconds))  # every look at the clock is a second later
+    hinge.sweep(pendulum, {"integrate.step": [0.01] * 4}, end=1, progress=True)
+    drawn = capsys.readouterr().err
+    assert "100 %  4 of 4 runs 0 s left" in drawn and drawn.endswith(" \r")  # and wiped away
+    hinge.sweep(pendulum, {"integrate.step": [0.01]}, end=1)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_sweep_refuses_what_is_for_one_run(pendulum):
@@ -82,7 +122,7 @@ def test_plots_have_a_line_for_each_column(pendulum):
 
     matplotlib.use("Agg")
     r = pendulum.run(end=1)
-    assert len(r.plot("q").lines) == 2 and len(r.plot("energy_error", "constraint").lines) == 2
+    assert len(r.plot("q").lines) == 2 and len(r.plot(["energy_error", "constraint"]).lines) == 2
     assert len(r.plot("q[1]", x="q[0]").lines) == 1
     with pytest.raises(KeyError):
         r.plot("nothing")

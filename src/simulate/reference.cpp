@@ -58,9 +58,11 @@ std::vector<double> consistent_multipliers(const System& system, const State& s)
 Reference end_of_run(const ConvergenceProblem& problem, const StudiedMethod& method, const SimulationOptions& options,
                      const std::string& setting) {
   Simulation run(problem.system, method.method, options);
+  if (problem.referring) run.on_progress(problem.referring);
   run.start(problem.start);
   try {
     run.until(problem.end);
+    if (run.report().status == RunStatus::stopped) throw Error("stopped before the reference was known");
   } catch (const StepFailure& failure) {
     throw StepFailure(fmt::format("the reference, {} with {}, failed: {}", method.name, setting, failure.what()),
                       failure.time);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "hinge/comparison.hpp"
+#include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
 namespace hinge {
@@ -53,6 +54,14 @@ TEST(BestReference, TheMostAccurateOfTheMethodsIsTaken) {
   EXPECT_TRUE(best.doubts.empty());
   const Reference alone = best_reference(t.problem, {t.method("bdf")}, 1e-10, 0);
   EXPECT_GT(*alone.own_error[0], 4 * *best.own_error[0]) << "bdf by itself is worse, and says so";  // measured 8.6
+}
+
+TEST(BestReference, WhoIsAskedMayEndIt) {
+  Turning t;
+  int asked = 0;
+  t.problem.referring = [&](double time) { return ++asked < 2 && time < 10; };
+  EXPECT_THROW(best_reference(t.problem, {t.method("rattle")}, 0, 1e-5), Error) << "ten million steps, else";
+  EXPECT_EQ(asked, 2);
 }
 
 TEST(BestReference, ErrorsBelowItAreBoundsAndSaidSo) {
