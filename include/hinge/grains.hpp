@@ -6,9 +6,10 @@
 //   while (...) grains.step(1e-3);
 //   grains.get(state);
 //
-// The step is that of moreau_jean with gap = linearised: laws between r and u1 + g/h, theta = 1, no restitution, exact
-// friction. Contacts are swept (block Gauss-Seidel) until the residual is at the tolerance; reactions go on from the
-// last step. The same bits for any number of threads.
+// The step is that of moreau_jean with gap = linearised: laws between r and u1 + g/h, theta = 1, exact friction. Where
+// grains have a restitution e, contacts that close within the step, faster than 2 h |gravity|, have the law between r
+// and u1 + e u0 (Newton's, at the beginning of the step). Contacts are swept (block Gauss-Seidel) until the residual is
+// at the tolerance; reactions go on from the last step. The same bits for any number of threads.
 #pragma once
 
 #include <memory>
@@ -35,12 +36,14 @@ struct GrainWall {
   double radius = 0;                  ///< of the hole or the cylinder
   Eigen::Vector3d velocity{0, 0, 0};  ///< of a plane, which moves with it
   double spin = 0;                    ///< of a drum about its axis
+  double restitution = 0;
 };
 
 struct GrainScene {
   std::vector<double> radius, mass, moment, friction;  ///< of each grain; friction is combined by the geometric mean
   std::vector<GrainWall> walls;
   Eigen::Vector3d gravity{0, 0, -9.81};
+  std::vector<double> restitution{};  ///< none where it is empty; the larger of two counts
   void validate() const;
 };
 

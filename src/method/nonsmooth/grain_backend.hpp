@@ -29,8 +29,8 @@ inline GrainPlane plane_of(const GrainWall& w) {
   const int kind = w.kind == GrainWall::Kind::plane     ? WALL_PLANE
                    : w.kind == GrainWall::Kind::orifice ? WALL_ORIFICE
                                                         : WALL_DRUM;
-  return {w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction, w.centre[0],
-          w.centre[1], w.centre[2], w.radius,    kind,     0};
+  return {w.normal[0], w.normal[1], w.normal[2], w.offset, w.friction, w.restitution,
+          w.centre[0], w.centre[1], w.centre[2], w.radius, kind,       0};
 }
 
 class GrainBackend {

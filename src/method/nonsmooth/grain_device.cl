@@ -125,14 +125,16 @@ kernel void k_colour_block(int n, int kind, GrainGrid g, GLOBAL const int* start
 kernel void k_make_contact(int n, GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL const int* partner_id,
                            GLOBAL const int* place, GLOBAL const int* order, GLOBAL const Wide4* xs,
                            GLOBAL const Wide4* vs, GLOBAL const Wide4* ws, GLOBAL const double* friction,
-                           CONSTANT GrainPlane* planes, int grains, double h, double speed, GLOBAL Int2* pair,
+                           GLOBAL const double* restitution, CONSTANT GrainPlane* planes, int grains, double h,
+                           double gx, double gy, double gz, double speed, GLOBAL Int2* pair,
                            GLOBAL Real4* normal, GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps,
                            double longer,
                            GLOBAL const int* old_place, GLOBAL const int* old_first, GLOBAL const int* old_partner_id,
                            GLOBAL const int* old_contact_place, GLOBAL const Real4* old_reaction) {
   const int c = get_global_id(0);
   if (c < n)
-    make_contact(c, owner, partner, partner_id, place, order, xs, vs, ws, friction, planes, grains, h, speed, pair,
+    make_contact(c, owner, partner, partner_id, place, order, xs, vs, ws, friction, restitution, planes, grains, h,
+                 gx, gy, gz, speed, pair,
                  normal, data, reaction, gaps, longer, old_place, old_first, old_partner_id, old_contact_place, old_reaction);
 }
 

@@ -73,6 +73,8 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision, 
   }
   device_.write(planes_, wall_places_.data(), wall_places_.size() * sizeof(GrainPlane));
   device_.write(friction_, scene.friction.data(), n * sizeof(double));
+  const std::vector<double> none(scene.restitution.empty() ? n : 0, 0.0);
+  device_.write(restitution_, none.empty() ? scene.restitution.data() : none.data(), n * sizeof(double));
   for (Buffer* b : {&x_, &v_, &w_, &turn_, &xs_}) device_.room(*b, n * sizeof(Wide4));
   for (Buffer* b : {&free_v_, &vs_}) device_.write(*b, velocities.data(), velocities.size() * sizeof(Wide4));
   for (Buffer* b : {&free_w_, &ws_}) device_.write(*b, spins.data(), spins.size() * sizeof(Wide4));
@@ -131,6 +133,7 @@ void GrainOnDevice::add_up(const Buffer& counts, int n, Buffer& sums) {
 
 int GrainOnDevice::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
+  fall_ = fall;
   Kept& kept = kept_[now_];
   const int cells = blocks() * cells_of_block(), zero = 0;
   device_.room(count_, std::max(at(cells), at(n_)) * sizeof(int));
@@ -186,8 +189,8 @@ void GrainOnDevice::assemble(double h, double speed, double longer) {
     each(k_.colour_block, blocks() / 8, kind, grid_, start_, kept.first, owner_, partner_, taken_, colour_,
          colour_start_, colours_, kept.contact_place);
   each(k_.make_contact, contacts_, owner_, partner_, kept.partner_id, kept.contact_place, order_, xs_, vs_, ws_,
-       friction_, planes_, n_, h, speed, pair_, normal_, data_, kept.reaction, gaps_, longer, last.place, last.first,
-       last.partner_id, last.contact_place, last.reaction);
+       friction_, restitution_, planes_, n_, h, fall_[0], fall_[1], fall_[2], speed, pair_, normal_, data_,
+       kept.reaction, gaps_, longer, last.place, last.first, last.partner_id, last.contact_place, last.reaction);
   if (longer > 0)
     add_reactions();
   else if (mixed_)

@@ -91,10 +91,12 @@ class GrainOnDevice final : public GrainBackend {
   std::vector<GrainPlane> wall_places_;
   bool walls_move_ = false;
   GrainGrid grid_{};
+  Eigen::Vector3d fall_;
   std::vector<Wide4> x0_, v0_, w0_;  // radius, 1/mass and 1/moment in w
   std::vector<Wide4> turn0_;
   std::vector<double> partial_;
-  Buffer friction_, planes_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_, moving_w_;
+  Buffer friction_, restitution_, planes_, x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, rv_, rw_, moving_v_,
+      moving_w_;
   Buffer cell_, count_, start_, parts_, order_, taken_, owner_, partner_, colour_, colour_start_, colours_;
   Buffer pair_, normal_, data_, gaps_, out_, tile_, others_, ends_, rounds_;
   Buffer last_reaction_, last_v_, last_w_;  // of sweeps that go further

@@ -105,6 +105,7 @@ void GrainHost::list_blocks() {
 
 int GrainHost::search(const GrainGrid& grid, double band, const Eigen::Vector3d& fall) {
   grid_ = grid;
+  fall_ = fall;
   Kept& kept = kept_[now_];
   const int cells = blocks() * cells_of_block();
   room(count_, at(cells));
@@ -161,9 +162,10 @@ void GrainHost::assemble(double h, double speed, double longer) {
   });
   each(contacts_, [&](int c) {
     make_contact(c, owner_.data(), partner_.data(), kept.partner_id.data(), kept.contact_place.data(), order_.data(),
-                 xs_.data(), vs_.data(), ws_.data(), friction_.data(), planes_.data(), n_, h, speed, pair_.data(),
-                 normal_.data(), data_.data(), kept.reaction.data(), gaps_.data(), longer, last.place.data(),
-                 last.first.data(), last.partner_id.data(), last.contact_place.data(), last.reaction.data());
+                 xs_.data(), vs_.data(), ws_.data(), friction_.data(), restitution_.data(), planes_.data(), n_, h,
+                 fall_[0], fall_[1], fall_[2], speed, pair_.data(), normal_.data(), data_.data(), kept.reaction.data(),
+                 gaps_.data(), longer, last.place.data(), last.first.data(), last.partner_id.data(),
+                 last.contact_place.data(), last.reaction.data());
   });
   if (longer > 0)
     each_block(1, [&](int b) {

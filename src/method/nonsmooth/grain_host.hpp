@@ -65,6 +65,8 @@ class GrainHost final : public GrainBackend {
       w_[i].w = 1 / scene.moment[i];
     }
     friction_ = scene.friction;
+    restitution_ = scene.restitution;
+    restitution_.resize(n);
     for (const GrainWall& w : scene.walls) {
       planes_.push_back(plane_of(w));
       const Eigen::Vector3d spin = w.spin * w.normal;
@@ -179,13 +181,14 @@ class GrainHost final : public GrainBackend {
   int threads_, n_, contacts_ = 0;
   std::vector<GrainPlane> planes_;
   std::vector<GrainWall> walls_;
-  std::vector<double> friction_;
+  std::vector<double> friction_, restitution_;
   std::vector<Wide4> x_, v_, w_, turn_;                 // by grain: radius, 1/mass and 1/moment in w
   std::vector<Wide4> xs_, free_v_, free_w_, vs_, ws_;   // by place; velocities of walls after those of grains
   std::vector<Wide4> moving_v_, moving_w_;              // where they are not vs_, ws_
   std::vector<Real4> last_reaction_, last_v_, last_w_;  // of sweeps that go further
   bool pushed_ = false;
   GrainGrid grid_{};
+  Eigen::Vector3d fall_;
   std::vector<int> cell_, order_, count_, start_;
   std::vector<int> parts_;  // sums of parts, for add_up
   std::vector<Stage> stages_;

@@ -184,7 +184,8 @@ FUNCTION void colour_block(int block, int cells, GLOBAL const int* start, GLOBAL
 FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* partner, GLOBAL const int* partner_id,
                            GLOBAL const int* place, GLOBAL const int* order, GLOBAL const Wide4* xs,
                            GLOBAL const Wide4* vs, GLOBAL const Wide4* ws, GLOBAL const double* friction,
-                           CONSTANT GrainPlane* planes, int grains, double h, double speed, GLOBAL Int2* pair,
+                           GLOBAL const double* restitution, CONSTANT GrainPlane* planes, int grains, double h,
+                           double gx, double gy, double gz, double speed, GLOBAL Int2* pair,
                            GLOBAL Real4* normal, GLOBAL Real4* data, GLOBAL Real4* reaction, GLOBAL double* gaps,
                            // of the last step: 0 or how much longer this one is; where its grains were, ...
                            double longer, GLOBAL const int* old_place, GLOBAL const int* old_first,
@@ -192,13 +193,15 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
                            GLOBAL const Real4* old_reaction) {
   const int a = owner[c], b = partner[c], k = place[c], id = order[a];
   const Wide4 x = xs[a];
-  double nx, ny, nz, gap, mu, arm_b = 0, mass = vs[a].w, turn = 0;
+  double nx, ny, nz, gap, mu, arm_b = 0, mass = vs[a].w, turn = 0, e = restitution[id], fall = 0;
   if (b < 0) {
     const GrainPlane p = planes[-1 - b];
     const Wide4 wall = wall_at(p, x.x, x.y, x.z, x.w);
     nx = wall.x, ny = wall.y, nz = wall.z, gap = wall.w;
     if (p.kind == WALL_DRUM) arm_b = -p.radius;  // a sphere from within: it turns about its axis
     mu = sqrt(friction[id] * p.friction);
+    e = larger(e, p.restitution);
+    fall = gx * nx + gy * ny + gz * nz;  // which is in the velocities already
   } else {
     const Wide4 o = xs[b];
     nx = x.x - o.x, ny = x.y - o.y, nz = x.z - o.z;
@@ -211,6 +214,7 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
     }
     arm_b = o.w + gap / 2;
     mu = sqrt(friction[id] * friction[order[b]]);
+    e = larger(e, restitution[order[b]]);
     mass += vs[b].w;
     turn = arm_b * arm_b * ws[b].w;
   }
@@ -218,8 +222,19 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
   turn += arm_a * arm_a * ws[a].w;
   // of an old penetration, what need not be undone now
   const double left = speed > 0 ? larger(0, -gap / h - speed) : 0;
-  pair[k] = int2_of(a, b < 0 ? grains - 1 - b : b);  // walls come after all grains
-  normal[k] = real4_of((REAL)nx, (REAL)ny, (REAL)nz, (REAL)(gap / h + left));
+  double demanded = gap / h + left;
+  const int other_end = b < 0 ? grains - 1 - b : b;  // walls come after all grains
+  if (e > 0) {
+    // Newton's law, where it strikes within the step, and faster than gravity makes it in two: u1 >= -e u0
+    const Wide4 va = vs[a], vb = vs[other_end];
+    const double u0 = nx * (va.x - vb.x) + ny * (va.y - vb.y) + nz * (va.z - vb.z) - fall;
+    if (gap + h * u0 <= 0 && u0 < -2 * sqrt(gx * gx + gy * gy + gz * gz)) {
+      demanded = e * u0;
+      gap = larger(gap, 0);  // it is not pushed out besides
+    }
+  }
+  pair[k] = int2_of(a, other_end);
+  normal[k] = real4_of((REAL)nx, (REAL)ny, (REAL)nz, (REAL)demanded);
   data[k] = real4_of((REAL)arm_a, (REAL)arm_b, (REAL)mu, (REAL)(1 / (mass + turn)));
   gaps[k] = gap;
   Real4 r = real4_of(0, 0, 0, 0);

@@ -34,7 +34,6 @@ void refuse_colliders(const BodyTable& table, std::size_t grains) {
   std::vector<char> seen(grains, 0);
   for (const Collider& c : table.colliders) {
     if (c.group != 1 || c.collides_with != 0xffffffffu) refuse(fmt::format("{} has a group of its own", c.name));
-    if (c.restitution > 0) refuse(fmt::format("{} has a restitution", c.name));
     if (c.body < 0 && c.shape.kind == Shape::Kind::plane) continue;
     if (c.body < 0) refuse(fmt::format("{} is at rest and no plane", c.name));
     if (c.shape.kind != Shape::Kind::sphere || !c.position.isZero(0)) refuse(fmt::format("{} is no sphere", c.name));
@@ -58,13 +57,16 @@ GrainScene scene_of(const System& system) {
   scene.gravity = table.gravity;
   scene.radius.resize(n);
   scene.friction.resize(n);
+  scene.restitution.resize(n);
   for (const Collider& c : table.colliders) {
     if (c.body >= 0) {
       scene.radius[at(c.body)] = c.shape.radius;
       scene.friction[at(c.body)] = c.friction;
+      scene.restitution[at(c.body)] = c.restitution;
     } else {
       const Vector3d normal = (c.rotation * c.shape.normal).normalized();
       scene.walls.push_back({normal, normal.dot(c.position), c.friction});
+      scene.walls.back().restitution = c.restitution;
     }
   }
   const auto mass = system.evaluation({Quantity::momentum_z});

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
   double x, y, z, offset;  // n.x = offset; of a drum, n is the axis
-  double friction;
+  double friction, restitution;
   double cx, cy, cz, radius;  // of a hole, or of a drum
   int kind, unused;
 } GrainPlane;

@@ -37,6 +37,16 @@ void GrainScene::validate() const {
     if (!(friction[i] >= 0) || !std::isfinite(friction[i]))
       throw InputError(fmt::format("grain {}: the friction is {}, but must be zero or positive", i, friction[i]));
   }
+  if (!restitution.empty() && restitution.size() != n)
+    throw InputError(
+        fmt::format("grains: {} restitutions for {} grains; give none or one of each", restitution.size(), n));
+  for (const double e : restitution)
+    if (!(e >= 0 && e <= 1))
+      throw InputError(fmt::format("grains: a restitution is {}, but must lie between 0 and 1", e));
+  for (const GrainWall& w : walls)
+    if (!(w.restitution >= 0 && w.restitution <= 1))
+      throw InputError(
+          fmt::format("grains: the restitution of a wall is {}, but must lie between 0 and 1", w.restitution));
   for (const GrainWall& w : walls)
     if (!(std::abs(w.normal.norm() - 1) < 1e-12) || !std::isfinite(w.offset) || !(w.friction >= 0) ||
         !std::isfinite(w.friction))

@@ -139,14 +139,14 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
     c.description = fmt::format("Moreau-Jean on a DAE: implicit steps with theta = {:g}, order 1", dae_theta);
     c.order = 1;
   };
-  if (by_positions(usual.gap))
+  if (by_positions(usual.gap) && usual.device == ContactDevice::host)
     choice.no_restitution =
         fmt::format("gap = \"{}\" in [integrate] has no restitution; use gap = \"velocity\", or restitution = 0",
                     gaps[static_cast<std::size_t>(usual.gap)]);
   choice.warnings = [options, usual](const System& system) {
     std::vector<std::string> list;
-    if (!by_positions(usual.gap) && law_of(options.impact, system) == ImpactLaw::newton)
-      append_energy_warning(system, list);
+    const bool newton = !by_positions(usual.gap) && law_of(options.impact, system) == ImpactLaw::newton;
+    if (newton || usual.device != ContactDevice::host) append_energy_warning(system, list);
     return list;
   };
   return choice;

@@ -1,0 +1,331 @@
+// Physics of grains against what is published: discharge of a silo, angle of repose, rotating drum.
+//
+//   bench_grain_physics [hopper] [repose] [drum] [--threads 4] [--device opencl] [--friction 0.5] [--holes 6,8,10]
+//
+// Hopper: a silo with a flat bottom and a round hole; what falls through is put on top again. Beverloo's law,
+//   W = C rho sqrt(g) (D - k d)^(5/2), with C of 0.55 to 0.65 and k of 1.2 to 1.6 for spheres (W. A. Beverloo, H. A.
+//   Leniger, J. van de Velde, Chem. Eng. Sci. 15 (1961) 260; R. M. Nedderman, Statics and Kinematics of Granular
+//   Materials, 1992, ch. 10: C of 0.58, k of 1.4); the silo is wider than 2.5 D (C. Mankoc et al., Granular Matter 9
+//   (2007) 407).
+// Repose: the same silo is emptied, and what stays around the hole has a slope. It grows with the friction between
+// grains
+//   (Y. C. Zhou et al., Phys. Rev. E 64 (2001) 021301) and is that of internal friction of spheres: 5.8 degrees without
+//   any (P.-E. Peyneau, J.-N. Roux, Phys. Rev. E 78 (2008) 011307), 20 to 26 with 0.5 (GDR MiDi, Eur. Phys. J. E 14
+//   (2004) 341: glass beads).
+// Drum: half filled. At a Froude number w^2 R / g of 10^-4 to 10^-2 the bed rolls and its surface is flat; from 1 on
+// grains
+//   turn with the drum (J. Mellmann, Powder Technol. 118 (2001) 251).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "hinge/grains.hpp"
+#include "hinge/multibody.hpp"
+#include "measure.hpp"
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double pi = 3.14159265358979323846, gravity = 9.81, density = 2500;
+constexpr double diameter = 0.01, spread = 0.1;  // the mean, and half of the width of its distribution
+constexpr double step = 5e-4;
+
+struct Choice {
+  hinge::GrainOptions options{.tolerance = 1e-2, .sweeps = 100};
+  double friction = 0.5;
+  std::vector<double> holes{6, 8, 10}, frictions{0, 0.1, 0.3, 0.5};
+  double width = 25, seconds = 2;  // of the silo in diameters; of what is measured
+  bool quick = false;
+};
+
+struct Bed {
+  hinge::GrainScene scene;
+  hinge::GrainState state;
+  std::size_t count() const { return scene.radius.size(); }
+  Eigen::Map<Vector3d> x(std::size_t i) { return Eigen::Map<Vector3d>(state.position.data() + 3 * i); }
+  Eigen::Map<Vector3d> v(std::size_t i) { return Eigen::Map<Vector3d>(state.velocity.data() + 3 * i); }
+};
+
+void add_grain(Bed& bed, const Vector3d& x, double friction, hinge::RandomNumbers& random) {
+  const double r = diameter / 2 * (1 + spread * (2 * random.uniform() - 1)), m = density * 4 / 3 * pi * r * r * r;
+  bed.scene.radius.push_back(r);
+  bed.scene.mass.push_back(m);
+  bed.scene.moment.push_back(0.4 * m * r * r);
+  bed.scene.friction.push_back(friction);
+  bed.state.position.insert(bed.state.position.end(), x.data(), x.data() + 3);
+  bed.state.rotation.insert(bed.state.rotation.end(), {1, 0, 0, 0});
+  bed.state.velocity.insert(bed.state.velocity.end(), 3, 0.0);
+  bed.state.spin.insert(bed.state.spin.end(), 3, 0.0);
+}
+
+void advance(hinge::Grains& grains, int steps) {
+  for (int k = 0; k < steps; ++k)
+    if (const std::string trouble = grains.step(step); !trouble.empty()) {
+      std::printf("failed: %s\n", trouble.c_str());
+      std::exit(1);
+    }
+}
+
+constexpr double lattice = 1.13 * diameter;
+
+// A box of so many diameters with grains up to a height, on a plate with a hole (0: none).
+Bed silo(const Choice& choice, double hole, double friction) {
+  Bed bed;
+  hinge::RandomNumbers random(3);
+  const double width = choice.width * diameter;
+  const int side = static_cast<int>(width / lattice), layers = static_cast<int>(1.3 * choice.width);
+  for (int i = 0; i < side * side * layers; ++i) {
+    const Vector3d cell(i % side, i / side % side, i / (side * side));
+    add_grain(
+        bed,
+        lattice * (cell + Vector3d(0.5, 0.5, 0.5)) + 0.05 * diameter * Vector3d(random.uniform(), random.uniform(), 0),
+        friction, random);
+  }
+  for (int k = 0; k < 4; ++k) {
+    const double sign = k % 2 == 0 ? 1 : -1;
+    bed.scene.walls.push_back({sign * Vector3d::Unit(k / 2), k % 2 == 0 ? 0 : -width, friction});
+  }
+  hinge::GrainWall floor{.friction = friction};
+  if (hole > 0) {
+    floor.kind = hinge::GrainWall::Kind::orifice;
+    floor.centre = {width / 2, width / 2, 0};
+    floor.radius = hole * diameter / 2;
+  }
+  bed.scene.walls.push_back(floor);
+  return bed;
+}
+
+// Those below the plate: on top again, at rest, one beside the other. Their mass.
+double put_on_top(Bed& bed, double width) {
+  double top = 0, mass = 0;
+  for (std::size_t i = 0; i < bed.count(); ++i)
+    if (bed.x(i)[2] > 0) top = std::max(top, bed.x(i)[2]);
+  const int side = static_cast<int>(width / lattice);
+  int slot = 0;
+  for (std::size_t i = 0; i < bed.count(); ++i) {
+    if (bed.x(i)[2] > -2 * diameter) continue;
+    mass += bed.scene.mass[i];
+    const Vector3d cell(slot % side, slot / side % side, slot / (side * side));
+    bed.x(i) = lattice * (cell + Vector3d(0.5, 0.5, 0.5)) + Vector3d(0, 0, top + diameter);
+    bed.v(i).setZero();
+    std::fill_n(bed.state.spin.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, 0.0);
+    ++slot;
+  }
+  return mass;
+}
+
+// Of the silo between two and ten diameters above the plate.
+double bulk_density(Bed& bed, double width) {
+  double mass = 0;
+  for (std::size_t i = 0; i < bed.count(); ++i)
+    if (bed.x(i)[2] > 2 * diameter && bed.x(i)[2] < 10 * diameter) mass += bed.scene.mass[i];
+  return mass / (8 * diameter * width * width);
+}
+
+bool say(const char* what, double value, double low, double high) {
+  const bool within = value >= low && value <= high;
+  std::printf("  %-44s %8.3f   published %g to %g: %s\n", what, value, low, high, within ? "within" : "OUTSIDE");
+  std::fflush(stdout);
+  return within;
+}
+
+void hopper(const Choice& choice) {
+  const double width = choice.width * diameter;
+  std::vector<double> rates;
+  double bulk = 0;
+  for (const double hole : choice.holes) {
+    Bed bed = silo(choice, hole, choice.friction);
+    hinge::Grains grains(bed.scene, choice.options);
+    grains.set(bed.state);
+    constexpr int portion = 40;
+    const int at_first = static_cast<int>(0.75 / step / portion),
+              measured = static_cast<int>(choice.seconds / step / portion);
+    double mass = 0;
+    for (int k = 0; k < at_first + measured; ++k) {
+      advance(grains, portion);
+      grains.get(bed.state);
+      const double more = put_on_top(bed, width);
+      if (more > 0) grains.set(bed.state);
+      if (k >= at_first) mass += more;
+    }
+    bulk = bulk_density(bed, width);
+    rates.push_back(mass / (measured * portion * step));
+    std::printf(
+        "  hopper: %zu grains, hole of %g d, %.4f kg/s, bulk density %.0f, residual up to %.1e, %ld of %ld steps "
+        "above\n",
+        bed.count(), hole, rates.back(), bulk, grains.report().largest_residual, grains.report().unconverged,
+        grains.report().steps);
+    std::fflush(stdout);
+  }
+  // W^(2/5) is linear in D; and the exponent with k = 1.4
+  const auto slope = [](const std::vector<double>& x, const std::vector<double>& y, double& at_zero) {
+    double sx = 0, sy = 0, xx = 0, xy = 0;
+    const auto n = static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) sx += x[i], sy += y[i], xx += x[i] * x[i], xy += x[i] * y[i];
+    const double b = (n * xy - sx * sy) / (n * xx - sx * sx);
+    at_zero = (sy - b * sx) / n;
+    return b;
+  };
+  if (rates.size() < 2) return;
+  std::vector<double> d, root, log_d, log_w;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    d.push_back(choice.holes[i]);
+    root.push_back(std::pow(rates[i] / (bulk * std::sqrt(gravity) * std::pow(diameter, 2.5)), 0.4));
+    log_d.push_back(std::log(choice.holes[i] - 1.4));
+    log_w.push_back(std::log(rates[i]));
+  }
+  double at_zero = 0, unused = 0;
+  const double line = slope(d, root, at_zero);
+  say("Beverloo's C", std::pow(line, 2.5), 0.55, 0.65);
+  say("Beverloo's k", -at_zero / line, 1.2, 1.6);
+  say("exponent with k = 1.4", slope(log_d, log_w, unused), 2.4, 2.6);
+}
+
+// The slope of what stays in a silo that was emptied: heights of the surface over the distance from the hole.
+void repose(const Choice& choice) {
+  double before = -1;
+  for (const double friction : choice.frictions) {
+    Choice c = choice;
+    const double hole = 6, width = c.width * diameter;
+    Bed bed = silo(c, hole, friction);
+    hinge::Grains grains(bed.scene, c.options);
+    grains.set(bed.state);
+    long below = -1;
+    for (int k = 0; k < 60; ++k) {
+      advance(grains, 200);
+      grains.get(bed.state);
+      // those that are out are put to rest far below, so that they are not looked for
+      long out = 0;
+      for (std::size_t i = 0; i < bed.count(); ++i)
+        if (bed.x(i)[2] < -2 * diameter) {
+          bed.x(i) = Vector3d(static_cast<double>(i) * 2 * diameter, -100, -100);
+          bed.v(i).setZero();
+          ++out;
+        }
+      grains.set(bed.state);
+      if (out == below && k > 5) break;
+      below = out;
+    }
+    constexpr int bins = 8;
+    const double first = hole / 2 * diameter, last = width / 2;
+    std::vector<double> height(bins, 0.0);
+    for (std::size_t i = 0; i < bed.count(); ++i) {
+      const double r = std::hypot(bed.x(i)[0] - width / 2, bed.x(i)[1] - width / 2);
+      const int bin = static_cast<int>(std::floor((r - first) / (last - first) * bins));
+      if (bin >= 0 && bin < bins)
+        height[static_cast<std::size_t>(bin)] = std::max(height[static_cast<std::size_t>(bin)], bed.x(i)[2]);
+    }
+    // without the rim and the wall
+    double sx = 0, sy = 0, xx = 0, xy = 0;
+    for (int b = 1; b < bins - 1; ++b) {
+      const double x = (b + 0.5) * (last - first) / bins, y = height[static_cast<std::size_t>(b)];
+      sx += x, sy += y, xx += x * x, xy += x * y;
+    }
+    const double n = bins - 2, angle = std::atan((n * xy - sx * sy) / (n * xx - sx * sx)) * 180 / pi;
+    std::printf("  repose: friction %g, %ld of %zu grains have left\n", friction, below, bed.count());
+    if (friction == 0)
+      say("angle without friction (degrees)", angle, 0, 8);
+    else if (friction == 0.5)
+      say("angle of repose (degrees)", angle, 20, 26);
+    else
+      std::printf("  angle of repose %.1f degrees\n", angle);
+    if (angle <= before) std::printf("  OUTSIDE: it does not grow with the friction\n");
+    before = angle;
+  }
+}
+
+void drum(const Choice& choice) {
+  for (const double froude : {1e-3, 2.0}) {
+    Bed bed;
+    hinge::RandomNumbers random(4);
+    const double R = (choice.quick ? 10 : 20) * diameter, length = 6 * diameter, w = std::sqrt(froude * gravity / R);
+    const int side = static_cast<int>(2 * R / lattice);
+    for (int i = 0; i < side * side * 5; ++i) {
+      const Vector3d x =
+          lattice * Vector3d(i % side - side / 2.0 + 0.5, i / side % 5 + 0.55, i / (5 * side) - side / 2.0 + 0.5);
+      if (x[2] < 0 && std::hypot(x[0], x[2]) < R - 0.6 * diameter) add_grain(bed, x, choice.friction, random);
+    }
+    bed.scene.walls = {{{0, 1, 0}, 0, 0}, {{0, -1, 0}, -length, 0}};
+    bed.scene.walls.push_back({{0, 1, 0}, 0, 1.0, hinge::GrainWall::Kind::drum, {0, 0, 0}, R, {0, 0, 0}, w});
+    hinge::Grains grains(bed.scene, choice.options);
+    grains.set(bed.state);
+    const int turns = static_cast<int>((froude < 1 ? 0.25 : 3) * 2 * pi / w / step / 20);
+    double angle = 0, turning = 0, curved = 0;
+    int seen = 0;
+    for (int k = 0; k < turns; ++k) {
+      advance(grains, 20);
+      if (k < turns / 2) continue;
+      grains.get(bed.state);
+      // the surface: the highest grain in strips of two diameters, a line through the middle ones
+      std::vector<double> top(static_cast<std::size_t>(R / diameter), -HUGE_VAL);
+      double sum = 0, mass = 0;
+      for (std::size_t i = 0; i < bed.count(); ++i) {
+        const auto strip =
+            static_cast<std::size_t>(std::clamp((bed.x(i)[0] + R) / (2 * diameter), 0.0, R / diameter - 1));
+        top[strip] = std::max(top[strip], bed.x(i)[2]);
+        const Vector3d arm(bed.x(i)[0], 0, bed.x(i)[2]);
+        sum += Vector3d::UnitY().cross(arm).dot(bed.v(i)) / std::max(arm.squaredNorm(), diameter * diameter) / w;
+        mass += 1;
+      }
+      double sx = 0, sy = 0, xx = 0, xy = 0, n = 0;
+      std::vector<std::pair<double, double>> points;
+      for (std::size_t s = top.size() / 4; s < top.size() - top.size() / 4; ++s) {
+        const double x = (2 * static_cast<double>(s) + 1) * diameter - R, y = top[s];
+        if (y == -HUGE_VAL) continue;
+        points.emplace_back(x, y);
+        sx += x, sy += y, xx += x * x, xy += x * y, n += 1;
+      }
+      const double b = (n * xy - sx * sy) / (n * xx - sx * sx), a = (sy - b * sx) / n;
+      for (const auto& [x, y] : points) curved = std::max(curved, seen > 0 ? 0 : std::abs(y - a - b * x) / diameter);
+      angle += std::abs(std::atan(b)) * 180 / pi;
+      turning += sum / mass;
+      ++seen;
+    }
+    std::printf("  drum: %zu grains, Froude number %g, %ld of %ld steps above the tolerance\n", bed.count(), froude,
+                grains.report().unconverged, grains.report().steps);
+    if (froude < 1) {
+      say("dynamic angle (degrees)", angle / seen, 20, 32);
+      say("surface off a line (diameters)", curved, 0, 1.5);
+    } else {
+      say("angular velocity of grains by the drum's", turning / seen, 0.9, 1.05);
+    }
+  }
+}
+
+std::vector<double> numbers(const char* text) {
+  std::vector<double> list;
+  for (char* end = nullptr; *text; text = *end == ',' ? end + 1 : end) {
+    list.push_back(std::strtod(text, &end));
+    if (end == text) break;
+  }
+  return list;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Choice choice;
+  bool any = false, all[3] = {false, false, false};
+  choice.quick = bench::quick(argc, argv);
+  if (choice.quick) choice.holes = {4, 6}, choice.width = 15, choice.seconds = 0.5, choice.frictions = {0, 0.5};
+  for (int i = 1; i < argc; ++i) {
+    const std::string key = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (key == "hopper") any = all[0] = true;
+    if (key == "repose") any = all[1] = true;
+    if (key == "drum") any = all[2] = true;
+    if (key == "--threads") choice.options.threads = std::max(1, std::atoi(value.c_str()));
+    if (key == "--friction") choice.friction = std::atof(value.c_str());
+    if (key == "--holes") choice.holes = numbers(value.c_str());
+    if (key == "--frictions") choice.frictions = numbers(value.c_str());
+    if (key == "--width") choice.width = std::atof(value.c_str());
+    if (key == "--seconds") choice.seconds = std::atof(value.c_str());
+    if (key == "--device" && value == "opencl") choice.options.device = hinge::GrainDevice::opencl;
+  }
+  if (all[0] || !any) hopper(choice);
+  if (all[1] || !any) repose(choice);
+  if (all[2] || !any) drum(choice);
+}
