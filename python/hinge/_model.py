@@ -156,8 +156,13 @@ class Model:
     @property
     def _held(self) -> _core.Model:
         if self._read is None:
-            self._read = _core.parse(self._text, self._path, self._settings)
+            self._read = _core.parse(self._source, self._path, self._settings)
         return self._read
+
+    @property
+    def _source(self) -> str:
+        """The text without what was set."""
+        return self._text
 
     def __getstate__(self) -> dict[str, Any]:
         """Text and settings: what was read of them is read again elsewhere."""
@@ -210,7 +215,7 @@ class Model:
         >>> m.parameters, m.set(k, 5.0).parameters
         ({'k': 4.0}, {'k': 5.0})
         """
-        return _core.parameters(self.toml(), self._path, self._settings)
+        return _core.parameters(self._source, self._path, self._settings)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -218,13 +223,17 @@ class Model:
         return {s[0]: s[1] for s in self._settings}
 
     def toml(self) -> str:
-        """The text of the model file. What was set on top of it is in `settings`.
+        """The text of the model file, with what was set; as it was read, where nothing was.
 
         >>> import hinge
-        >>> "[lagrangian]" in hinge.loads(hinge.example).toml()
-        True
+        >>> m = hinge.loads(hinge.example)
+        >>> m.toml() == hinge.example, "stages = 3" in m.set("integrate.stages", 3).toml()
+        (True, True)
         """
-        return self._text
+        if not self._settings:
+            return self._source
+        self._held  # noqa: B018  refuses what cannot be read
+        return _core.merged(self._source, self._path, self._settings)
 
     def __repr__(self) -> str:
         try:
@@ -245,7 +254,7 @@ class Model:
         replaced = [s for s in self._settings if s[0] not in given]
         settings = replaced + [(k, _toml.value(v), "") for k, v in given.items()]
         try:
-            self._read = _core.parse(self._text, self._path, settings)
+            self._read = _core.parse(self._source, self._path, settings)
         except InputError as e:
             for k in given:
                 if "." not in k and k in self.parameters:
@@ -264,9 +273,8 @@ class Model:
 
     def copy(self) -> Model:
         """Another one of the same text and settings; setting one does not change the other."""
-        twin = Model.__new__(Model)
-        twin._begin(self._text, self._path)
-        twin._settings, twin._read = list(self._settings), self._read
+        twin = type(self).__new__(type(self))
+        vars(twin).update({k: list(v) if isinstance(v, list) else v for k, v in vars(self).items()})
         return twin
 
     def _with(self, options: Mapping[str, Any]) -> Model:
@@ -275,7 +283,7 @@ class Model:
             return self
         settings = self._settings_with(options)
         try:
-            return Model(_core.parse(self._text, self._path, settings), settings)
+            return Model(_core.parse(self._source, self._path, settings), settings)
         except InputError as e:
             raise _options.explained(e, options) from None
 

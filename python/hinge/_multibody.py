@@ -6,11 +6,9 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _core
 from ._arrays import numbers
 from ._build import Built, _expression, _table
 from ._errors import InputError
-from ._model import Model
 
 
 class Multibody(Built):
@@ -70,33 +68,11 @@ class Multibody(Built):
     _stale = False
 
     @property
-    def _held(self) -> _core.Model:
-        self._fresh()
-        return super()._held
-
-    def _fresh(self) -> None:
+    def _source(self) -> str:
         if self._stale:
             self._stale = False
             self._compose()
-
-    def toml(self) -> str:
-        """The text of the model file."""
-        self._fresh()
-        return super().toml()
-
-    def copy(self) -> Any:
-        """Another one of the same text and settings."""
-        self._fresh()
-        return super().copy()
-
-    def set(self, key: Any, value: Any = None) -> Any:
-        """Sets a key of the model, or several in a dict. Returns the model."""
-        self._fresh()
-        return super().set(key, value)
-
-    def _with(self, options: Mapping[str, Any]) -> Model:
-        self._fresh()
-        return super()._with(options)
+        return self._text
 
     def body(self, name: str, **keys: Any) -> Multibody:
         """A body, with the keys of [[body]]: mass or density, shape, position, rotation, velocity, fixed, ..."""

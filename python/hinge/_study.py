@@ -252,7 +252,7 @@ def sweep(
     points = [[(k, v, "") for k, v in zip(values, point)] for point in itertools.product(*written.values())]
     told, bar = (progress, None) if callable(progress) else _bar(progress, len(points))
     try:
-        found = _core.sweep(model.toml(), model.path, common, points, rows, strict, count, told)
+        found = _core.sweep(model._source, model.path, common, points, rows, strict, count, told)
     except InputError as e:
         raise _options.explained(e, options) from None
     finally:

@@ -89,19 +89,31 @@ nb::object value_of(const toml::node& node) {
   return nb::str(node.value_or<std::string>("").c_str());
 }
 
-// The parameters as they are written: expressions stay texts.
-nb::dict parameters(const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
-  nb::dict found;
+toml::table with_settings(const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
   try {
     toml::table table = toml::parse(text);
     Source source{name, {}, {}, {}, 0, {}};
     for (const Override& o : overrides_of(settings)) apply_override(table, o, source);
-    if (const toml::table* given = table["parameters"].as_table())
-      for (const auto& [key, value] : *given) found[std::string(key.str()).c_str()] = value_of(value);
+    return table;
   } catch (const toml::parse_error& e) {
     throw InputError(fmt::format("{}: this is not TOML: {}", name, e.description()));
   }
+}
+
+// The parameters as they are written: expressions stay texts.
+nb::dict parameters(const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
+  nb::dict found;
+  const toml::table table = with_settings(text, name, settings);
+  if (const toml::table* given = table["parameters"].as_table())
+    for (const auto& [key, value] : *given) found[std::string(key.str()).c_str()] = value_of(value);
   return found;
+}
+
+// The text of a model file with what was set.
+std::string merged(const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
+  std::ostringstream out;
+  out << toml::toml_formatter(with_settings(text, name, settings)) << '\n';
+  return out.str();
 }
 
 // A property that is a member of the model.
@@ -143,6 +155,7 @@ void bind_model(nb::module_& m) {
       },
       nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
   m.def("check", &check, nb::arg("model"));
+  m.def("merged", &merged, nb::arg("text"), nb::arg("name"), nb::arg("settings"));
   m.def("parameters", &parameters, nb::arg("text"), nb::arg("name"), nb::arg("settings"));
 }
 

@@ -28,13 +28,48 @@ def test_a_lagrangian_of_symbols_is_the_example_bit_for_bit(examples):
     assert mine.columns == file.columns and np.array_equal(mine.values, file.values)
 
 
-def test_the_model_file_of_what_was_built_is_the_same_model():
-    q = hinge.coordinates("q", 3)
-    m = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[2], constraints=[q @ q - 1], position={q: [1, 0, 0]},
-                         step=0.1 + 0.2, end=3)  # fmt: skip
+def built_models():
+    q, p = hinge.coordinates("q", 2), hinge.momenta("p", 2)
+    y, z, psi = hinge.unknowns("y", 2), hinge.unknowns("z", 2), hinge.unknowns("psi")
+    u, v = hinge.unknowns("u v")
+    l = hinge.parameter("l")
+    how = {"parameters": {l: 0.1 + 0.2, "unused": [1, 2.5]}, "step": 1 / 30, "end": 0.5, "quantities": {"far": hinge.norm(q)}}
+    start = {"position": {q: [l, 0]}}
+    scene = hinge.Multibody(gravity=[0, -9.81], title='with "quotes" and \\', step=1 / 300, end=0.1).contact(friction=1 / 3)
+    scene.body("floor", shape={"plane": [0, 1]}, fixed=True).particles(np.random.default_rng(1).uniform(1, 9, (3, 2)), [0.1, 0.2, 0.3], density=7)
+    scene.body("arm", mass=1, inertia=0.1, position=[20, 5]).joint("revolute", "ground", "arm", point=[20, 6], name="axle").spring(
+        "ground", "arm", stiffness=100.0, length=0.5, points=[[21, 6], [20, 5]])  # fmt: skip
+    return {
+        "lagrangian": hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=9.81 * q[1], constraints=[q @ q - l**2], **start, **how,
+                                       events=[{"name": "bottom", "root": q[0]}]),
+        "hamiltonian": hinge.Hamiltonian(q, momenta=[p], hamiltonian=p @ p / 2 - 1 / hinge.norm(q), momentum={p: [0, 1]}, **start, **how),
+        "mechanical": hinge.Mechanical(q, mass=[1, 2], force=[-q[0], -l * q[1]], velocity={q: [0, 1e-300]}, **start, **how),
+        "odae": hinge.Odae(y=[y], z=[z], psi=[psi], v=list(z), f=[0, -9.81], r=list(-y * psi), g=[(y @ y - 1) / 2], y0={y: [1, 0]},
+                           z0={z: [0, 0]}, step=1 / 30, end=0.5),
+        "dae": hinge.Dae(u, v, equations=[u.dot + v, u - v - v**3], initial={v: 1 / 3}, tolerance=1e-7, end=0.5),
+        "scene": scene,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["lagrangian", "hamiltonian", "mechanical", "odae", "dae", "scene"])
+def test_the_model_file_of_what_was_built_is_the_same_model(kind):
+    m = built_models()[kind]
+    want = m.run()
     again = hinge.loads(m.toml())
-    assert again.step == 0.1 + 0.2  # every digit
-    assert np.array_equal(again.run().values, m.run().values)
+    assert again.title == m.title and again.step == m.step  # every digit
+    r = again.run()
+    assert r.columns == want.columns and np.array_equal(r.values, want.values) and r.events == want.events
+    for k in range(20):  # and with what was set, of any number of digits
+        step = float(np.random.default_rng(k).uniform(0.01, 0.02)) * 10.0 ** -(k % 3)
+        m.set({"integrate.end": 10 * step, "integrate.max_step" if kind == "dae" else "integrate.step": step})
+        assert float(m.settings["integrate.end"]) == hinge.loads(m.toml()).end == 10 * step
+    assert np.array_equal(hinge.loads(m.toml()).run().values, m.run().values)
+
+
+def test_a_copy_of_a_scene_is_a_scene():
+    scene = hinge.Multibody(gravity=[0, -10]).body("a", mass=2, inertia=1, position=[0, 0])
+    twin = scene.copy().body("b", mass=1, inertia=1, position=[1, 0]).set("body.0.mass", 3)
+    assert "b" in twin.toml() and "mass = 3" in twin.toml() and '"b"' not in scene.toml() and scene.settings == {}
 
 
 def test_a_model_may_be_completed_later():
