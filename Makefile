@@ -63,7 +63,7 @@ package: ## build/packages: a .deb for apt, and a wheel for pip
 	@rm -f build/wheel/*.whl
 	$(VENV)/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --config-settings=build-dir=build \
 		--config-settings=cmake.define.HINGE_TESTS=AUTO --config-settings=cmake.define.HINGE_BENCHMARKS=AUTO -w build/wheel .
-	PATH="$(VENV)/bin:$$PATH" $(VENV)/bin/auditwheel repair --plat auto -w build/packages build/wheel/hinge-*.whl
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/auditwheel repair --plat auto -w build/packages build/wheel/hinge-*.whl
 	@cmake -B build -DHINGE_PYTHON=ON -DHINGE_PYTHON_DIRECTORY=lib/python3/dist-packages
 	@cmake --build build --target hinge hinge_python hinge_python_stub
 	@rm -rf build/stage && cmake --install build --prefix build/stage >/dev/null

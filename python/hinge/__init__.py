@@ -15,7 +15,7 @@ True
 
 Reading and running
     load, loads, read        a model from a file, from text; what an earlier run recorded
-    Model                    set, run, start, check, toml
+    Model                    set, parameters, run, start, check, toml, copy
     Result                   t, r["q"], energy, constraint, preserved, cost, verdict, plot, view, save, dataframe
     methods                  every method, with what it preserves
 
@@ -38,10 +38,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._analysis import Analysis
 from ._core import build_features, version
 from ._errors import Error, InputError, NumericalError
-from ._model import Analysis, Model, Session, example, load, loads
-from ._result import Result, Row, State, read
+from ._model import Model, example, load, loads
+from ._result import Contacts, Result, Row, State, read
+from ._session import Session
 
 __version__ = version()
 
@@ -73,7 +75,7 @@ if TYPE_CHECKING:
     from ._symbols import Symbol, coordinates, dot, momenta, parameter, pi, t, unknowns, vector
 
 __all__ = [
-    "Analysis", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State", "build_features",
+    "Analysis", "Contacts", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State", "build_features",
     "contact", "example", "load", "loads", "read", "version", *_later,
 ]  # fmt: skip
 

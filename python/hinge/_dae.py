@@ -23,7 +23,13 @@ Equations = Union[str, Symbol, Sequence[Union[str, Symbol]], Callable[..., Any]]
 
 class DaeResult(dict):  # type: ignore[type-arg]
     """What solve_dae found: t, y, yp, sol, t_events, y_events, nfev, nlu, status, message, success, as attributes; unknowns by
-    name, `sol["x"]`."""
+    name, `sol["x"]`, and their derivatives, `sol["x'"]`.
+
+    >>> import hinge
+    >>> sol = hinge.solve_dae(["x' = -x"], (0, 1), {"x": 1}, t_eval=[0, 0.5, 1])
+    >>> sol["x"].round(3), bool(abs(sol["x'"] + sol["x"]).max() < 1e-6), sol.y.shape
+    (array([1.   , 0.607, 0.368]), True, (1, 3))
+    """
 
     def __init__(self, columns: Columns, **fields: Any) -> None:
         super().__init__(fields)

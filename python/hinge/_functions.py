@@ -7,7 +7,12 @@ from ._symbols import Operand, Symbol, _function, symbol
 
 
 def cross(a: Operand, b: Operand) -> Symbol:
-    """The vector product; in the plane a number."""
+    """The vector product; in the plane a number.
+
+    >>> import hinge
+    >>> hinge.cross(hinge.coordinates("q", 3), [0, 0, 1])
+    <hinge.Symbol cross(q, [0, 0, 1])>
+    """
     a, b = symbol(a), symbol(b)
     if a.shape != b.shape or a.shape not in ((2,), (3,)):
         raise InputError(f"cross('{a._text}', '{b._text}'): two vectors of the plane or of space are needed")
@@ -15,7 +20,12 @@ def cross(a: Operand, b: Operand) -> Symbol:
 
 
 def norm(a: Operand) -> Symbol:
-    """The length of a vector."""
+    """The length of a vector.
+
+    >>> import hinge
+    >>> hinge.norm(hinge.coordinates("q", 3))
+    <hinge.Symbol norm(q)>
+    """
     a = symbol(a)
     if len(a.shape) != 1:
         raise InputError(f"norm({a._text}) is of a vector")
@@ -35,85 +45,170 @@ def where(condition: Symbol, a: Operand, b: Operand) -> Symbol:
 
 
 def sin(x: Operand) -> Symbol:
-    """The sine."""
+    """The sine.
+
+    >>> import hinge
+    >>> hinge.sin(hinge.t)
+    <hinge.Symbol sin(t)>
+    """
     return _function("sin", x)
 
 
 def cos(x: Operand) -> Symbol:
-    """The cosine."""
+    """The cosine.
+
+    >>> import hinge
+    >>> hinge.cos(hinge.t)
+    <hinge.Symbol cos(t)>
+    """
     return _function("cos", x)
 
 
 def tan(x: Operand) -> Symbol:
-    """The tangent."""
+    """The tangent.
+
+    >>> import hinge
+    >>> hinge.tan(hinge.t)
+    <hinge.Symbol tan(t)>
+    """
     return _function("tan", x)
 
 
 def asin(x: Operand) -> Symbol:
-    """The inverse of the sine."""
+    """The inverse of the sine.
+
+    >>> import hinge
+    >>> hinge.asin(hinge.t)
+    <hinge.Symbol asin(t)>
+    """
     return _function("asin", x)
 
 
 def acos(x: Operand) -> Symbol:
-    """The inverse of the cosine."""
+    """The inverse of the cosine.
+
+    >>> import hinge
+    >>> hinge.acos(hinge.t)
+    <hinge.Symbol acos(t)>
+    """
     return _function("acos", x)
 
 
 def atan(x: Operand) -> Symbol:
-    """The inverse of the tangent."""
+    """The inverse of the tangent.
+
+    >>> import hinge
+    >>> hinge.atan(hinge.t)
+    <hinge.Symbol atan(t)>
+    """
     return _function("atan", x)
 
 
 def atan2(y: Operand, x: Operand) -> Symbol:
-    """The angle of the point (x, y)."""
+    """The angle of the point (x, y).
+
+    >>> import hinge
+    >>> hinge.atan2(hinge.t, 1)
+    <hinge.Symbol atan2(t, 1)>
+    """
     return _function("atan2", y, x)
 
 
 def sinh(x: Operand) -> Symbol:
-    """The hyperbolic sine."""
+    """The hyperbolic sine.
+
+    >>> import hinge
+    >>> hinge.sinh(hinge.t)
+    <hinge.Symbol sinh(t)>
+    """
     return _function("sinh", x)
 
 
 def cosh(x: Operand) -> Symbol:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine.
+
+    >>> import hinge
+    >>> hinge.cosh(hinge.t)
+    <hinge.Symbol cosh(t)>
+    """
     return _function("cosh", x)
 
 
 def tanh(x: Operand) -> Symbol:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> import hinge
+    >>> hinge.tanh(hinge.t)
+    <hinge.Symbol tanh(t)>
+    """
     return _function("tanh", x)
 
 
 def exp(x: Operand) -> Symbol:
-    """The exponential function."""
+    """The exponential function.
+
+    >>> import hinge
+    >>> hinge.exp(hinge.t)
+    <hinge.Symbol exp(t)>
+    """
     return _function("exp", x)
 
 
 def log(x: Operand) -> Symbol:
-    """The natural logarithm."""
+    """The natural logarithm.
+
+    >>> import hinge
+    >>> hinge.log(hinge.t)
+    <hinge.Symbol log(t)>
+    """
     return _function("log", x)
 
 
 def sqrt(x: Operand) -> Symbol:
-    """The square root."""
+    """The square root.
+
+    >>> import hinge
+    >>> hinge.sqrt(hinge.t)
+    <hinge.Symbol sqrt(t)>
+    """
     return _function("sqrt", x)
 
 
 def sign(x: Operand) -> Symbol:
-    """-1, 0 or 1."""
+    """-1, 0 or 1.
+
+    >>> import hinge
+    >>> hinge.sign(hinge.t)
+    <hinge.Symbol sign(t)>
+    """
     return _function("sign", x)
 
 
 def minimum(*x: Operand) -> Symbol:
-    """The smallest of two or more."""
+    """The smallest of two or more.
+
+    >>> import hinge
+    >>> hinge.minimum(hinge.t, 1, 2.5)
+    <hinge.Symbol min(t, 1, 2.5)>
+    """
     return _function("min", *x)
 
 
 def maximum(*x: Operand) -> Symbol:
-    """The largest of two or more."""
+    """The largest of two or more.
+
+    >>> import hinge
+    >>> hinge.maximum(hinge.t, 1)
+    <hinge.Symbol max(t, 1)>
+    """
     return _function("max", *x)
 
 
 def hypot(x: Operand, y: Operand) -> Symbol:
-    """sqrt(x^2 + y^2)"""
+    """sqrt(x^2 + y^2)
+
+    >>> import hinge
+    >>> hinge.hypot(hinge.t, 1)
+    <hinge.Symbol hypot(t, 1)>
+    """
     return _function("hypot", x, y)

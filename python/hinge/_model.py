@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import Any, Callable, Mapping
 
 from . import _core, _options, _progress, _toml
+from ._analysis import Analysis
 from ._errors import InputError, NumericalError
 from ._options import Setting
-from ._result import Columns, Result, Row, State
-
-if TYPE_CHECKING:
-    from ._result import Array
+from ._result import Columns, Result, Row
+from ._session import Session
 
 #: A pendulum to begin with: hinge.loads(hinge.example)
 example = """title = "Pendulum"
@@ -45,90 +44,6 @@ def _told_apart(settings: str) -> list[tuple[str, str]]:
         if not quoted:
             depth += sum(word.count(c) for c in "[{(") - sum(word.count(c) for c in "]})")
     return [(w.split("=", 1)[0], w.split("=", 1)[1]) for w in words]
-
-
-class Analysis:
-    """What a model is, without running it. `print` shows all of it.
-
-    >>> import hinge
-    >>> c = hinge.loads(hinge.example).check()
-    >>> c.kind, c.degrees_of_freedom, c.rank, c.index
-    ('lagrangian', 1, 1, 3)
-    """
-
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        #: all of it, as `hinge check` prints it
-        self.text: str = facts["text"]
-        #: what a user should know before the method is applied to this model
-        self.warnings: list[str] = [line.split(": ", 2)[-1] for line in facts["warnings"].splitlines()]
-        #: 'lagrangian', 'hamiltonian', 'mechanical', 'odae', 'dae' or 'multibody'
-        self.kind: str = facts["kind"]
-        #: how many numbers there are
-        self.coordinates: int = facts["coordinates"]
-        self.velocities: int = facts["velocities"]
-        self.constraints: int = facts["constraints"]
-        #: of G, degrees of freedom and index; of a DAE they are in `text`
-        self.rank: int | None = facts.get("rank")
-        self.degrees_of_freedom: int | None = facts.get("degrees_of_freedom")
-        self.index: int | None = facts.get("index")
-        if self.kind == "dae":
-            for line in self.text.splitlines():
-                words = line.split()
-                if words[:2] == ["structural", "index"]:
-                    self.index = int(words[2].rstrip(",:"))
-                if words[:3] == ["degrees", "of", "freedom"]:
-                    self.degrees_of_freedom = int(words[3])
-        #: the consistent start
-        self.y: Array = facts["y"]
-        self.z: Array = facts["z"]
-        self.multipliers: Array = facts["multipliers"]
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return f"<hinge.Analysis: {self.kind}, {self.coordinates} coordinates, {self.constraints} constraints>"
-
-
-class Session:
-    """A run that goes on when it is told to: `s = m.start()`.
-
-    >>> import hinge
-    >>> s = hinge.loads(hinge.example).start()
-    >>> s.step(0.01)
-    >>> s.state.t
-    0.01
-    >>> s.until(1.0)
-    >>> s.result()["q"].shape
-    (101, 2)
-    """
-
-    def __init__(self, model: Model, core: _core.Session) -> None:
-        self.model = model
-        self._core = core
-        self._columns = Columns(model._held.state_columns)
-
-    def step(self, h: float | None = None) -> None:
-        """Goes on by the time h, in as many steps of the method as it takes; without h by one step of the method."""
-        self._core.step(None if h is None else float(h))
-
-    def until(self, end: float) -> None:
-        """Goes on until `end`; the last step is fitted."""
-        self._core.until(float(end))
-
-    @property
-    def t(self) -> float:
-        """The time."""
-        return self._core.state.t
-
-    @property
-    def state(self) -> State:
-        """Where the motion is."""
-        return State(self._columns, self._core.state)
-
-    def result(self) -> Result:
-        """The rows so far: a copy, since the session may go on."""
-        return Result(self._core.result(), self.model)
 
 
 class Model:
@@ -247,6 +162,10 @@ class Model:
         """Sets a key of the model, or several in a dict, as `--set` does; a parameter may be given as its symbol. Returns the model.
 
         A key that the model does not know is refused, and nothing is changed then.
+
+        >>> import hinge
+        >>> hinge.loads(hinge.example).set("integrate.step", 0.02).set({"integrate.end": 3, "initial.position.q": [0, 1]}).end
+        3.0
         """
         if value is None and not isinstance(key, Mapping):
             raise InputError(f"set: give a value, as in m.set({key!r}, 2.0), or several keys in a dict")
@@ -272,7 +191,13 @@ class Model:
             return False
 
     def copy(self) -> Model:
-        """Another one of the same text and settings; setting one does not change the other."""
+        """Another one of the same text and settings; setting one does not change the other.
+
+        >>> import hinge
+        >>> m = hinge.loads(hinge.example)
+        >>> m.copy().set("integrate.step", 0.02).step, m.step
+        (0.02, 0.01)
+        """
         twin = type(self).__new__(type(self))
         vars(twin).update({k: list(v) if isinstance(v, list) else v for k, v in vars(self).items()})
         return twin
@@ -295,11 +220,23 @@ class Model:
     # ---- What it does ----
 
     def check(self) -> Analysis:
-        """What the model is: equations, degrees of freedom, index, whether its start is consistent."""
+        """What the model is: equations, degrees of freedom, index, whether its start is consistent.
+
+        >>> import hinge
+        >>> hinge.loads(hinge.example).check()
+        <hinge.Analysis: lagrangian, 2 coordinates, 1 constraints>
+        """
         return Analysis(_core.check(self._held))
 
     def start(self, keep_rows: bool = True, **options: Any) -> Session:
-        """A run step by step. Options are those of `run`; `keep_rows=False` records nothing."""
+        """A run step by step. Options are those of `run`; `keep_rows=False` records nothing.
+
+        >>> import hinge
+        >>> s = hinge.loads(hinge.example).start(step=0.02)
+        >>> s.step()
+        >>> s.t
+        0.02
+        """
         model = self._with(options)
         return Session(model, _core.Session(model._held, keep_rows))
 
@@ -329,6 +266,11 @@ class Model:
 
         Raises InputError, and NumericalError with what was computed before in its `result`. An exception in one of your
         functions arrives unchanged.
+
+        >>> import hinge
+        >>> r = hinge.loads(hinge.example).run(method="rattle", step=0.001, end=2, every=10)
+        >>> len(r), r.sound
+        (201, True)
         """
         given = {"method": method, "step": step, "tolerance": tolerance, "end": end, **options}
         ran = self._with({k: v for k, v in given.items() if v is not None})
@@ -336,11 +278,11 @@ class Model:
         told, bar = _progress.bar(progress, core.start, core.end)
         columns: list[Columns] = []
 
-        def tell(values: Any, event: str, names: list[str] | None) -> None:
+        def tell(values: Any, event: str, names: list[str] | None, contacts: Any) -> None:
             if names is not None:  # with the first row
                 columns.append(Columns(names))
             if on_row is not None:
-                on_row(Row(columns[0], values, event))
+                on_row(Row(columns[0], values, event, contacts))
 
         try:
             done = _core.run(

@@ -75,40 +75,94 @@ class Multibody(Built):
         return self._text
 
     def body(self, name: str, **keys: Any) -> Multibody:
-        """A body, with the keys of [[body]]: mass or density, shape, position, rotation, velocity, fixed, ..."""
+        """A body, with the keys of [[body]]: mass or density, shape, position, rotation, velocity, fixed, ...
+
+        >>> import hinge
+        >>> hinge.Multibody().body("ball", density=1000, shape={"sphere": 0.1}, position=[0, 0, 1], velocity=[1, 0, 0])
+        <hinge.Multibody of 1 bodies>
+        """
         return self._add("[[body]]", {"name": name, **keys})
 
     def joint(self, kind: str, a: str, b: str, **keys: Any) -> Multibody:
-        """A joint between two bodies, with the keys of [[joint]]: point, axis, motor, name, ...; 'ground' is space."""
+        """A joint between two bodies, with the keys of [[joint]]: point, axis, motor, name, ...; 'ground' is space.
+
+        >>> import hinge
+        >>> arm = hinge.Multibody(gravity=[0, -10]).body("arm", mass=1, inertia=0.1, position=[1, 0])
+        >>> r = arm.joint("revolute", "ground", "arm", point=[0, 0], motor={"speed": 2}).run(
+        ...     step=0.01, end=1, consistent="project")
+        >>> float(r["arm_angle"][-1].round(6))
+        2.0
+        """
         return self._add("[[joint]]", {"type": kind, "bodies": [a, b], **keys})
 
     def spring(self, a: str, b: str, **keys: Any) -> Multibody:
-        """A spring between two bodies, with the keys of [[spring]]: stiffness, damping, length, points."""
+        """A spring between two bodies, with the keys of [[spring]]: stiffness, damping, length, points.
+
+        >>> import hinge
+        >>> m = hinge.Multibody(dimension=2).body("a", mass=1, inertia=1, position=[1.1, 0])
+        >>> r = m.spring("ground", "a", stiffness=100, length=1, points=[[0, 0], [1.1, 0]]).run(step=0.01, end=hinge.pi / 10)
+        >>> float(r["a"][-1, 0].round(4))
+        0.9
+        """
         return self._add("[[spring]]", {"bodies": [a, b], **keys})
 
     def bushing(self, a: str, b: str, **keys: Any) -> Multibody:
-        """An elastic bearing between two bodies, with the keys of [[bushing]]: point, stiffness, damping, ..."""
+        """An elastic bearing between two bodies, with the keys of [[bushing]]: point, stiffness, damping, ...
+
+        >>> import hinge
+        >>> m = hinge.Multibody(dimension=2).body("a", mass=1, inertia=1, position=[0, 0])
+        >>> m.bushing("ground", "a", stiffness=[1000, 1000, 10], damping=[40, 40, 1])
+        <hinge.Multibody of 1 bodies>
+        """
         return self._add("[[bushing]]", {"bodies": [a, b], **keys})
 
     def force(self, body: str, **keys: Any) -> Multibody:
-        """A force at a point of a body, with the keys of [[force]]: force, point, ..."""
+        """A force at a point of a body, with the keys of [[force]]: force, point, ...
+
+        >>> import hinge
+        >>> m = hinge.Multibody(dimension=2).body("a", mass=2, inertia=1, position=[0, 0]).force("a", force=[hinge.t, 0])
+        >>> float(m.run(step=0.01, end=1)["a"][-1, 0].round(6))
+        0.083333
+        """
         return self._add("[[force]]", {"body": body, **keys})
 
     def constraint(self, equation: Any, **keys: Any) -> Multibody:
-        """An equation of bodies and joints, an expression that is zero or "lhs = rhs", with the keys of [[constraint]]."""
+        """An equation of bodies and joints, an expression that is zero or "lhs = rhs", with the keys of [[constraint]].
+
+        >>> import hinge
+        >>> m = hinge.Multibody(gravity=[0, -10]).body("a", mass=2, inertia=1, position=[0, 0]).constraint("a[1] = 0")
+        >>> bool(abs(m.run(step=0.01, end=1)["a"][-1, 1]) < 1e-12)
+        True
+        """
         return self._add("[[constraint]]", {"equation": equation, **keys})
 
     def contact(self, **keys: Any) -> Multibody:
-        """What holds for all contacts: friction, restitution."""
+        """What holds for all contacts: friction, restitution.
+
+        >>> import hinge
+        >>> hinge.Multibody(gravity=[0, -10]).contact(friction=0.3, restitution=0.5)
+        <hinge.Multibody of 0 bodies>
+        """
         self._parts = [p for p in self._parts if p[0] != "[contact]"]
         return self._add("[contact]", keys)
 
     def container(self, **keys: Any) -> Multibody:
-        """Walls around a box, with the keys of [container]."""
+        """Walls around a box, with the keys of [container].
+
+        >>> import hinge
+        >>> hinge.Multibody(gravity=[0, -10]).container(box=[[0, 0], [1, 2]], open=["top"])
+        <hinge.Multibody of 0 bodies>
+        """
         return self._add("[container]", keys)
 
     def fill(self, **keys: Any) -> Multibody:
-        """Particles in large numbers that the library places, with the keys of [[particles]]: count, radius, box, density."""
+        """Particles in large numbers that the library places, with the keys of [[particles]]: count, radius, box, density.
+
+        >>> import hinge
+        >>> m = hinge.Multibody(gravity=[0, -10]).container(box=[[0, 0], [1, 2]], open=["top"])
+        >>> m.fill(count=10, radius=0.05, density=1000, box=[[0, 0], [1, 2]])
+        <hinge.Multibody of 0 bodies>
+        """
         return self._add("[[particles]]", keys)
 
     def particles(

@@ -65,6 +65,40 @@ class Columns:
         return table[..., begin:end].reshape(*table.shape[:-1], *shape)
 
 
+class Contacts:
+    """The contacts of the last step before a row, one entry each: `gap`, and of bodies with shapes `point`, `normal` and
+    `force`, that on the body to which the normal points (its impulse over the step).
+
+    >>> import hinge
+    >>> scene = hinge.Multibody(gravity=[0, -10]).body("floor", shape={"plane": [0, 1]}, fixed=True)
+    >>> scene = scene.body("disk", mass=2, shape={"disk": 0.5}, position=[3, 0.5])
+    >>> rows = []
+    >>> r = scene.run(step=0.01, end=0.1, on_row=rows.append)
+    >>> contacts = rows[-1].contacts
+    >>> len(contacts), contacts.point.round(6), contacts.normal, contacts.force.round(6)
+    (1, array([[3., 0.]]), array([[0., 1.]]), array([[ 0., 20.]]))
+    """
+
+    def __init__(self, raw: tuple[int, int, float, Array, Array, Array, Array]) -> None:
+        import numpy as np
+
+        space, dimension, step, self.gap, impulse, point, frame = raw
+        #: what was given within the step, one row each: along the normal, then along tangents
+        self.impulse: Array = impulse.reshape(-1, dimension)
+        axes = frame.reshape(-1, 3, 3)
+        self.point: Array = point.reshape(-1, 3)[:, :space]
+        self.normal: Array = axes[:, 0, :space]
+        along = axes[:, :dimension] if len(axes) == len(self.impulse) else np.zeros((0, dimension, 3))
+        given = self.impulse if len(along) else self.impulse[:0]
+        self.force: Array = np.einsum("cd,cdx->cx", given, along)[:, :space] / (step or 1.0)
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def __repr__(self) -> str:
+        return f"<hinge.Contacts: {len(self)}>"
+
+
 class Row:
     """One recorded row, as `on_row` gets it.
 
@@ -76,8 +110,9 @@ class Row:
     (0.0, 1.0)
     """
 
-    def __init__(self, columns: Columns, values: Array, event: str) -> None:
+    def __init__(self, columns: Columns, values: Array, event: str, contacts: Any = None) -> None:
         self._columns = columns
+        self._contacts = contacts
         self.values = values
         #: the event that is recorded with this row; empty: none
         self.event = event
@@ -90,12 +125,17 @@ class Row:
     def __getitem__(self, name: str) -> Any:
         return self._columns.pick(self.values, name)
 
+    @property
+    def contacts(self) -> Contacts | None:
+        """The contacts of the step that ended here, without entries at the start; None where the method has no contacts."""
+        return None if self._contacts is None else Contacts(self._contacts)
+
     def __repr__(self) -> str:
         return f"<hinge.Row at t = {self.t:g}>"
 
 
 class State:
-    """Where a motion is: `t`, and numbers by name.
+    """Where a motion is: `t`, numbers by name, and all of them as `y`, `z` and `multipliers`.
 
     >>> import hinge
     >>> s = hinge.loads(hinge.example).start().state
@@ -296,6 +336,12 @@ class Result:
         """Writes the rows to a .csv, .h5 or .hdf5 file, as `hinge run --out` does; `hinge.read` gives them back.
 
         A file that is no record of Hinge is not overwritten, unless `force` says so.
+
+        >>> import hinge, tempfile, os
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     hinge.loads(hinge.example).run(end=1).save(os.path.join(folder, "pendulum.csv"))
+        ...     os.listdir(folder)
+        ['pendulum.csv']
         """
         self._core.save(os.fspath(path), force)
 
@@ -304,6 +350,11 @@ class Result:
 
         Names are those of columns and groups of them, and "energy", "constraint", "hidden_constraint"; NAME_error is the
         change since the start. Returns the axes.
+
+        >>> import hinge
+        >>> axes = hinge.loads(hinge.example).run(end=1).plot("q", color="k")
+        >>> len(axes.lines)
+        2
         """
         from ._plot import plot
 
@@ -314,6 +365,10 @@ class Result:
 
         The page is the one that `hinge run --report` writes, and so the model is run once more to fill it; with
         `run(report="page.html")` it is written at once. `path` is where to put it; else it is a temporary file.
+
+        >>> import hinge
+        >>> hinge.loads(hinge.example).run(end=1).view("pendulum.html")  # doctest: +SKIP
+        <hinge report page pendulum.html>
         """
         from ._view import view
 

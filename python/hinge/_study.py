@@ -36,6 +36,11 @@ class Study:
     """A table of runs: a list of dicts, `print` shows it as the program does.
 
     `rows` has one dict for each run, `reference` says what errors are measured against, `notes` what to keep in mind.
+
+    >>> import hinge
+    >>> study = hinge.convergence(hinge.loads(hinge.example), "rattle", steps=[0.1, 0.05], end=1)
+    >>> [row["step"] for row in study], study["step"], study[0]["method"]
+    ([0.1, 0.05], array([0.1 , 0.05]), 'rattle')
     """
 
     def __init__(self, answer: tuple[str, str, str], orders: bool) -> None:
@@ -71,7 +76,12 @@ class Study:
         return self.rows[key]
 
     def dataframe(self) -> pd.DataFrame:
-        """A pandas.DataFrame; takes pandas."""
+        """A pandas.DataFrame; takes pandas.
+
+        >>> import hinge
+        >>> len(hinge.convergence(hinge.loads(hinge.example), "rattle", steps=[0.1, 0.05], end=1).dataframe())
+        2
+        """
         import pandas as pd
 
         return pd.DataFrame(self.rows)
@@ -139,6 +149,11 @@ class Sweep:
     """What a sweep found. `sweep["q"]` has the values at the end, one axis for each key that was swept.
 
     `results` has the results in the same order, None where a run failed; `failures` says why.
+
+    >>> import hinge
+    >>> s = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01], "integrate.stages": [1, 2, 3]}, end=1)
+    >>> s.shape, s["q"].shape, len(s.results)
+    ((2, 3), (2, 3, 2), 6)
     """
 
     def __init__(self, keys: dict[str, list[Any]], results: list[Result | None], failures: dict[int, str]) -> None:
@@ -152,7 +167,12 @@ class Sweep:
         return tuple(len(v) for v in self.keys.values())
 
     def settings(self, k: int) -> dict[str, Any]:
-        """What was set in run k."""
+        """What was set in run k.
+
+        >>> import hinge
+        >>> hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01]}, end=1).settings(1)
+        {'integrate.step': 0.01}
+        """
         return dict(zip(self.keys, list(itertools.product(*self.keys.values()))[k]))
 
     def __len__(self) -> int:
@@ -182,7 +202,12 @@ class Sweep:
         return self._gather(function)
 
     def dataframe(self) -> pd.DataFrame:
-        """One row for each run: what was set, and the numbers at the end; takes pandas."""
+        """One row for each run: what was set, and the numbers at the end; takes pandas.
+
+        >>> import hinge
+        >>> list(hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01]}, end=1).dataframe().columns)[:3]
+        ['integrate.step', 't', 'q[0]']
+        """
         import pandas as pd
 
         rows = []

@@ -37,6 +37,10 @@ class ContactResult:
 
     `converged`, `status` and `message` say how it went; `residual` is by the scaling asked for, `residuals` by all of them,
     `violations` law by law; `history` has a row (iteration, residual, seconds) for each point that was looked at.
+
+    >>> import hinge
+    >>> hinge.contact.solve(W=[[2.0, 1], [1, 2]], q=[-5.0, -6], mu=[0, 0], dimension=1).r.round(3)
+    array([1.333, 2.333])
     """
 
     r: Array
@@ -66,7 +70,12 @@ class ContactResult:
 
 
 class Problem:
-    """A contact problem: `hinge.contact.problem`, or one that was read from a file."""
+    """A contact problem: `hinge.contact.problem`, or one that was read from a file.
+
+    >>> import hinge
+    >>> hinge.contact.problem(W=[[2.0, 1], [1, 2]], q=[-5.0, -6], mu=[0, 0], dimension=1)
+    <hinge.contact.Problem: 2 contacts, 2 rows>
+    """
 
     def __init__(self, core: _core.ContactProblem) -> None:
         self._core = core
@@ -94,7 +103,13 @@ class Problem:
         least_norm: bool = False,
         start: Any = None,
     ) -> ContactResult:
-        """Solves it. That a solver did not converge is no exception: look at `converged`. Ctrl-C stops it."""
+        """Solves it. That a solver did not converge is no exception: look at `converged`. Ctrl-C stops it.
+
+        >>> import hinge
+        >>> p = hinge.contact.problem(W=[[2.0, 1], [1, 2]], q=[-5.0, -6], mu=[0, 0], dimension=1)
+        >>> p.solve("block-gauss-seidel", tolerance=1e-10).converged
+        True
+        """
         if scaling not in _scalings:
             raise InputError(f"--scaling {scaling}: there are {', '.join(_scalings)}")
         guess = _vector(start if start is not None else [], "start")
@@ -104,7 +119,11 @@ class Problem:
         )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], r: Any = None) -> None:
-        """Writes it in FCLIB's HDF5 layout, with r as its solution where it is given."""
+        """Writes it in FCLIB's HDF5 layout, with r as its solution where it is given.
+
+        >>> import hinge
+        >>> hinge.contact.problem(W=[[2.0, 1], [1, 2]], q=[-5.0, -6], mu=[0, 0], dimension=1).save("two.hdf5")  # doctest: +SKIP
+        """
         self._core.write(os.fspath(path), _vector(r if r is not None else [], "r"))
 
     def __repr__(self) -> str:
@@ -156,6 +175,12 @@ def problem(
     M v = f + H^T r, u = H v + w. `mu` has one number for each contact, `dimension` is the number of rows of one: 3, 2, or 1
     without friction; `bilateral` counts the rows after those of the contacts whose velocity must vanish. `friction` is
     'exact', 'convexified', or 'polyhedral' with so many `facets`.
+
+    >>> import hinge
+    >>> import numpy as np
+    >>> H = np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]])
+    >>> hinge.contact.problem(H, 2 * np.eye(3), 2 * np.array([1.0, 0, -3]), [0.5])
+    <hinge.contact.Problem: 1 contacts, 3 rows>
     """
     if friction not in _frictions:
         raise InputError(f"--friction {friction}: there are {', '.join(_frictions)}")
@@ -195,7 +220,12 @@ def solve(H: Any = None, M: Any = None, f: Any = None, mu: Any = None, *, solver
 
 
 def read(path: str | os.PathLike[str]) -> Problem:
-    """A problem from FCLIB's HDF5 layout."""
+    """A problem from FCLIB's HDF5 layout.
+
+    >>> import hinge
+    >>> hinge.contact.read("two.hdf5").contacts  # doctest: +SKIP
+    2
+    """
     return Problem(_core.read_contact(os.fspath(path)))
 
 

@@ -5,10 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "body/body_table.hpp"
 #include "cli/commands.hpp"
 #include "cli/page_template.hpp"
 #include "core.hpp"
 #include "hinge/error.hpp"
+#include "hinge/method.hpp"
 #include "simulate/page/page_recorder.hpp"
 #include "simulate/record/recorder.hpp"
 
@@ -36,13 +38,23 @@ std::unique_ptr<PageRecorder> open_page(const Model& model, const std::string& p
   return std::make_unique<PageRecorder>(path, std::move(options));
 }
 
+// Gaps, impulses and where they act, of the last step; None where the method has no contacts.
+nb::object contacts_of(const ContactImpulses* impulses, int space) {
+  if (!impulses) return nb::none();
+  const ContactList& list = impulses->contacts;
+  return nb::make_tuple(space, list.dimension, impulses->step, array_of(list.gap), array_of(impulses->impulse),
+                        array_of(list.point), array_of(list.frame));
+}
+
 // The user's function gets numbers of its own, which it may keep, and with the first row the names.
-std::function<void(const Row&)> row_callback(const nb::object& callback) {
-  return [&callback, first = true](const Row& row) mutable {
+std::function<void(const Row&)> row_callback(const nb::object& callback, const System& system) {
+  const BodyTable* const bodies = bodies_of(system);
+  return [&callback, space = bodies ? bodies->dimension : 3, first = true](const Row& row) mutable {
     const nb::gil_scoped_acquire lock;
     nb::object names = nb::none();
     if (std::exchange(first, false)) names = nb::cast(std::vector<std::string>(row.columns.begin(), row.columns.end()));
-    callback(array_of({row.values.begin(), row.values.end()}), std::string(row.event), names);
+    callback(array_of({row.values.begin(), row.values.end()}), std::string(row.event), names,
+             contacts_of(row.contacts, space));
   };
 }
 
@@ -57,7 +69,7 @@ Result run(const HeldModel& held, const nb::object& progress, const nb::object& 
       [&](Simulation& simulation) {
         if (condition) simulation.observe_condition();
         if (page) simulation.on_row([&](const Row& row) { page->take(row); });
-        if (!on_row.is_none()) simulation.on_row(row_callback(on_row));
+        if (!on_row.is_none()) simulation.on_row(row_callback(on_row, *held.model->system));
         simulation.on_progress(told);
       },
       out);

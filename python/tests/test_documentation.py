@@ -24,14 +24,20 @@ def test_examples_of_docstrings_run(name):
     assert failed == 0
 
 
-def test_everything_public_has_a_sentence():
-    for name in hinge.__all__:
-        thing = getattr(hinge, name)
-        if callable(thing):
-            assert thing.__doc__, name
-            for member, value in vars(thing).items() if isinstance(thing, type) else ():
-                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
-                    assert value.__doc__, f"{name}.{member}"
+def test_everything_public_has_a_sentence_and_what_is_called_an_example():
+    things = {name: getattr(hinge, name) for name in hinge.__all__}
+    things.update({"contact." + name: getattr(hinge.contact, name) for name in hinge.contact.__all__})
+    without = []
+    for name, thing in things.items():
+        if not callable(thing) or name in ("version", "build_features"):  # of the module in C++, without arguments
+            continue
+        members = vars(thing).items() if isinstance(thing, type) else ()
+        for place, value in [(name, thing)] + [(f"{name}.{m}", v) for m, v in members if not m.startswith("_")]:
+            if isinstance(value, property):
+                assert value.__doc__, place
+            elif callable(value) and ">>>" not in (value.__doc__ or ""):
+                without.append(place)
+    assert without == []
 
 
 def test_help_is_readable():

@@ -169,6 +169,26 @@ def test_sections_of_the_file_are_given_by_their_names():
     assert np.allclose(r["twice_x"], 2 * r["x"]) and np.array_equal(hinge.loads(m.toml()).run().values, r.values)
 
 
+def test_forces_of_contacts_carry_the_weight(examples):
+    x = np.array([[0, 0.5], [1, 0.5], [0.5, 0.5 + np.sqrt(0.75)]]) + 1e-9 * np.array([[0, 0], [1, 0], [0, 2]])
+    scene = hinge.Multibody(gravity=[0, -10]).body("floor", shape={"plane": [0, 1]}, fixed=True).particles(x, 0.5, masses=[1, 2, 3])
+    rows = []
+    scene.contact(friction=0.5).run(step=1e-3, end=0.3, on_row=rows.append)
+    last = rows[-1].contacts
+    assert last.point.shape == last.normal.shape == last.force.shape == (len(last), 2) and last.gap.shape == (len(last),)
+    on_floor = np.abs(last.point[:, 1]) < 1e-6
+    assert last.force[on_floor].sum(axis=0) == pytest.approx([0, 60], abs=1e-3) and np.allclose(last.normal[on_floor], [0, 1])
+    assert np.allclose(np.linalg.norm(last.normal, axis=1), 1) and len(rows[0].contacts) == 0
+    ball = hinge.Multibody(gravity=[0, 0, -10]).body("floor", shape={"plane": [0, 0, 1]}, fixed=True)
+    ball.body("ball", mass=2, shape={"sphere": 0.5}, position=[1, 2, 0.5]).contact(friction=0.3).run(step=1e-2, end=0.1, on_row=rows.append)
+    assert np.allclose(rows[-1].contacts.force, [[0, 0, 20]]) and np.allclose(rows[-1].contacts.point, [[1, 2, 0]])
+    free = hinge.loads(hinge.example).run(end=0.02, on_row=rows.append)
+    assert rows[-1].contacts is None and len(free) == 3
+    gap = hinge.load(examples / "bouncing-ball.toml")
+    gap.run(end=0.1, on_row=rows.append)  # contacts that are expressions have no place
+    assert rows[-1].contacts is None or rows[-1].contacts.point.shape[0] in (0, len(rows[-1].contacts))
+
+
 def test_forces_bushings_and_equations_of_bodies():
     scene = hinge.Multibody(dimension=2).body("a", mass=2, inertia=1, position=[0, 0]).force("a", force=["t", 0])
     assert np.allclose(scene.run(step=0.01, end=1, stages=3)["a"][-1], [1 / 12, 0], atol=1e-12)
