@@ -19,6 +19,7 @@ import { factPanel, verdictPanel } from './verdict/verdict_panel.ts';
 import { LiveClient } from './live/protocol.ts';
 import { RunFollower } from './live/follow_run.ts';
 import { runForm } from './live/run_form.ts';
+import { earlierRun, keepRun } from './live/earlier_run.ts';
 
 const page = document.getElementById('page')!;
 
@@ -59,7 +60,7 @@ function show(report: Report): void {
   const made = makeScene(report);
   const scene = made && 'view' in made ? made : null;
   const stepping = steppingOver(() => scene?.view.time ?? report.tables[0]?.time ?? []);
-  const plots = new PlotColumn(report.tables, { clock, range, theme: currentTheme });
+  const plots = new PlotColumn(report.tables, { clock, range, theme: currentTheme, earlier: () => (data.live ? earlierRun(sessionStorage, data.title) : null) });
   const help = keyHelp();
 
   const topics = element('div', { class: 'summary' }, verdictPanel(data), factPanel(data));
@@ -101,13 +102,13 @@ function show(report: Report): void {
     plots.restyle();
   });
   listenToKeys({ clock, stepping, range, fit: () => scene?.view.stage.fit(), fill: () => scenePart?.classList.toggle('filling'), theme: toggleTheme, help: () => help.showModal() });
-  if (data.live) goLive(report, scene?.view ?? null, clock, range, plots, topics, trouble);
+  if (data.live) goLive(report, scene?.view ?? null, clock, range, plots, topics, trouble, () => restyleScene());
 
   let before = performance.now();
   const tick = (now: number): void => {
     clock.advance(Math.min(0.25, (now - before) / 1000));
     before = now;
-    scene?.view.draw();
+    if (scene) scene.view.stage.paced(now / 1000, scene.view.draw());
     requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
@@ -122,17 +123,22 @@ function helpButton(action: () => void): HTMLButtonElement {
   return button;
 }
 
-function goLive(report: Report, view: SceneView | null, clock: Clock, range: TimeRange, plots: PlotColumn, topics: HTMLElement, trouble: HTMLElement): void {
+function goLive(report: Report, view: SceneView | null, clock: Clock, range: TimeRange, plots: PlotColumn, topics: HTMLElement, trouble: HTMLElement, restyle: () => void): void {
   const live = report.data.live!;
   const client = new LiveClient(live.token, (address, options) => fetch(address, options));
   const reload = (): void => location.reload();
-  if (live.form) document.querySelector('.live-place')!.append(runForm(live.form, client, reload));
+  const again = (): void => {
+    if (report.tables[0]) keepRun(sessionStorage, report.tables[0], report.data.title, report.data.settings ?? '');
+    reload();
+  };
+  if (live.form) document.querySelector('.live-place')!.append(runForm(live.form, client, again));
   const follower = new RunFollower(client, live.run, report.tables[0] ?? null, view, {
     rows: (end) => {
       const atEnd = clock.t >= clock.end;
       clock.end = Math.max(clock.end, end);
       range.extend(clock.end);
       plots.grown();
+      restyle(); // the largest force may have grown
       if (atEnd && !clock.playing) clock.set(clock.end);
     },
     summary: (summary: Summary) => {

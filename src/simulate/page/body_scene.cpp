@@ -101,7 +101,7 @@ BodyScene::BodyScene(const System& system, const BodyTable& table, const View* v
       motions.push_back({extra_names_.size(), false});
     }
   }
-  frames = SceneFrames(dimension_, std::move(motions), true);
+  frames = SceneFrames(dimension_, std::move(motions), system.structure().has_contacts);
 }
 
 void BodyScene::frame(const State& state, const ContactImpulses* contacts, SceneFrame& out) {

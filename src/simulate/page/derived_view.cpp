@@ -5,7 +5,8 @@
 #include <map>
 #include <set>
 
-#include "expression/polynomial.hpp"
+#include "simulate/page/constraint_shapes.hpp"
+#include "simulate/state_functions.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
@@ -72,27 +73,23 @@ void refuse_angles(const Graph& graph, std::span<const Node> functions, const st
 
 // ---- Masses ---------------------------------------------------------------------------------------------------------
 
-struct Place {
-  int point = -1, component = 0;
-};
-
 using Coupling = std::map<std::pair<int, int>, Eigen::Matrix3d>;
 
 // The blocks of a matrix by points; a point whose rows reach other coordinates is refused.
-Coupling blocks_of(const Pattern& pattern, const double* values, const std::vector<Place>& place,
+Coupling blocks_of(const Pattern& pattern, const double* values, const std::vector<PointCoordinate>& place,
                    std::vector<char>& refused) {
   Coupling blocks;
   for (int i = 0; i < pattern.rows; ++i)
     for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
          ++k) {
       if (values[k] == 0) continue;
-      const Place a = place[static_cast<std::size_t>(i)],
-                  b = place[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])];
+      const PointCoordinate a = place[static_cast<std::size_t>(i)],
+                            b = place[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])];
       if (a.point >= 0 && b.point >= 0)
         blocks.try_emplace({a.point, b.point}, Eigen::Matrix3d::Zero()).first->second(a.component, b.component) =
             values[k];
       else
-        for (const Place& p : {a, b})
+        for (const PointCoordinate& p : {a, b})
           if (p.point >= 0) refused[static_cast<std::size_t>(p.point)] = 1;
     }
   return blocks;
@@ -101,7 +98,7 @@ Coupling blocks_of(const Pattern& pattern, const double* values, const std::vect
 // Pairs of different points that share mass.
 std::set<std::pair<int, int>> refuse_masses(const System& system, const State& start, const std::vector<Point>& points,
                                             std::vector<char>& refused) {
-  std::vector<Place> place(static_cast<std::size_t>(system.ny()));
+  std::vector<PointCoordinate> place(static_cast<std::size_t>(system.ny()));
   for (std::size_t k = 0; k < points.size(); ++k)
     for (std::size_t j = 0; j < points[k].y.size(); ++j)
       place[static_cast<std::size_t>(points[k].y[j])] = {static_cast<int>(k), static_cast<int>(j)};
@@ -130,195 +127,6 @@ std::set<std::pair<int, int>> refuse_masses(const System& system, const State& s
   return coupled;
 }
 
-// ---- Constraints ----------------------------------------------------------------------------------------------------
-
-// A polynomial of degree at most two in some of the coordinates: value, gradient and second derivatives at zero.
-struct Quadratic {
-  std::vector<int> y;
-  Eigen::VectorXd gradient;
-  Eigen::MatrixXd hessian;
-};
-
-class PolynomialReader {
- public:
-  PolynomialReader(const Graph& graph, const std::vector<Node>& y, Node t)
-      : graph_(graph),
-        degree_(polynomial_degree(graph, y)),
-        value_(static_cast<std::size_t>(graph.size()), 0.0),
-        t_(t) {
-    for (std::size_t k = 0; k < y.size(); ++k) place_[y[k]] = static_cast<int>(k);
-  }
-
-  /// The one polynomial that a constraint is a function of, in at most `most` coordinates.
-  std::optional<Quadratic> read(Node g, std::size_t most) {
-    const std::vector<Node> parts = quadratic_parts(graph_, g, degree_);
-    if (parts.size() != 1) return {};
-    for (const Node n : cone_of(graph_, std::span(&g, 1)))
-      if (n == t_) return {};
-    cone_ = cone_of(graph_, parts);
-    function_ = parts[0];
-    Quadratic q;
-    variables_.clear();
-    for (const Node n : cone_)
-      if (graph_[n].op == Op::variable) {
-        const auto at = place_.find(n);
-        if (at == place_.end() || q.y.size() == most) return {};
-        variables_.push_back(n);
-        q.y.push_back(at->second);
-      }
-    const auto n = static_cast<Eigen::Index>(q.y.size());
-    q.gradient.resize(n);
-    q.hessian.resize(n, n);
-    const double zero = at({});
-    Eigen::VectorXd plus(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      plus(i) = at({i});
-      const double minus = at({i}, -1);
-      q.gradient(i) = (plus(i) - minus) / 2;
-      q.hessian(i, i) = plus(i) + minus - 2 * zero;
-    }
-    for (Eigen::Index i = 0; i < n; ++i)
-      for (Eigen::Index j = 0; j < i; ++j) q.hessian(i, j) = q.hessian(j, i) = at({i, j}) - plus(i) - plus(j) + zero;
-    if (!std::isfinite(zero) || !q.gradient.allFinite() || !q.hessian.allFinite()) return {};
-    return q;
-  }
-
-  /// The part of a function that does not depend on where the motion is; a sum of terms of which others are ignored.
-  double constant_part(Node f) {
-    double sum = 0;
-    for (const Term& term : split_sum(graph_, f, degree_).quadratic) {
-      cone_ = cone_of(graph_, std::span(&term.node, 1));
-      function_ = term.node;
-      variables_.clear();
-      if (const double x = at({}); std::isfinite(x)) sum += term.factor * x;
-    }
-    return sum;
-  }
-
- private:
-  // The function where these variables are `x` and all others zero.
-  double at(std::initializer_list<Eigen::Index> ones, double x = 1) {
-    for (const Node n : cone_) {
-      const Graph::Entry& e = graph_[n];
-      double& v = value_[static_cast<std::size_t>(n)];
-      const auto of = [&](Node operand) {
-        return operand == no_node ? 0.0 : value_[static_cast<std::size_t>(operand)];
-      };
-      if (e.op == Op::constant)
-        v = e.value;
-      else if (e.op == Op::variable)
-        v = 0;
-      else
-        v = graph_.apply(e, of(e.a), of(e.b), of(e.c));
-      for (const Eigen::Index k : ones)
-        if (variables_[static_cast<std::size_t>(k)] == n) v = x;
-    }
-    return value_[static_cast<std::size_t>(function_)];
-  }
-
-  const Graph& graph_;
-  std::vector<int> degree_;
-  std::vector<double> value_;
-  std::map<Node, int> place_;
-  Node t_, function_ = no_node;
-  std::vector<Node> cone_, variables_;
-};
-
-class ConstraintReader {
- public:
-  ConstraintReader(const std::vector<Point>& points, const std::vector<char>& refused, const State& start)
-      : points_(points), start_(start) {
-    for (std::size_t k = 0; k < points.size(); ++k)
-      if (!refused[k])
-        for (std::size_t j = 0; j < points[k].y.size(); ++j)
-          place_[points[k].y[j]] = {static_cast<int>(k), static_cast<int>(j)};
-  }
-
-  struct Distance {
-    int point;
-    Vector3d centre;
-    double radius;
-    std::string name;
-  };
-  std::vector<DerivedView::Rod> rods;
-  std::vector<Distance> distances;
-  struct OnPlane {
-    int point;
-    DerivedView::Surface surface;
-  };
-  std::vector<OnPlane> planes;
-
-  void read(const Quadratic& q, const std::string& name) {
-    std::vector<int> which;  // points
-    for (const int y : q.y) {
-      const auto at = place_.find(y);
-      if (at == place_.end()) return;
-      if (std::find(which.begin(), which.end(), at->second.point) == which.end()) which.push_back(at->second.point);
-    }
-    if (which.empty() || which.size() > 2) return;
-    const Eigen::Index d = static_cast<Eigen::Index>(points_[static_cast<std::size_t>(which[0])].y.size());
-    if (which.size() == 2 && static_cast<Eigen::Index>(points_[static_cast<std::size_t>(which[1])].y.size()) != d)
-      return;
-    const Eigen::Index n = d * static_cast<Eigen::Index>(which.size());
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(n);
-    Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(n, n);
-    const auto index = [&](int y) {
-      const Place& p = place_.at(y);
-      return (p.point == which[0] ? 0 : d) + p.component;
-    };
-    for (std::size_t i = 0; i < q.y.size(); ++i) {
-      gradient(index(q.y[i])) = q.gradient(static_cast<Eigen::Index>(i));
-      for (std::size_t j = 0; j < q.y.size(); ++j)
-        hessian(index(q.y[i]), index(q.y[j])) = q.hessian(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
-    }
-    which.size() == 2 ? of_two(which, d, gradient, hessian, name) : of_one(which[0], d, gradient, hessian, name);
-  }
-
- private:
-  Vector3d position(int point) const {
-    Vector3d x = Vector3d::Zero();
-    const Point& p = points_[static_cast<std::size_t>(point)];
-    for (std::size_t k = 0; k < p.y.size(); ++k)
-      x(static_cast<Eigen::Index>(k)) = start_.y[static_cast<std::size_t>(p.y[k])];
-    return x;
-  }
-
-  static bool small(const Eigen::MatrixXd& m, double size) { return !(m.cwiseAbs().maxCoeff() > 1e-10 * size); }
-
-  void of_one(int point, Eigen::Index d, const Eigen::VectorXd& gradient, const Eigen::MatrixXd& hessian,
-              const std::string& name) {
-    const double h = hessian(0, 0), size = hessian.cwiseAbs().maxCoeff();
-    if (size <= 1e-10 * gradient.cwiseAbs().maxCoeff()) {
-      DerivedView::Surface s;
-      s.normal.head(d) = gradient.normalized();
-      s.point = position(point);
-      s.name = name;
-      planes.push_back({point, s});
-      return;
-    }
-    if (!small(hessian - h * Eigen::MatrixXd::Identity(d, d), size)) return;
-    Vector3d centre = Vector3d::Zero();
-    centre.head(d) = -gradient / h;
-    centre = centre.unaryExpr([](double x) { return std::abs(x) < 1e-14 ? 0.0 : x; });
-    const double radius = (position(point) - centre).norm();
-    if (radius > 0) distances.push_back({point, centre, radius, name});
-  }
-
-  void of_two(const std::vector<int>& which, Eigen::Index d, const Eigen::VectorXd& gradient,
-              const Eigen::MatrixXd& hessian, const std::string& name) {
-    const double h = hessian(0, 0);
-    const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(d, d);
-    Eigen::MatrixXd wanted(2 * d, 2 * d);
-    wanted << h * one, -h * one, -h * one, h * one;
-    if (h == 0 || !small(hessian - wanted, std::abs(h)) || !small(gradient, std::abs(h))) return;
-    rods.push_back({std::min(which[0], which[1]), std::max(which[0], which[1]), Vector3d::Zero(), name});
-  }
-
-  const std::vector<Point>& points_;
-  const State& start_;
-  std::map<int, Place> place_;
-};
-
 std::optional<Vector3d> upward(const SymbolicSystem& system, const std::vector<Point>& points,
                                const std::vector<char>& refused) {
   const Equations& eq = system.equations();
@@ -333,6 +141,96 @@ std::optional<Vector3d> upward(const SymbolicSystem& system, const std::vector<P
   if (!(pull.norm() > 0)) return {};
   return Vector3d(Vector3d::Zero() - pull.normalized());
 }
+
+void add_once(std::vector<DerivedView::Surface>& list, const DerivedView::Surface& added) {
+  const double scale = added.radius > 0 ? added.radius : 1 + added.point.norm();
+  const bool there = std::any_of(list.begin(), list.end(), [&](const DerivedView::Surface& s) {
+    if ((s.radius > 0) != (added.radius > 0)) return false;
+    if (added.radius > 0)
+      return (s.point - added.point).norm() <= 1e-9 * scale && std::abs(s.radius - added.radius) <= 1e-9 * scale;
+    return s.normal.cross(added.normal).norm() < 1e-9 && std::abs(s.normal.dot(added.point - s.point)) <= 1e-9 * scale;
+  });
+  if (!there) list.push_back(added);
+}
+
+// Gaps of one point: where they are zero there is a wall.
+class GapReader {
+ public:
+  GapReader(const SymbolicSystem& system, const std::vector<Point>& points, const std::vector<char>& refused,
+            const State& start)
+      : system_(system),
+        points_(points),
+        refused_(refused),
+        start_(start),
+        polynomial_(*system.equations().graph, system.equations().y, system.equations().t) {}
+
+  std::vector<DerivedView::Surface> surfaces;
+  std::vector<DerivedView::Level> curved;
+
+  void read(const Equations::Gap& gap) {
+    const int point = ConstraintReader(points_, refused_, start_).only_point(polynomial_.coordinates(gap.gap));
+    if (point < 0) return;
+    StateFunctions function(system_, *system_.equations().graph, std::span(&gap.gap, 1));
+    State wall = start_;
+    if (const auto q = polynomial_.read(gap.gap, 3); q && onto(function, *q, wall)) {
+      ConstraintReader shapes(points_, refused_, wall);
+      if (shapes.read(*q, gap.name)) {
+        for (auto& plane : shapes.planes) {
+          // from the wall to where the gap is open
+          for (std::size_t j = 0; j < points_[static_cast<std::size_t>(point)].y.size(); ++j)
+            wall.y[static_cast<std::size_t>(points_[static_cast<std::size_t>(point)].y[j])] +=
+                plane.surface.normal(static_cast<Eigen::Index>(j));
+          if (function.at(wall)[0] < 0) plane.surface.normal = -plane.surface.normal;
+          surfaces.push_back(plane.surface);
+        }
+        for (const auto& d : shapes.distances) surfaces.push_back({d.centre, Vector3d::Zero(), d.radius, d.name});
+        return;
+      }
+    }
+    curved.push_back({point, gap.gap, gap.name});
+  }
+
+ private:
+  // Moves the coordinates along the gradient of the polynomial to where the gap is zero.
+  static bool onto(StateFunctions& gap, const Quadratic& q, State& state) {
+    const auto n = static_cast<Eigen::Index>(q.y.size());
+    Eigen::VectorXd from(n);
+    for (Eigen::Index k = 0; k < n; ++k) from(k) = state.y[static_cast<std::size_t>(q.y[static_cast<std::size_t>(k)])];
+    Eigen::VectorXd way = q.gradient + q.hessian * from;
+    if (!(way.norm() > 0)) way = Eigen::VectorXd::Unit(n, 0);
+    way.normalize();
+    const auto at = [&](double s) {
+      for (Eigen::Index k = 0; k < n; ++k)
+        state.y[static_cast<std::size_t>(q.y[static_cast<std::size_t>(k)])] = from(k) + s * way(k);
+      return gap.at(state)[0];
+    };
+    const double here = at(0);
+    if (here == 0) return true;
+    const auto zero_before = [&](double outside) {
+      if (!(here * at(outside) <= 0)) return false;
+      double inside = 0;
+      for (int halvings = 0; halvings < 200 && inside != outside; ++halvings) {
+        const double middle = (inside + outside) / 2;
+        (here * at(middle) > 0 ? inside : outside) = middle;
+      }
+      at(outside);
+      return true;
+    };
+    // first to where the polynomial is least or largest, the centre of a sphere; from there on it is the same again
+    const double bend = way.dot(q.hessian * way);
+    if (bend != 0 && zero_before(-way.dot(q.gradient + q.hessian * from) / bend)) return true;
+    for (double reach = 1e-3 * (1 + from.norm()); reach < 1e9; reach *= 2)
+      for (const double sign : {1.0, -1.0})
+        if (zero_before(sign * reach)) return true;
+    return false;
+  }
+
+  const SymbolicSystem& system_;
+  const std::vector<Point>& points_;
+  const std::vector<char>& refused_;
+  const State& start_;
+  PolynomialReader polynomial_;
+};
 
 }  // namespace
 
@@ -351,14 +249,20 @@ DerivedView derive_view(const SymbolicSystem& system, const State& start) {
 
   PolynomialReader polynomial(*eq.graph, eq.y, eq.t);
   ConstraintReader constraints(points, refused, start);
+  std::vector<DerivedView::Level> curved;
   for (std::size_t k = 0; k < eq.g.size(); ++k)
-    if (const auto q = polynomial.read(eq.g[k], 6)) constraints.read(*q, system.layout().constraints[k]);
+    if (const auto q = polynomial.read(eq.g[k], 6); !q || !constraints.read(*q, system.layout().constraints[k]))
+      curved.push_back(
+          {constraints.only_point(polynomial.coordinates(eq.g[k])), eq.g[k], system.layout().constraints[k]});
   for (const auto& [a, b] : coupled) {
     const bool rod = std::any_of(constraints.rods.begin(), constraints.rods.end(),
                                  [&, a = a, b = b](const auto& r) { return r.a == a && r.b == b; });
     if (!rod) refused[static_cast<std::size_t>(a)] = refused[static_cast<std::size_t>(b)] = 1;
   }
   const std::optional<Vector3d> up = upward(system, points, refused);
+  GapReader gaps(system, points, refused, start);
+  for (const Equations::Gap& gap : eq.gaps) gaps.read(gap);
+  curved.insert(curved.end(), gaps.curved.begin(), gaps.curved.end());
 
   std::vector<int> number(points.size(), -1);
   for (std::size_t k = 0; k < points.size(); ++k)
@@ -378,21 +282,15 @@ DerivedView derive_view(const SymbolicSystem& system, const State& start) {
     });
     if (up && same < 3) {
       view.rods.push_back({-1, at(d.point), d.centre, d.name});
-    } else if (std::none_of(view.surfaces.begin(), view.surfaces.end(), [&](const auto& s) {
-                 return (s.point - d.centre).norm() <= 1e-9 * d.radius &&
-                        std::abs(s.radius - d.radius) <= 1e-9 * d.radius;
-               })) {
-      view.surfaces.push_back({d.centre, Vector3d::Zero(), d.radius, d.name});
+    } else {
+      add_once(view.surfaces, {d.centre, Vector3d::Zero(), d.radius, d.name});
     }
   }
-  for (const auto& plane : constraints.planes) {
-    if (at(plane.point) < 0) continue;
-    const bool there = std::any_of(view.surfaces.begin(), view.surfaces.end(), [&](const auto& s) {
-      return s.radius == 0 && s.normal.cross(plane.surface.normal).norm() < 1e-9 &&
-             std::abs(s.normal.dot(plane.surface.point - s.point)) <= 1e-9 * (1 + plane.surface.point.norm());
-    });
-    if (!there) view.surfaces.push_back(plane.surface);
-  }
+  for (const DerivedView::Surface& surface : gaps.surfaces) add_once(view.surfaces, surface);
+  for (DerivedView::Level& level : curved)
+    if (level.point >= 0 && at(level.point) >= 0) view.levels.push_back({at(level.point), level.function, level.name});
+  for (const auto& plane : constraints.planes)
+    if (at(plane.point) >= 0) add_once(view.surfaces, plane.surface);
   return view;
 }
 

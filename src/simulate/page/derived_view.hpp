@@ -11,7 +11,10 @@
 //   pi = c |P - C|^2 + ...   a rod from C, or, where nothing pulls at the points or three of them share it, a sphere
 //   pi = n.P + ...           a plane; in the plane a line
 //
-// What has another form, or depends on t, is not drawn.
+//
+// Any other function of one point, as far as it does not depend on t, is a curved surface where it is zero; so are gaps
+// of contacts, which are planes or spheres where they are functions of such polynomials. What depends on t, or ties two
+// points in another way, is not drawn.
 #pragma once
 
 #include <optional>
@@ -20,6 +23,7 @@
 
 #include <Eigen/Core>
 
+#include "expression/graph.hpp"
 #include "hinge/system.hpp"
 
 namespace hinge {
@@ -42,9 +46,16 @@ struct DerivedView {
     double radius = 0;
     std::string name{};
   };
+  /// Where a function of one point is zero.
+  struct Level {
+    int point = -1;
+    Node function = no_node;
+    std::string name{};
+  };
   std::vector<Point> points;
   std::vector<Rod> rods;
   std::vector<Surface> surfaces;
+  std::vector<Level> levels;
   std::optional<Eigen::Vector3d> up;
 };
 

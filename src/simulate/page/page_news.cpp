@@ -49,6 +49,13 @@ void SceneFrames::send(std::size_t first, std::size_t count, Json& out) const {
     thing += m.count;
     if (m.turns) turn += m.count;
   }
+  if (has_contacts_) {
+    const Contacts list = contacts(first, end);
+    out["contacts"] = {{"start", text_of(list.start)},
+                       {"points", text_of(list.points)},
+                       {"bodies", text_of(list.bodies)},
+                       {"forces", text_of(list.forces)}};
+  }
   out["frames"] = end - first;
   out["frame_time"] = text_of(times);
   out["motions"] = std::move(motions);

@@ -279,7 +279,7 @@ std::string PageRecorder::fill(std::string_view page, Json summary, const Json& 
   if (rows_) tables.push_back(table(blocks));
   if (scene_ && scene_->frames.finite()) {
     Json scene = {{"dimension", scene_->frames.dimension()}};
-    scene_->frames.write(scene, blocks);
+    scene_->frames.write(scene, blocks, !ended_);
     scene_->describe(scene, blocks);
     data["scene"] = std::move(scene);
   }

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "hinge/method.hpp"
 #include "simulate/page/derived_view.hpp"
+#include "simulate/page/level_set.hpp"
 #include "simulate/page/page_scene.hpp"
 #include "simulate/state_functions.hpp"
 
@@ -17,6 +19,8 @@ using Eigen::Vector3d;
 namespace {
 
 constexpr std::size_t many_trails = 4;
+// Curved surfaces: cells along the longest side of the scene.
+constexpr int cells_in_the_plane = 160, cells_in_space = 36;
 
 class PointScene final : public PageScene {
  public:
@@ -33,7 +37,13 @@ class PointScene final : public PageScene {
   // A place: one of the things that move, or fixed where the nodes are numbers.
   Json place(const Nodes& nodes);
   static Json anchor(Json at) { return {{"at", std::move(at)}}; }
-  void point(const std::string& name, const Nodes& nodes) { points_.push_back({{"name", name}, {"at", place(nodes)}}); }
+  void point(const std::string& name, const Nodes& nodes) {
+    points_.push_back({{"name", name}, {"at", place(nodes)}});
+    shown_.push_back(nodes);
+  }
+  void find_pushed();
+  void add_contacts(const ContactImpulses& impulses, SceneFrame& out) const;
+  void describe_levels(Json& surfaces, PageBlocks& blocks) const;
   void rod(const std::string& name, const Nodes& a, const Nodes& b, const char* kind = "rod") {
     rods_.push_back({{"name", name}, {"a", anchor(place(a))}, {"b", anchor(place(b))}, {"kind", kind}});
   }
@@ -55,6 +65,17 @@ class PointScene final : public PageScene {
   Json points_ = Json::array(), rods_ = Json::array(), surfaces_ = Json::array(), trails_ = Json::array();
   std::optional<Vector3d> up_;
   StateFunctions functions_;
+  // Points whose coordinates are those of the model: forces on these are forces on them.
+  struct Pushed {
+    std::int32_t thing;
+    std::vector<int> y;  // one for each component; -1: a number
+  };
+  std::vector<Nodes> shown_;
+  std::vector<Pushed> pushed_;
+  State start_;
+  std::vector<DerivedView::Level> levels_;
+  std::vector<DerivedView::Point> level_points_;
+  Vector3d low_ = Vector3d::Constant(INFINITY), high_ = Vector3d::Constant(-INFINITY);  // of all frames
 };
 
 std::vector<Expression> expressions_of(const View& view) {
@@ -75,7 +96,8 @@ std::vector<Expression> expressions_of(const View& view) {
   return all;
 }
 
-PointScene::PointScene(const SymbolicSystem& system, const State& start, const View* view) : system_(system) {
+PointScene::PointScene(const SymbolicSystem& system, const State& start, const View* view)
+    : system_(system), start_(start) {
   const std::vector<Expression> given = view ? expressions_of(*view) : std::vector<Expression>{};
   const std::vector<Node> nodes = system.nodes_of(given, graph_);
   const DerivedView derived = derive_view(system, start);
@@ -89,7 +111,31 @@ PointScene::PointScene(const SymbolicSystem& system, const State& start, const V
     all.insert(all.end(), thing.begin(), thing.end());
   }
   if (!all.empty()) functions_ = StateFunctions(system, graph_, all);
-  frames = SceneFrames(dimension_, {{things_.size(), false}}, false);
+  find_pushed();
+  frames = SceneFrames(dimension_, {{things_.size(), false}}, !pushed_.empty());
+}
+
+// Where a coordinate is a component of one point and of no other, the work of a contact on the coordinate is that of a
+// force on the point.
+void PointScene::find_pushed() {
+  const Equations& eq = system_.equations();
+  if (eq.gaps.empty() || eq.v != eq.z) return;
+  std::map<Node, int> coordinate, uses;
+  for (std::size_t k = 0; k < eq.y.size(); ++k) coordinate[eq.y[k]] = static_cast<int>(k);
+  for (const Nodes& thing : things_)
+    for (const Node n : cone_of(graph_, thing))
+      if (coordinate.contains(n)) ++uses[n];
+  for (const Nodes& nodes : shown_) {
+    const auto at = number_.find(nodes);
+    if (at == number_.end()) continue;
+    Pushed p{static_cast<std::int32_t>(at->second), {}};
+    for (const Node n : nodes)
+      if (const auto known = coordinate.find(n); known != coordinate.end() && uses[n] == 1)
+        p.y.push_back(known->second);
+      else if (graph_.is_constant(n))
+        p.y.push_back(-1);
+    if (p.y.size() == nodes.size()) pushed_.push_back(std::move(p));
+  }
 }
 
 Json PointScene::place(const Nodes& nodes) {
@@ -123,6 +169,10 @@ void PointScene::add_derived(const DerivedView& derived, const View* view) {
       pivots.push_back(r.from);
       point("pivot", from);
     }
+  }
+  if (own && !(view && view->surfaces)) {
+    levels_ = derived.levels;
+    level_points_ = derived.points;
   }
   if (own && !(view && view->surfaces))
     for (const DerivedView::Surface& s : derived.surfaces)
@@ -195,15 +245,80 @@ void PointScene::add_frames(const View& view, const std::vector<Node>& nodes, st
   }
 }
 
-void PointScene::frame(const State& state, const ContactImpulses*, SceneFrame& out) {
-  for (const double x : functions_.at(state)) out.positions.push_back(static_cast<float>(x));
+void PointScene::frame(const State& state, const ContactImpulses* contacts, SceneFrame& out) {
+  for (const double x : functions_.at(state)) {
+    const auto k = static_cast<Eigen::Index>(out.positions.size()) % dimension_;
+    low_(k) = std::min(low_(k), x);
+    high_(k) = std::max(high_(k), x);
+    out.positions.push_back(static_cast<float>(x));
+  }
+  if (contacts && contacts->step > 0 && !pushed_.empty()) add_contacts(*contacts, out);
 }
 
-void PointScene::describe(Json& scene, PageBlocks&) const {
+void PointScene::add_contacts(const ContactImpulses& impulses, SceneFrame& out) const {
+  const ContactList& list = impulses.contacts;
+  const auto d = static_cast<std::size_t>(list.dimension), n = static_cast<std::size_t>(dimension_);
+  const std::vector<Equations::Gap>& gaps = system_.equations().gaps;
+  std::map<int, double> force;  // on the coordinates
+  for (std::size_t i = 0; i < static_cast<std::size_t>(list.count); ++i) {
+    const double* r = impulses.impulse.data() + d * i;
+    if (!(r[0] > 0) || list.key[i] >= gaps.size() || !gaps[list.key[i]].reaction.empty()) continue;
+    force.clear();
+    for (auto k = static_cast<std::size_t>(list.first[i]); k < static_cast<std::size_t>(list.first[i + 1]); ++k)
+      for (std::size_t row = 0; row < d; ++row) force[list.column[k]] += list.H[d * k + row] * r[row] / impulses.step;
+    for (const Pushed& p : pushed_) {
+      SceneContact c{{}, {}, p.thing, -1};
+      bool any = false;
+      for (std::size_t k = 0; k < p.y.size(); ++k) {
+        const auto at = force.find(p.y[k]);
+        if (at == force.end()) continue;
+        c.force[k] = static_cast<float>(at->second);
+        any = any || at->second != 0;
+      }
+      if (!any) continue;
+      std::copy_n(out.positions.begin() + static_cast<std::ptrdiff_t>(n * static_cast<std::size_t>(p.thing)), n,
+                  c.point);
+      out.contacts.push_back(c);
+    }
+  }
+}
+
+// Cut to the scene, with some room around it.
+void PointScene::describe_levels(Json& surfaces, PageBlocks& blocks) const {
+  if (!(low_.head(dimension_).array() <= high_.head(dimension_).array()).all()) return;
+  const double size = (high_ - low_).head(dimension_).norm();
+  const double room = size > 0 ? 0.2 * size : 0.5 * (1 + low_.head(dimension_).norm());
+  Vector3d low = Vector3d::Zero(), high = low;
+  low.head(dimension_) = low_.head(dimension_).array() - room;
+  high.head(dimension_) = high_.head(dimension_).array() + room;
+  for (const DerivedView::Level& level : levels_) {
+    const DerivedView::Point& point = level_points_[static_cast<std::size_t>(level.point)];
+    if (static_cast<int>(point.y.size()) != dimension_) continue;
+    StateFunctions function(system_, *system_.equations().graph, std::span(&level.function, 1));
+    State state = start_;
+    const LevelSet set =
+        level_set(dimension_, low, high, dimension_ == 2 ? cells_in_the_plane : cells_in_space, [&](const Vector3d& x) {
+          for (std::size_t k = 0; k < point.y.size(); ++k)
+            state.y[static_cast<std::size_t>(point.y[k])] = x(static_cast<Eigen::Index>(k));
+          return function.at(state)[0];
+        });
+    if (set.simplex.empty()) continue;
+    const int points = blocks.add(std::span<const float>(set.points)),
+              simplices = blocks.add(std::span<const std::uint32_t>(set.simplex));
+    surfaces.push_back({{"kind", "mesh"},
+                        {"name", level.name},
+                        {"points", points},
+                        {dimension_ == 2 ? "lines" : "triangles", simplices}});
+  }
+}
+
+void PointScene::describe(Json& scene, PageBlocks& blocks) const {
   if (dimension_ == 3 && up_) scene["up"] = json_of(*up_);
   if (!points_.empty()) scene["points"] = points_;
   if (!rods_.empty()) scene["rods"] = rods_;
-  if (!surfaces_.empty()) scene["surfaces"] = surfaces_;
+  Json surfaces = surfaces_;
+  describe_levels(surfaces, blocks);
+  if (!surfaces.empty()) scene["surfaces"] = std::move(surfaces);
   if (!trails_.empty()) scene["trails"] = trails_;
 }
 

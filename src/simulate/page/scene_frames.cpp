@@ -146,26 +146,30 @@ Json SceneFrames::write_motion(std::size_t first, std::size_t first_turn, const 
   return json;
 }
 
-Json SceneFrames::write_contacts(PageBlocks& blocks) const {
+SceneFrames::Contacts SceneFrames::contacts(std::size_t first, std::size_t end) const {
   const auto d = static_cast<std::size_t>(dimension_);
-  std::vector<std::uint32_t> start{0};
-  std::vector<float> points, forces;
-  std::vector<std::int32_t> bodies;
-  for (const SceneFrame& f : frames_) {
-    for (const SceneContact& c : f.contacts) {
-      points.insert(points.end(), c.point, c.point + d);
-      forces.insert(forces.end(), c.force, c.force + d);
-      bodies.insert(bodies.end(), {c.a, c.b});
+  Contacts list;
+  for (std::size_t k = first; k < end; ++k) {
+    for (const SceneContact& c : frames_[k].contacts) {
+      list.points.insert(list.points.end(), c.point, c.point + d);
+      list.forces.insert(list.forces.end(), c.force, c.force + d);
+      list.bodies.insert(list.bodies.end(), {c.a, c.b});
     }
-    start.push_back(static_cast<std::uint32_t>(bodies.size() / 2));
+    list.start.push_back(static_cast<std::uint32_t>(list.bodies.size() / 2));
   }
-  return {{"start", blocks.add(std::span<const std::uint32_t>(start))},
-          {"points", quantised(points, d, blocks)},
-          {"bodies", blocks.add(std::span<const std::int32_t>(bodies))},
-          {"forces", {{"block", blocks.add(std::span<const float>(forces))}, {"components", d}}}};
+  return list;
 }
 
-void SceneFrames::write(Json& scene, PageBlocks& blocks) const {
+Json SceneFrames::write_contacts(PageBlocks& blocks) const {
+  const auto d = static_cast<std::size_t>(dimension_);
+  const Contacts list = contacts(0, frames_.size());
+  return {{"start", blocks.add(std::span<const std::uint32_t>(list.start))},
+          {"points", quantised(list.points, d, blocks)},
+          {"bodies", blocks.add(std::span<const std::int32_t>(list.bodies))},
+          {"forces", {{"block", blocks.add(std::span<const float>(list.forces))}, {"components", d}}}};
+}
+
+void SceneFrames::write(Json& scene, PageBlocks& blocks, bool more) const {
   std::vector<double> times;
   for (const SceneFrame& f : frames_) times.push_back(times.empty() ? f.t : std::max(times.back(), f.t));
   scene["frames"] = {{"count", times.size()}, {"time", blocks.add(std::span<const double>(times))}};
@@ -179,7 +183,7 @@ void SceneFrames::write(Json& scene, PageBlocks& blocks) const {
   scene["motions"] = std::move(list);
   const bool touched =
       std::any_of(frames_.begin(), frames_.end(), [](const SceneFrame& f) { return !f.contacts.empty(); });
-  if (has_contacts_ && touched) scene["contacts"] = write_contacts(blocks);
+  if (has_contacts_ && (touched || more)) scene["contacts"] = write_contacts(blocks);
 }
 
 }  // namespace hinge

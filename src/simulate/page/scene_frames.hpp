@@ -57,7 +57,8 @@ class SceneFrames {
   double last_time() const { return frames_.empty() ? -INFINITY : frames_.back().t; }
   bool finite() const;
   /// "frames", "motions" and "contacts" of the scene.
-  void write(Json& scene, PageBlocks& blocks) const;
+  /// `more`: the run goes on, and there may be contacts later.
+  void write(Json& scene, PageBlocks& blocks, bool more) const;
   /// Frames from number `first` on, `count` at most, as they are sent while a run goes on: not quantised.
   void send(std::size_t first, std::size_t count, Json& out) const;
   /// How often every second frame was dropped.
@@ -68,6 +69,13 @@ class SceneFrames {
   void compare(const SceneFrame& before, const SceneFrame& between, const SceneFrame& after);
   void halve();
   Json write_motion(std::size_t first, std::size_t first_turn, const SceneMotion& motion, PageBlocks& blocks) const;
+  /// Of frames `first` to `end` - 1, one after the other; start[k] is the first of the k-th of them.
+  struct Contacts {
+    std::vector<std::uint32_t> start{0};
+    std::vector<float> points, forces;
+    std::vector<std::int32_t> bodies;
+  };
+  Contacts contacts(std::size_t first, std::size_t end) const;
   Json write_contacts(PageBlocks& blocks) const;
 
   int dimension_ = 3;

@@ -1,6 +1,7 @@
 // Pictures of systems of expressions: what is found in their equations, and what must not be drawn.
 #include "simulate/page/derived_view.hpp"
 
+#include <array>
 #include <random>
 
 #include <fmt/format.h>
@@ -12,9 +13,9 @@
 namespace hinge {
 namespace {
 
-DerivedView view_of(const std::string& text) {
+DerivedView view_of(const std::string& text, const std::string& method = "gauss-lobatto") {
   const Model model =
-      parse_model(text + "\n[integrate]\nmethod = \"gauss-lobatto\"\nstep = 0.01\nend = 1\n", "test.toml");
+      parse_model(fmt::format("{}\n[integrate]\nmethod = \"{}\"\nstep = 0.01\nend = 1\n", text, method), "test.toml");
   Simulation run = model.simulation_for("");
   run.start(model.start);
   return derive_view(dynamic_cast<const SymbolicSystem&>(*model.system), run.state());
@@ -82,6 +83,69 @@ TEST(DerivedView, PlanesAndSpheresAreSurfaces) {
   ASSERT_EQ(sphere.surfaces.size(), 1U);
   EXPECT_NEAR(sphere.surfaces[0].radius, 2, 1e-12);
   EXPECT_TRUE(sphere.rods.empty());
+}
+
+std::string with_gaps(int d, const std::string& gaps, const std::string& start) {
+  return fmt::format(
+      "[lagrangian]\ncoordinates = [\"q[{}]\", \"s\"]\nkinetic = \"dot(q',q')/2 + s'^2\"\nunilateral = [{}]\n"
+      "[initial]\nposition = {{ q = [{}], s = 1 }}\n",
+      d, gaps, start);
+}
+DerivedView view_with_gaps(int d, const std::string& gaps, const std::string& start) {
+  return view_of(with_gaps(d, gaps, start), "moreau-jean");
+}
+
+// Walls and balls at any place, with the gap in any form: the surface is where the gap is zero, not where the motion
+// starts, and its normal points to where the gap is open.
+TEST(DerivedView, GapsOfOnePointAreWallsWhereTheyAreZero) {
+  std::mt19937_64 engine(5);
+  std::uniform_real_distribution<double> part(-2, 2);
+  const auto form_of = [](int trial) { return static_cast<std::size_t>(trial % 3); };
+  for (int trial = 0; trial < 20; ++trial) {
+    const int d = 2 + trial % 2;
+    Eigen::Vector3d n = Eigen::Vector3d::Zero(), at = n;
+    for (int k = 0; k < d; ++k) n(k) = part(engine), at(k) = part(engine);
+    n.normalize();
+    const double offset = part(engine);
+    std::string linear, centre, start, inside;
+    for (int k = 0; k < d; ++k) {
+      linear += fmt::format("{}{:.17g}*q[{}]", k ? " + " : "", n(k), k);
+      centre += fmt::format("{}{:.17g}", k ? ", " : "", at(k));
+      start += fmt::format("{}{:.17g}", k ? ", " : "", 9 * n(k) + (k == 0 ? 0.1 : 0));
+      inside += fmt::format("{}{:.17g}", k ? ", " : "", at(k) + (k == 0 ? 0.1 : 0));
+    }
+    const char* form = std::array{"{} - {:.17g}", "2*({} - {:.17g})", "({} - {:.17g})/3"}[form_of(trial)];
+    const DerivedView wall =
+        view_with_gaps(d, fmt::format("{{ gap = \"{}\" }}", fmt::format(fmt::runtime(form), linear, offset)), start);
+    ASSERT_EQ(wall.surfaces.size(), 1U) << trial;
+    EXPECT_EQ(wall.surfaces[0].radius, 0);
+    EXPECT_LT((wall.surfaces[0].normal - n).norm(), 1e-9) << trial;
+    EXPECT_NEAR(wall.surfaces[0].point.dot(n), offset, 1e-9) << trial;
+    const double r = 0.2 + std::abs(part(engine));
+    const std::string x = fmt::format("(q - [{}])", centre);
+    const char* ball =
+        std::array{"norm({0}) - {1:.17g}", "dot({0},{0}) - {1:.17g}^2", "{1:.17g} - norm({0})"}[form_of(trial)];
+    const DerivedView round =
+        view_with_gaps(d, fmt::format("{{ gap = \"{}\" }}", fmt::format(fmt::runtime(ball), x, r)),
+                       form_of(trial) == 2 ? inside : start);
+    ASSERT_EQ(round.surfaces.size(), 1U) << trial;
+    EXPECT_NEAR(round.surfaces[0].radius, r, 1e-9) << trial;
+    EXPECT_LT((round.surfaces[0].point - at).norm(), 1e-9) << trial;
+  }
+}
+
+TEST(DerivedView, OtherFunctionsOfOnePointAreCurved) {
+  const DerivedView view = view_with_gaps(
+      2, R"g({ gap = "q[1] - 0.3*q[0]^4" }, { gap = "q[1] - sin(t)" }, { gap = "q[1] + s" }, { gap = "s" })g", "0, 1");
+  ASSERT_EQ(view.levels.size(), 1U) << "not what moves, nor what depends on something that is no point";
+  EXPECT_EQ(view.levels[0].point, 0);
+  EXPECT_TRUE(view.surfaces.empty());
+  const DerivedView ellipse =
+      view_of(lagrangian(R"("q[2]")", "dot(q',q')/2", "q[1]", R"("q[0]^2 + 4*q[1]^2 - 1")", "q = [1, 0]"));
+  EXPECT_EQ(ellipse.levels.size(), 1U);
+  const DerivedView moving =
+      view_of(lagrangian(R"("q[2]")", "dot(q',q')/2", "q[1]", R"("q[0]^2 + 4*q[1]^2 - (1 + t)^2")", "q = [1, 0]"));
+  EXPECT_TRUE(moving.levels.empty());
 }
 
 // Each is no position in space, or no surface that is known: nothing of it may be drawn.

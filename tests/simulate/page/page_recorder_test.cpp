@@ -10,54 +10,10 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "places.hpp"
-#include "simulate/page/read_page.hpp"
+#include "simulate/page/page_of.hpp"
 
 namespace hinge {
 namespace {
-
-class PageOf {
- public:
-  explicit PageOf(const Model& model, std::size_t most_numbers = 3'000'000)
-      : path_((std::filesystem::temp_directory_path() / fmt::format("hinge_page_{}.html", ::getpid())).string()) {
-    PageOptions options;
-    options.system = model.system;
-    options.view = model.view;
-    options.start = model.simulation.start;
-    options.end = model.end;
-    options.momentum_maps = model.momentum_maps.size();
-    options.method = model.method;
-    options.model_name = model.path;
-    options.model_text = model.text;
-    options.most_numbers = most_numbers;
-    PageRecorder page(path_, options);
-    Simulation run = model.simulation_for("");
-    run.keep_rows();
-    run.on_row([&](const Row& row) { page.take(row); });
-    run.start(model.start);
-    try {
-      run.until(model.end);
-    } catch (const StepFailure&) {
-    }
-    report = run.report();
-    rows = run.trajectory();
-    bytes = page.write(empty_page, report);
-    EXPECT_EQ(bytes, std::filesystem::file_size(path_));
-    EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
-    read = std::make_unique<ReadPage>(path_);
-    std::filesystem::remove(path_);
-  }
-  Report report;
-  Trajectory rows;
-  std::size_t bytes = 0;
-  std::unique_ptr<ReadPage> read;
-
- private:
-  std::string path_;
-};
-
-PageOf page_of(const std::string& example, const std::vector<Override>& overrides = {}) {
-  return PageOf(load_model(HINGE_EXAMPLES "/" + example, overrides));
-}
 
 TEST(PageRecorder, RowsArePlottedAsTheyWereRecorded) {
   const PageOf page = page_of("double-spherical-pendulum.toml", {{"integrate.end", "2"}});
@@ -304,7 +260,7 @@ TEST(PageRecorder, ALargePileStaysSmall) {
   }
   PageBlocks blocks;
   Json scene;
-  frames.write(scene, blocks);
+  frames.write(scene, blocks, false);
   std::size_t bytes = 0;
   for (const std::string& text : blocks.texts()) bytes += text.size();
   EXPECT_LT(static_cast<double>(bytes), 1.01 * scene_budget);

@@ -136,7 +136,8 @@ export type SurfaceInfo =
   | { kind: 'sphere'; name: string; centre: Anchor; radius: number }
   | { kind: 'plane'; name: string; point: number[]; normal: number[] }
   | { kind: 'grid'; name: string; rows: number; columns: number; points: number }
-  | { kind: 'curve'; name: string; points: number; closed?: boolean };
+  | { kind: 'curve'; name: string; points: number; closed?: boolean }
+  | { kind: 'mesh'; name: string; points: number; triangles?: number; lines?: number };
 export interface JointInfo {
   name: string;
   kind: 'spherical' | 'revolute' | 'prismatic' | 'cylindrical' | 'universal' | 'fixed' | 'rod';

@@ -3,12 +3,12 @@ import type { Summary } from '../data/contract.ts';
 import type { Table } from '../data/report.ts';
 import type { Motion } from '../scene/motion.ts';
 import { growingDoubles, growingFloats, type Growing } from './growing.ts';
-import { framesOf, LiveError, rowsOf, type LiveClient, type RowsReply } from './protocol.ts';
+import { framesOf, LiveError, rowsOf, type LiveClient, type NewContacts, type RowsReply } from './protocol.ts';
 
 export interface SceneGrowth {
   time: ArrayLike<number>;
   motionList: readonly Motion[];
-  grow(time: Float64Array, motions: Motion[]): void;
+  grow(time: Float64Array, motions: Motion[], contacts: NewContacts | null): void;
 }
 export interface FollowEvents {
   rows(end: number): void;
@@ -87,7 +87,7 @@ export class RunFollower {
       if (more.rotations) this.rotations[i]?.append(more.rotations.map((x) => x * 32767));
       return { ...motion, positions: this.positions[i]!.view(), rotations: this.rotations[i]?.view() ?? null };
     });
-    this.scene.grow(this.frameTime.view(), grown);
+    this.scene.grow(this.frameTime.view(), grown, frames.contacts);
     return true;
   }
 

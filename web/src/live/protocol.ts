@@ -13,6 +13,8 @@ export interface RowsReply {
   frames?: number;
   frame_time?: string;
   motions?: { positions: string; rotations?: string }[];
+  /** Of these frames: uint32, float32, int32, float32 in base64; points in lengths. */
+  contacts?: { start: string; points: string; bodies: string; forces: string };
   summary?: Summary;
 }
 export interface RunRequest {
@@ -30,6 +32,14 @@ export interface NewRows {
 export interface NewFrames {
   time: Float64Array;
   motions: { positions: Float32Array; rotations: Float32Array | null }[];
+  contacts: NewContacts | null;
+}
+export interface NewContacts {
+  /** Contacts start[f] to start[f + 1] - 1 belong to frame f of those that come. */
+  start: Uint32Array;
+  points: Float32Array;
+  bodies: Int32Array;
+  forces: Float32Array;
 }
 
 export class LiveError extends Error {
@@ -49,13 +59,26 @@ export function rowsOf(reply: RowsReply, columns: number): NewRows | null {
   return rows;
 }
 
+function contactsOf(sent: NonNullable<RowsReply['contacts']>): NewContacts {
+  const contacts = {
+    start: numbersOf(decodeBase64(sent.start), 'uint32') as Uint32Array, points: floats(sent.points),
+    bodies: numbersOf(decodeBase64(sent.bodies), 'int32') as Int32Array, forces: floats(sent.forces),
+  };
+  const total = contacts.start.at(-1) ?? 0;
+  const right = contacts.bodies.length === 2 * total && [2, 3].some((d) => contacts.points.length === d * total && contacts.forces.length === d * total);
+  if (!right) throw new LiveError('the program has sent contacts of another shape', 200);
+  return contacts;
+}
+
 export function framesOf(reply: RowsReply): NewFrames | null {
   if (!reply.frames) return null;
-  const frames = {
+  const frames: NewFrames = {
     time: doubles(reply.frame_time),
     motions: (reply.motions ?? []).map((m) => ({ positions: floats(m.positions), rotations: m.rotations === undefined ? null : floats(m.rotations) })),
+    contacts: reply.contacts ? contactsOf(reply.contacts) : null,
   };
-  if (frames.time.length !== reply.frames) throw new LiveError('the program has sent frames of another shape', 200);
+  const { contacts } = frames;
+  if (frames.time.length !== reply.frames || (contacts && contacts.start.length !== reply.frames + 1)) throw new LiveError('the program has sent frames of another shape', 200);
   return frames;
 }
 

@@ -10,6 +10,7 @@ import { formatCount } from '../data/numbers.ts';
 import { element, foreign } from '../page/element.ts';
 import { lineColour, lineDash, type Theme } from '../page/palette.ts';
 import { styleColour } from '../page/theme.ts';
+import { extentBetween, lineKey, type EarlierLine, type EarlierRun } from '../live/earlier_run.ts';
 
 const HEIGHT = 176;
 export const AXIS_WIDTH = 66;
@@ -19,6 +20,8 @@ export interface PlotContext {
   clock: Clock;
   range: TimeRange;
   theme: () => Theme;
+  /** Lines of the run before, thin behind those of this one; null: there is none, or it is not to be seen. */
+  earlier: () => EarlierRun | null;
 }
 
 export class PlotCard {
@@ -111,7 +114,7 @@ export class PlotCard {
       width, height: HEIGHT, legend: { show: false }, padding: [8, 14, 0, 0], pxAlign: 0,
       scales: {
         x: { time: false, range: () => [this.context.range.from, this.context.range.to] },
-        y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(low, high) },
+        y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(...this.withEarlier(low, high)) },
       },
       axes: [
         { ...axis, size: 26, gap: 3, space: 60, values: (_u, splits, _a, _s, step) => tickLabels(splits, step) },
@@ -129,6 +132,7 @@ export class PlotCard {
       hooks: {
         setSelect: [(u) => this.selected(u)],
         setCursor: [(u) => this.hover(u)],
+        drawAxes: [(u) => this.drawEarlier(u, theme)],
       },
     };
     this.area.replaceChildren();
@@ -139,6 +143,52 @@ export class PlotCard {
     this.listen(this.plot.over);
     this.legend.draw(theme);
     this.moveLine();
+  }
+
+  /** Lines of the run before, of columns that are switched on. */
+  private earlierLines(): { line: EarlierLine; index: number }[] {
+    const lines = this.context.earlier()?.lines ?? {};
+    return this.group.columns.flatMap((column, index) => {
+      const line = this.on[index] ? lines[lineKey(column)] : undefined;
+      return line ? [{ line, index }] : [];
+    });
+  }
+  private withEarlier(low: number | null, high: number | null): [number | null, number | null] {
+    const { from, to } = this.context.range;
+    for (const { line } of this.earlierLines()) {
+      const reach = extentBetween(line, from, to);
+      if (reach) [low, high] = [Math.min(low ?? reach[0], reach[0]), Math.max(high ?? reach[1], reach[1])];
+    }
+    return [low, high];
+  }
+  private drawEarlier(u: uPlot, theme: Theme): void {
+    const { ctx } = u;
+    const lines = this.earlierLines();
+    if (lines.length === 0) return;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = 0.45;
+    ctx.lineWidth = window.devicePixelRatio || 1;
+    for (const { line, index } of lines) {
+      ctx.strokeStyle = lineColour(index, theme);
+      ctx.beginPath();
+      let down = false;
+      line.time.forEach((t, i) => {
+        const x = line.values[i];
+        const value = x === null || x === undefined ? NaN : this.log ? Math.max(Math.abs(x), this.floor ?? 1e-16) : x;
+        if (Number.isNaN(value)) down = false;
+        else {
+          const at: [number, number] = [u.valToPos(t, 'x', true), u.valToPos(value, 'y', true)];
+          if (down) ctx.lineTo(...at);
+          else ctx.moveTo(...at);
+          down = true;
+        }
+      });
+      ctx.stroke();
+    }
+    ctx.restore();
   }
 
   private selected(u: uPlot): void {

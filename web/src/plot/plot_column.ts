@@ -1,6 +1,7 @@
 // All plots of the page in their sections, with the buttons that act on all of them.
 import type { Table } from '../data/report.ts';
 import { element } from '../page/element.ts';
+import { shortText } from '../text/visible.ts';
 import { PlotCard, type PlotContext } from './plot_card.ts';
 import { plotGroups, SECTIONS } from './groups.ts';
 
@@ -22,6 +23,7 @@ export class PlotColumn {
     showWhole();
     const tools = element('div', { class: 'plot-tools', role: 'toolbar', 'aria-label': 'Plots' },
       element('span', { class: 'hint' }, 'drag: zoom · shift-drag: pan · click: go to time'),
+      ...this.earlierButton(),
       button('−', 'Zoom out (−)', () => range.zoom(2, clock.t)), button('+', 'Zoom in (+)', () => range.zoom(0.5, clock.t)), whole);
     const sections = SECTIONS.map((title) => {
       const cards = this.cards.filter((card) => card.group.section === title);
@@ -29,6 +31,22 @@ export class PlotColumn {
     });
     this.root = element('div', { class: 'plots' }, tools, ...sections,
       this.cards.length === 0 && element('p', { class: 'plain' }, 'No rows were recorded.'));
+  }
+
+  /** Shows or hides the run before; with what was set in it. */
+  private earlierButton(): HTMLElement[] {
+    const earlier = this.context.earlier();
+    if (!earlier) return [];
+    let shown = true;
+    this.context.earlier = () => (shown ? earlier : null);
+    const said = earlier.settings === '' ? 'as in the file' : shortText(earlier.settings, 60);
+    const made = element('button', { type: 'button', class: 'small-button', 'aria-pressed': 'true', title: `Thin lines: the run before, ${said}` }, 'run before');
+    made.addEventListener('click', () => {
+      shown = !shown;
+      made.setAttribute('aria-pressed', String(shown));
+      this.restyle();
+    });
+    return [made];
   }
 
   /** After the column is in the page: widths are known then. */

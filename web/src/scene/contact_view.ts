@@ -3,7 +3,9 @@
 import type { ContactsInfo } from '../data/contract.ts';
 import type { NumberArray } from '../data/blocks.ts';
 import type { Extent } from './extent.ts';
-import { coordinate, type Motion } from './motion.ts';
+import { coordinate, inLengths, type Motion } from './motion.ts';
+import { growingDoubles, growingFloats, type Growing } from '../live/growing.ts';
+import type { NewContacts } from '../live/protocol.ts';
 import { Ribbons } from './ribbons.ts';
 import { forceColour, type Theme } from '../page/palette.ts';
 
@@ -25,16 +27,17 @@ export function largeForce(sizes: ArrayLike<number>): number {
 export class ContactView {
   readonly dots: Ribbons;
   readonly forces: Ribbons;
-  readonly scale: number;
+  scale = 0;
   readonly unit: string;
   private starts: NumberArray;
   private bodies: NumberArray;
-  private sizes: Float32Array;
+  private sizes = new Float32Array(0);
   private vectors: NumberArray;
   private vectorSize: number;
   private points: Motion;
   private things: Thing[] = [];
   private chainWidth: number;
+  private growth: Record<'starts' | 'bodies', Growing<Float64Array>> & Record<'vectors' | 'points', Growing<Float32Array>> | null = null;
   theme: Theme = 'light';
   shownContacts = 0;
 
@@ -55,6 +58,16 @@ export class ContactView {
     motions.forEach((motion, m) => {
       for (let i = 0; i < motion.count; ++i) this.things.push({ motion, index: i, particle: particleMotions.has(m) });
     });
+    this.dots = new Ribbons(16, true, flat);
+    this.forces = new Ribbons(16, false, flat);
+    this.dots.mesh.renderOrder = 9;
+    this.forces.mesh.renderOrder = 8;
+    this.measure();
+  }
+
+  /** Sizes of all forces, the largest, and room for the contacts of any frame. */
+  private measure(): void {
+    const total = this.bodies.length / 2;
     this.sizes = new Float32Array(total);
     let most = 0;
     for (let c = 0; c < total; ++c) {
@@ -64,10 +77,27 @@ export class ContactView {
     }
     for (let f = 0; f + 1 < this.starts.length; ++f) most = Math.max(most, this.starts[f + 1]! - this.starts[f]!);
     this.scale = largeForce(this.sizes);
-    this.dots = new Ribbons(most, true, flat);
-    this.forces = new Ribbons(most, false, flat);
-    this.dots.mesh.renderOrder = 9;
-    this.forces.mesh.renderOrder = 8;
+    this.dots.reserve(most);
+    this.forces.reserve(2 * most);
+  }
+
+  /** Contacts of later frames of a run that goes on. */
+  grow(more: NewContacts): void {
+    this.growth ??= {
+      starts: growingDoubles(this.starts), bodies: growingDoubles(this.bodies), vectors: growingFloats(this.vectors),
+      points: growingFloats(inLengths(this.points, this.bodies.length / 2).positions),
+    };
+    const { starts, bodies, vectors, points } = this.growth;
+    const before = bodies.length / 2;
+    starts.append(Array.from(more.start.subarray(1), (n) => n + before));
+    bodies.append(more.bodies);
+    vectors.append(more.forces);
+    points.append(more.points);
+    this.starts = starts.view();
+    this.bodies = bodies.view();
+    this.vectors = vectors.view();
+    this.points = { ...this.points, positions: points.view(), scale: null };
+    this.measure();
   }
 
   private centre(thing: Thing, frame: number, part: number): number[] {
@@ -101,8 +131,10 @@ export class ContactView {
         this.forces.add(from, to, this.chainWidth * Math.min(1.6, 0.06 + share), colour, Math.min(1, 0.35 + share));
       } else {
         const length = (this.extent.radius * 0.35 * Math.min(2, share)) / size;
-        const tip = p.map((x, k) => x + (k < this.vectorSize ? this.vectors[c * this.vectorSize + k]! : 0) * length);
-        this.forces.add(p, tip, this.extent.radius * 0.012, colour, 0.95);
+        const at = (part: number): number[] => p.map((x, k) => x + (k < this.vectorSize ? this.vectors[c * this.vectorSize + k]! : 0) * length * part);
+        const neck = at(1 - Math.min(0.5, 0.09 / Math.min(2, share)));
+        this.forces.add(p, neck, this.extent.radius * 0.012, colour, 0.95);
+        this.forces.add(neck, at(1), this.extent.radius * 0.036, colour, 0.95, 0); // the head of an arrow
       }
     }
     this.dots.show();

@@ -61,5 +61,12 @@ export function scenePanel(canvas: HTMLCanvasElement, view: SceneView, clock: Cl
       iconButton('Scene fills the window (W)', ICONS.fit, () => root.classList.toggle('filling'))),
     holder, transport(clock, stepping));
   new ResizeObserver(() => view.stage.resize(holder.clientWidth, holder.clientHeight)).observe(holder);
+  const controls = root.lastElementChild as HTMLElement;
+  // the first screen shows the picture with its buttons, whatever stands above
+  new ResizeObserver(() => {
+    const above = root.closest('.bench')!.getBoundingClientRect().top + window.scrollY + (holder.offsetTop - root.offsetTop) + controls.offsetHeight + 14;
+    if (window.innerWidth > 1000) root.style.setProperty('--above', `${Math.ceil(above)}px`);
+    else root.style.removeProperty('--above');
+  }).observe(document.body);
   return { root, label, restyle };
 }

@@ -11,6 +11,7 @@ import { Stage } from './stage.ts';
 import { Strokes } from './strokes.ts';
 import { Surfaces } from './surfaces.ts';
 import { bodyColour, type Theme } from '../page/palette.ts';
+import type { NewContacts } from '../live/protocol.ts';
 
 export interface SceneColours {
   ink: string;
@@ -144,11 +145,12 @@ export class SceneView {
   }
 
   /** Later frames of a run that goes on. */
-  grow(time: NumberArray, motions: Motion[]): void {
+  grow(time: NumberArray, motions: Motion[], contacts: NewContacts | null = null): void {
     const before = this.time.length;
     this.time = time;
     motions.forEach((motion, i) => Object.assign(this.motions[i]!, motion));
     for (const cloud of this.clouds) cloud.refresh();
+    if (contacts) this.contacts?.grow(contacts);
     if (growExtent(this.extent, this.motions, before, time.length) && !this.stage.moved) this.stage.fit();
     this.shown = -1;
     this.stage.dirty = true;
@@ -170,7 +172,7 @@ export class SceneView {
       this.shown = this.t;
     }
     for (const cloud of this.clouds) cloud.update(frame, part, this.time.length, this.stage.camera, this.stage.width, this.stage.height);
-    for (const ribbons of [this.strokes.trails, this.strokes.links, this.contacts?.dots, this.contacts?.forces]) ribbons?.setPerPixel(perPixel);
+    for (const ribbons of [this.strokes.trails, this.strokes.links, this.surfaces.curves, this.contacts?.dots, this.contacts?.forces]) ribbons?.setPerPixel(perPixel);
     this.stage.draw();
     ++this.framesDrawn;
     return true;

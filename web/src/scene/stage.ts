@@ -5,6 +5,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import type { Extent } from './extent.ts';
+import { Pace } from './pace.ts';
 
 ColorManagement.enabled = false; // colours are mixed as they are written
 
@@ -21,6 +22,9 @@ export class Stage {
   dirty = true;
   /** The reader has moved the camera. */
   moved = false;
+  /** Null: always all pixels. */
+  pace: Pace | null = new Pace();
+  private sharpness = 1;
 
   constructor(canvas: HTMLCanvasElement, readonly flat: boolean, private up: Vector3, readonly extent: Extent, smooth: boolean) {
     this.renderer = new WebGLRenderer({ canvas, antialias: smooth, alpha: true, powerPreference: 'high-performance' });
@@ -106,11 +110,25 @@ export class Stage {
     const narrow = this.width === 1;
     this.width = width;
     this.height = height;
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
-    this.renderer.setSize(width, height, false);
+    this.pace?.forget();
+    this.sharpen(1);
     this.project();
     if (narrow) this.fit();
     this.dirty = true;
+  }
+
+  private sharpen(sharpness: number): void {
+    this.sharpness = sharpness;
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1) * sharpness);
+    this.renderer.setSize(this.width, this.height, false);
+  }
+  /** With each frame of the screen, in seconds: has the stage been drawn? Pictures that move too slowly become less sharp. */
+  paced(now: number, drawn: boolean): void {
+    if (!this.pace) return;
+    const next = drawn ? this.pace.drawn(now) : this.pace.resting(now) ? 1 : this.sharpness;
+    if (next === this.sharpness) return;
+    this.sharpen(next);
+    this.draw(); // a canvas of another size is empty
   }
 
   /** Length in the model of one pixel at distance 1, or anywhere without perspective. */

@@ -1,6 +1,6 @@
 // What constraints keep points on: spheres, planes, grids of points, curves. Seen through, so that the motion stays visible.
 import {
-  BufferGeometry, CircleGeometry, DoubleSide, EdgesGeometry, Float32BufferAttribute, Group, Line, LineBasicMaterial, LineLoop,
+  BufferGeometry, CircleGeometry, Color, DoubleSide, EdgesGeometry, Float32BufferAttribute, Group, Line, LineBasicMaterial, LineLoop,
   LineSegments, Mesh, MeshLambertMaterial, SphereGeometry, Vector3, WireframeGeometry, type Object3D,
 } from 'three';
 import type { Anchor, SceneInfo } from '../data/contract.ts';
@@ -8,6 +8,7 @@ import type { NumberArray } from '../data/blocks.ts';
 import type { Extent } from './extent.ts';
 import { newPose, placeAt, pointOn, type Motion } from './motion.ts';
 import { PlaneSheet } from './planes.ts';
+import { Ribbons } from './ribbons.ts';
 
 const pose = newPose();
 
@@ -16,6 +17,8 @@ export class Surfaces {
   readonly planes: PlaneSheet[] = [];
   private lines: LineBasicMaterial;
   private sheet = new MeshLambertMaterial({ transparent: true, opacity: 0.18, side: DoubleSide, depthWrite: false });
+  readonly curves: Ribbons;
+  private pieces: { points: NumberArray; ends: NumberArray }[] = [];
   private moving: { object: Object3D; anchor: Anchor }[] = [];
 
   constructor(scene: SceneInfo, blocks: NumberArray[], private motions: Motion[], extent: Extent) {
@@ -43,9 +46,31 @@ export class Surfaces {
         const geometry = new BufferGeometry();
         geometry.setAttribute('position', new Float32BufferAttribute(Array.from(points), 3));
         if (surface.kind === 'curve') this.group.add(surface.closed ? new LineLoop(geometry, this.lines) : new Line(geometry, this.lines));
+        else if (surface.kind === 'mesh' && surface.lines !== undefined) this.pieces.push({ points, ends: blocks[surface.lines]! });
+        else if (surface.kind === 'mesh') this.addMesh(geometry, blocks[surface.triangles ?? -1]);
         else this.addGrid(geometry, surface.rows, surface.columns);
       }
     }
+    this.curves = new Ribbons(this.pieces.reduce((n, piece) => n + piece.ends.length / 2, 0), true, flat);
+    this.group.add(this.curves.mesh);
+  }
+
+  private drawCurves(ink: string): void {
+    const colour = new Color(ink).toArray();
+    this.curves.clear();
+    for (const { points, ends } of this.pieces)
+      for (let k = 0; k + 1 < ends.length; k += 2) {
+        const [a, b] = [ends[k]!, ends[k + 1]!];
+        this.curves.add(points.subarray(3 * a, 3 * a + 3), points.subarray(3 * b, 3 * b + 3), 1.6, colour, 0.75);
+      }
+    this.curves.show();
+  }
+
+  private addMesh(geometry: BufferGeometry, corners: NumberArray | undefined): void {
+    if (!corners) throw new Error('a surface has no triangles');
+    geometry.setIndex(Array.from(corners));
+    geometry.computeVertexNormals();
+    this.group.add(new Mesh(geometry, this.sheet));
   }
 
   private addGrid(geometry: BufferGeometry, rows: number, columns: number): void {
@@ -72,6 +97,7 @@ export class Surfaces {
 
   setColours(ink: string, sheet: string, grid: string): void {
     this.lines.color.set(ink);
+    this.drawCurves(ink);
     this.sheet.color.set(sheet);
     for (const plane of this.planes) plane.setColours({ sheet, grid });
   }

@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { LiveClient, LiveError, rowsOf, type Fetch } from '../../src/live/protocol.ts';
+import { framesOf, LiveClient, LiveError, rowsOf, type Fetch } from '../../src/live/protocol.ts';
 import { RunFollower, type FollowEvents } from '../../src/live/follow_run.ts';
 import { requestOf } from '../../src/live/run_form.ts';
 import { Growing } from '../../src/live/growing.ts';
 import { readReport } from '../../src/data/report.ts';
+import { ContactView } from '../../src/scene/contact_view.ts';
+import { extentOf } from '../../src/scene/extent.ts';
 import { inLengths, motionOf, type Motion } from '../../src/scene/motion.ts';
 import { liveReply, liveRun, LIVE_TOKEN } from '../../fixtures/live_run.ts';
 
@@ -86,6 +88,34 @@ describe('a run in progress', () => {
     expect(() => rowsOf({ ...liveReply(0, 3, true), columns: [] }, 2)).toThrow(LiveError);
     expect(() => rowsOf({ ...liveReply(0, 3, true), rows: 4 }, 2)).toThrow(/another shape/);
     expect(rowsOf(liveReply(3, 3, true), 2)).toBeNull();
+  });
+});
+
+describe('contacts of a run in progress', () => {
+  it('are added behind those that are there', async () => {
+    const { data, texts } = liveRun(20);
+    const report = await readReport(JSON.stringify(data), (i) => texts[i]!);
+    const motions = [inLengths(motionOf(data.scene!.motions[0]!, report.blocks, 20), 20)];
+    const view = new ContactView(data.scene!.contacts!, report.blocks, motions, new Set(), extentOf([-1, -1, 0], [1, 1, 0]), true, 0);
+    expect(view.scale).toBe(0);
+    for (const [after, total] of [[20, 25], [25, 90]] as const) {
+      const frames = framesOf(liveReply(after, total, true))!;
+      motions[0] = Object.assign(motions[0]!, { positions: new Float32Array(2 * total) });
+      view.grow(frames.contacts!);
+    }
+    view.update(10, 10, 0, 0.01); // a frame without contacts
+    expect(view.shownContacts).toBe(0);
+    view.update(60, 60, 0, 0.01);
+    expect(view.shownContacts).toBe(1);
+    expect(view.scale).toBe(90); // the largest is 1 + 89
+  });
+  it('of another shape are refused', () => {
+    const reply = liveReply(0, 3, true);
+    expect(() => framesOf({ ...reply, contacts: { ...reply.contacts!, bodies: '' } })).toThrow(/another shape/);
+    expect(() => framesOf({ ...reply, contacts: { ...reply.contacts!, start: liveReply(0, 5, true).contacts!.start } })).toThrow(/another shape/);
+    const { contacts, ...without } = reply;
+    expect(contacts).toBeDefined();
+    expect(framesOf(without)!.contacts).toBeNull();
   });
 });
 
