@@ -239,7 +239,7 @@ void repose(const Choice& choice) {
 }
 
 void drum(const Choice& choice) {
-  for (const double froude : {1e-3, 2.0}) {
+  for (const double froude : {1e-3, 4.0}) {
     Bed bed;
     hinge::RandomNumbers random(4);
     const double R = (choice.quick ? 10 : 20) * diameter, length = 6 * diameter, w = std::sqrt(froude * gravity / R);
@@ -253,7 +253,7 @@ void drum(const Choice& choice) {
     bed.scene.walls.push_back({{0, 1, 0}, 0, 1.0, hinge::GrainWall::Kind::drum, {0, 0, 0}, R, {0, 0, 0}, w});
     hinge::Grains grains(bed.scene, choice.options);
     grains.set(bed.state);
-    const int turns = static_cast<int>((froude < 1 ? 0.25 : 3) * 2 * pi / w / step / 20);
+    const int turns = static_cast<int>((froude < 1 ? 0.25 : 6) * 2 * pi / w / step / 20);
     double angle = 0, turning = 0, curved = 0;
     int seen = 0;
     for (int k = 0; k < turns; ++k) {

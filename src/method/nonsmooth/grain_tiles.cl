@@ -8,7 +8,6 @@
 #define COLOURED_GRAINS 1024  // a tile may be coloured in local memory, and yet be too large to be swept there
 #define TABLE 1024            // places for others, a power of two
 #define WALL 0x8000u
-#define AHEAD 3  // rounds of contacts that are on their way while workers are at one
 
 // colour_block for tiles: loaded by all workers, coloured by one, without a way to memory for every contact. Blocks that
 // are too large for it are given -1 colours.
@@ -127,24 +126,15 @@ FUNCTION void update_in_tile(int k, REAL beta, const Loaded* c, int elsewhere, G
   if (vb.w != 0) v[b] = vb, w[b] = wb;
 }
 
-#define LOAD(i) load_contact(starts[i] + l, beta, ends, normal, data, reaction, to)
-#define ROUND(slot, i)                                                                               \
-  {                                                                                                  \
-    const Loaded now = slot;                                                                         \
-    slot = LOAD((i) + AHEAD);                                                                        \
-    const int k = starts[i] + l;                                                                     \
-    if (k < starts[(i) + 1]) update_in_tile(k, beta, &now, to != reaction, to, tv, tw);              \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-  }
-
-// Blocks of one class. There is room for LANES contacts behind the last one, which are loaded and not used.
+// Blocks of one class. What a worker needs of its next contact is on the way while it works on one (of the next three it
+// was slower on an H200). There is room for LANES contacts behind the last one, which are loaded and not used.
 kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void k_sweep(
     int kind, REAL beta, GrainGrid g, GLOBAL const int* colours, GLOBAL const int* colour_start,
     GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data, GLOBAL const Real4* reaction,
     GLOBAL Real4* to, GLOBAL Real4* v, GLOBAL Real4* w, GLOBAL const int4* tile, GLOBAL const int* others,
     GLOBAL const uint* ends, GLOBAL const int* rounds) {
   local Real4 tv[TILE_GRAINS], tw[TILE_GRAINS];
-  local int starts[MOST_COLOURS + 1 + 2 * AHEAD];  // empty rounds at the end
+  local int starts[MOST_COLOURS + 1];
   const int block = block_of_class(get_group_id(0), kind, g), l = get_local_id(0);
   const int4 t = tile[block];
   if (colours[block] == 0) return;
@@ -153,19 +143,20 @@ kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void k_sweep(
     return;
   }
   const int own = t.y, reached = t.w & 0xffff, count = t.w >> 16;
-  for (int k = l; k < count + 1 + 2 * AHEAD; k += LANES)
-    starts[k] = rounds[block * (MOST_COLOURS + 1) + (k < count ? k : count)];
+  Loaded now = load_contact(t.z + l, beta, ends, normal, data, reaction, to);
+  for (int k = l; k <= count; k += LANES) starts[k] = rounds[block * (MOST_COLOURS + 1) + k];
   for (int s = l; s < own; s += LANES) tv[s] = v[t.x + s], tw[s] = w[t.x + s];
   for (int s = l; s < reached; s += LANES) {
     const int from = others[t.z + s];
     tv[own + s] = v[from], tw[own + s] = w[from];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  Loaded first = LOAD(0), second = LOAD(1), third = LOAD(2);
-  for (int i = 0; i < count; i += AHEAD) {
-    ROUND(first, i)
-    ROUND(second, i + 1)
-    ROUND(third, i + 2)
+  for (int i = 0; i < count; ++i) {
+    const int k = starts[i] + l, following = starts[i + 1];
+    const Loaded next = load_contact(following + l, beta, ends, normal, data, reaction, to);
+    if (k < following) update_in_tile(k, beta, &now, to != reaction, to, tv, tw);
+    now = next;
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   for (int s = l; s < own; s += LANES) v[t.x + s] = tv[s], w[t.x + s] = tw[s];
   for (int s = l; s < reached; s += LANES)

@@ -58,8 +58,7 @@ const Functions& functions() {
     if (!library) {
       f.trouble =
           "libOpenCL.so.1 was not found; install a driver with OpenCL (on Debian 12, for the processor: apt-get "
-          "install "
-          "pocl-opencl-icd)";
+          "install ocl-icd-libopencl1 pocl-opencl-icd)";
       return f;
     }
     std::string& t = f.trouble;

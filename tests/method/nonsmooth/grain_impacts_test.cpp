@@ -103,7 +103,6 @@ TEST(GrainImpacts, AHeapComesToRest) {
 }
 
 TEST(GrainImpacts, OnDevicesAreThoseOfTheHost) {
-  if (!no_opencl().empty()) return;
   Heap h = heap(200);
   h.scene.restitution.assign(h.scene.radius.size(), 0.7);
   h.scene.walls[4].restitution = 0.9;

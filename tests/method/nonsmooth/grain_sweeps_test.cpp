@@ -62,7 +62,6 @@ TEST(GrainSweeps, AcceleratedOnesLeadToTheSameMotion) {
 TEST(GrainSweeps, ContactsOfAStepExplainIt) {
   const Heap h = heap(150);
   for (const bool device : {false, true}) {
-    if (device && !no_opencl().empty()) continue;
     GrainOptions options{.tolerance = 1e-7, .sweeps = 5000, .recover = 0};
     if (device) options.device = GrainDevice::opencl;
     Grains grains(h.scene, options);
@@ -103,7 +102,6 @@ TEST(GrainSweeps, ContactsOfAStepExplainIt) {
 // Blocks that fit into local memory in every way, or not for their contacts, their grains or their colours: the bits of
 // the host. Speeds make wide bands, and with them many contacts.
 TEST(GrainSweeps, OfDevicesHaveTheBitsOfTheHostWhateverBlocksThereAre) {
-  if (!no_opencl().empty()) return;
   for (const double speed : {0.0, 0.3, 1.0, 2.5}) {
     Heap h = heap(700);
     RandomNumbers random(static_cast<std::uint64_t>(10 * speed) + 3);
@@ -122,7 +120,6 @@ TEST(GrainSweeps, OfDevicesHaveTheBitsOfTheHostWhateverBlocksThereAre) {
 }
 
 TEST(GrainSweeps, ProfilesNameTheKernels) {
-  if (!no_opencl().empty()) return;
   const Heap h = heap(50);
   Grains grains(h.scene, {.device = GrainDevice::opencl, .tolerance = 1e-2, .profile = true});
   grains.set(h.state);
