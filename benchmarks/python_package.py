@@ -3,7 +3,7 @@
     build/venv/bin/python benchmarks/python_package.py [PROGRAM]      PROGRAM: build/hinge
 
 Prints medians of 20 processes, and for many runs the median of five ratios, measured by turns. On a machine that does
-other things, look at the processor's time.
+other things, look at the processor's time, or go before them: as root, chrt -f 1 build/venv/bin/python ...
 """
 
 from __future__ import annotations

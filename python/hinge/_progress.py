@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Callable, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 Progress = Union[None, bool, Callable[[float], Optional[bool]]]
 
@@ -28,25 +28,36 @@ class Bar:
         self.begun = time.monotonic()
         self.drawn = False
         self.next = 0.5
-        self.pause = 1.0 if _in_notebook() else 0.1  # a notebook keeps every line until it is shown again
+        self.handle: Any = None  # of what a notebook shows, and changes in its place
 
     def __call__(self, t: float) -> None:
         elapsed = time.monotonic() - self.begun
         fraction = (t - self.start) / (self.end - self.start) if self.end > self.start else 0
         if elapsed < self.next or fraction <= 0:
             return
-        self.next = elapsed + self.pause
+        self.next = elapsed + 0.1
         filled = min(self.width, int(fraction * self.width))
         bar = "#" * filled + "." * (self.width - filled)
         left = elapsed * (1 - fraction) / fraction
-        sys.stderr.write(f"\r[{bar}] {100 * fraction:3.0f} %  {self.label(t)} {left:.0f} s left   ")
-        sys.stderr.flush()
+        self._write(f"[{bar}] {100 * fraction:3.0f} %  {self.label(t)} {left:.0f} s left   ")
         self.drawn = True
 
-    def close(self) -> None:
-        if self.drawn:
-            sys.stderr.write("\r" + " " * (self.width + 45) + "\r")
+    def _write(self, line: str) -> None:
+        if not _in_notebook():
+            sys.stderr.write("\r" + line)
             sys.stderr.flush()
+        elif self.handle is None:
+            from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
+            self.handle = display({"text/plain": line}, raw=True, display_id=True)  # type: ignore[no-untyped-call, unused-ignore]
+        else:
+            self.handle.update({"text/plain": line}, raw=True)
+
+    def close(self) -> None:
+        if self.handle is not None:
+            self.handle.update({"text/plain": ""}, raw=True)
+        elif self.drawn:
+            self._write(" " * (self.width + 45) + "\r")
 
 
 def bar(wanted: Progress, start: float, end: float) -> tuple[Callable[[float], Optional[bool]] | None, Bar | None]:

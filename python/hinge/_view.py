@@ -25,7 +25,7 @@ class Page:
         with open(self.path, encoding="utf-8") as f:
             page = f.read()
         return (
-            f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{self.height}" style="border: 1px solid #ccc">'
+            f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{self.height}" style="border: 1px solid #ccc; box-sizing: border-box">'
             "</iframe>"
         )
 

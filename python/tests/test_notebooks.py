@@ -28,6 +28,22 @@ def test_a_notebook_runs(path, tmp_path):
     nbformat.write(notebook, tmp_path / path.name)
 
 
+@pytest.mark.notebook
+def test_a_bar_and_a_page_leave_one_output_each():
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    code = ["import hinge, itertools, hinge._progress\nm = hinge.loads(hinge.example)\nseconds = itertools.count()",
+            "hinge._progress.time.monotonic = lambda: next(seconds)\nm.run(end=100, every=1000, progress=True); hinge.sweep(m, "
+            "{'integrate.step': [0.01] * 4}, end=1)",
+            "m.run(end=1).view(height=300) if hinge._core.has_page() else None"]  # fmt: skip
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in code])
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    kinds = [[o.output_type for o in cell.outputs] for cell in notebook.cells]
+    assert kinds[1][-2:] == ["display_data", "execute_result"] and len(kinds[1]) <= 3  # of the run one, where it took long enough
+    assert all(o.data["text/plain"] == "" for o in notebook.cells[1].outputs[:-1])  # the bar is wiped away
+    for output in notebook.cells[2].outputs:
+        assert output.data["text/html"].startswith("<iframe srcdoc=")
+
+
 def test_the_notebooks_compare_with_what_the_extra_installs():
     code = "".join(p.read_text() for p in NOTEBOOKS)
     assert OTHERS and all(f"import {name}" in code for name in OTHERS)
