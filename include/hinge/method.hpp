@@ -173,6 +173,7 @@ struct Abilities {
   bool own_reactions = false;         ///< also contacts with a reaction of their own
   int touching_bodies = 0;            ///< also bodies whose shapes touch: 2 in the plane, 3 in space as well
   bool particles = false;             ///< also those that are no expressions
+  bool joint_friction = false;        ///< also dry friction in joints
   bool velocity_constraints = false;  ///< also w(t, y, z) = 0
   /// Why not, where it is not so: "its stages have positions alone to keep".
   std::string no_velocity_constraints{};

@@ -92,10 +92,12 @@ enum class JointKind {
 };
 
 /// Dry friction in a joint, |T| <= coefficient radius |F| + constant: F is the force that the joint carries, and the
-/// radius that of the bearing. Joints that slide have no radius.
+/// radius that of the bearing. Joints that slide have no radius. In space, with a span L between two halves of the
+/// bearing along its axis n, |F| is |F/2 + n x M/L| + |F/2 - n x M/L|, with the moment M that the joint carries.
 struct JointFriction {
   double coefficient = 0, radius = 0;
   double constant = 0;  ///< a torque, or a force where the joint slides
+  double span = 0;      ///< 0: the moment does not count
 };
 
 /// Stops of a joint's angle or position.
@@ -124,7 +126,7 @@ struct JointOptions {
   std::string first{}, second{};            ///< gear, rack: the two joints, by their names
   double ratio = 0, radius = 0;             ///< gear; rack
   std::optional<JointLimits> limits{};      ///< revolute, prismatic, cylindrical (of its position)
-  std::optional<JointFriction> friction{};  ///< the same
+  std::optional<JointFriction> friction{};  ///< the same, and universal
 };
 
 /// A wheel, disk or sphere of body `b` that rolls without slipping on a plane of body `a`. Points and directions are

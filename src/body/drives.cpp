@@ -20,8 +20,8 @@ void Multibody::Parts::drive_torque(const PlacedJoint& joint, const Expression& 
 void Multibody::Parts::drive_force(const PlacedJoint& joint, const Expression& force) {
   const auto act = [&](PlacedBody& body, const Vector& f) {
     if (body.number < 0) return;
-    body.force = body.force + f;
-    body.torque = body.torque + cross(joint.equations.point_b - body.frame.x, f);
+    push(body, f);
+    turn(body, cross(joint.equations.point_b - body.frame.x, f));
   };
   act(at(joint.options.b, "bodies"), force * joint.equations.axis);
   act(at(joint.options.a, "bodies"), -(force * joint.equations.axis));
@@ -189,9 +189,12 @@ void Multibody::force(const std::string& name, const Vector& force, const Vector
   if (torque.size() != 0 && torque.size() != turns)
     throw BodyError(
         "torque", fmt::format("a torque has {} component{}; this has {}", turns, turns == 1 ? "" : "s", torque.size()));
-  for (std::size_t k = 0; k < force.size(); ++k) body.force[k] += force[k];
-  for (std::size_t k = 0; k < torque.size(); ++k) body.torque[d == 2 ? 2 : k] += torque[k];
-  s.applied_force = true;
+  Vector push{0.0, 0.0, 0.0}, turn{0.0, 0.0, 0.0};
+  for (std::size_t k = 0; k < force.size(); ++k) push[k] = force[k];
+  for (std::size_t k = 0; k < torque.size(); ++k) turn[d == 2 ? 2 : k] = torque[k];
+  s.push(body, push);
+  s.turn(body, turn);
+  s.applied_force = s.applied_force || !is_zero(force) || !is_zero(torque);
 }
 
 }  // namespace hinge

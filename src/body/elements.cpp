@@ -63,7 +63,7 @@ void Multibody::point_force(const PointForceOptions& o) {
   s.apply(body, wrench(body));
   const Wrench back = wrench(other);
   s.apply(other, {-back.force, -back.torque});
-  s.applied_force = true;
+  s.applied_force = s.applied_force || !is_zero(force) || !is_zero(torque);
 }
 
 namespace {

@@ -7,7 +7,9 @@
 //
 //   n = |F| + constant/(coefficient R),   F = sum_k s_k C_k over the velocities of a body, of the rows C of the joint
 //
-// with the impulses s that the same solve finds for the joint.
+// with the impulses s that the same solve finds for the joint. A bearing with a span L along its axis a carries moments
+// by two forces: |F/2 + a x M/L| + |F/2 - a x M/L| stands in the place of |F|. A universal joint has two such bearings,
+// each with a motion of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +19,7 @@
 
 #include "collide/narrow.hpp"
 #include "expression/evaluator.hpp"
+#include "expression/graph.hpp"
 #include "hinge/unilateral.hpp"
 
 namespace hinge {
@@ -30,6 +33,15 @@ struct JointContact {
   int velocity = 0;             ///< friction: where the velocity of a body of the joint begins in z
   std::vector<int> columns{};   ///< of z, increasing
   std::size_t output = 0;       ///< of `functions`: gap, then `dimension` numbers for each column
+  // friction with a span: two forces, each three components by so many multipliers, from `load_output` on; of the rows
+  // that a method keeps, which of these
+  std::size_t load_output = 0;
+  int load_rows = 0;
+  std::vector<int> load_columns{};
+  // The same as nodes of the system's graph: gap; slip velocities; coefficient n of the multipliers
+  Node gap_node = no_node;
+  std::vector<Node> slip{};
+  Node width = no_node;
 };
 
 struct JointContacts {
@@ -56,6 +68,8 @@ class JointContactFinder {
   void evaluate(double t, const double* y);
   /// Of the last evaluation.
   double gap(std::uint64_t key) const { return values_[contacts_->of(key).output]; }
+  /// Of a joint with a span: |F/2 + a x M/L| + |F/2 - a x M/L| of the impulses of its rows.
+  double load(const JointContact& joint, const double* impulse) const;
   const JointContacts& contacts() const { return *contacts_; }
 
  private:

@@ -64,8 +64,39 @@ Wrench drag_of(const Expression& dissipation, const PlacedBody& body, bool plane
 
 void Multibody::Parts::apply(PlacedBody& body, const Wrench& wrench) {
   if (body.number < 0) return;
-  body.force = body.force + wrench.force;
-  body.torque = body.torque + wrench.torque;
+  push(body, wrench.force);
+  turn(body, wrench.torque);
+}
+
+bool is_zero(const Vector& v) {
+  return std::all_of(v.begin(), v.end(), [](const Expression& e) {
+    if (e.graph()) return e.graph()->is_constant(e.node_in(*e.graph()), 0);
+    Graph numbers;
+    return numbers.is_constant(e.node_in(numbers), 0);
+  });
+}
+
+bool Multibody::Parts::is_reactive(const Vector& v) const {
+  for (const std::vector<Expression>* list : {&multipliers, &velocity_multipliers}) {
+    if (list->empty()) continue;
+    const Graph& graph = *list->front().graph();
+    std::vector<Node> psi;
+    for (const Expression& e : *list) psi.push_back(e.node_in(*e.graph()));
+    const std::vector<char> depends = dependence(graph, psi);
+    for (const Expression& e : v)
+      if (e.graph() && depends[static_cast<std::size_t>(e.node_in(*e.graph()))]) return true;
+  }
+  return false;
+}
+
+void Multibody::Parts::push(PlacedBody& body, const Vector& force) const {
+  Vector& sum = is_reactive(force) ? body.reactive_force : body.force;
+  sum = sum + force;
+}
+
+void Multibody::Parts::turn(PlacedBody& body, const Vector& torque) const {
+  Vector& sum = is_reactive(torque) ? body.reactive_torque : body.torque;
+  sum = sum + torque;
 }
 
 const std::vector<Expression>& Multibody::multipliers() const {
@@ -105,13 +136,19 @@ Wrench Multibody::Parts::reaction(const std::string& name, const Multibody& scen
   for (const PlacedBushing& bushing : bushings)
     if (bushing.name == name) return {bushing.force, bushing.torque};
   const PlacedJoint& j = joint(name);
-  if (!j.contact)
-    return reaction_of(j, scene.multipliers(), at(j.options.a, "a"), at(j.options.b, "b"), dimension == 2);
+  if (!j.contact) return reaction(j, scene);
   Vector force{0.0, 0.0, 0.0};
   for (const auto& [row, along] : j.contact->position)
     force = force - scene.multipliers()[static_cast<std::size_t>(row)] * along;
   for (const auto& [row, along] : j.contact->velocity) force = force - scene.velocity_multiplier(row) * along;
   return {force, cross(j.contact->arm, force)};
+}
+
+Wrench Multibody::Parts::reaction(const PlacedJoint& joint, const Multibody& scene) const {
+  const auto body = [&](const std::string& name) -> const PlacedBody& {
+    return name == "ground" ? ground : bodies[place_of.at(name)];
+  };
+  return reaction_of(joint, scene.multipliers(), body(joint.options.a), body(joint.options.b), dimension == 2);
 }
 
 Vector Multibody::joint_force(const std::string& name) {

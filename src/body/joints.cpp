@@ -170,7 +170,8 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
                                              "the angle between them is {:.3g}",
                                              m.dot(n)));
       same_point();
-      row(dot(na, in_b(m)), "angle of the axes");
+      out.axis2 = in_b(m);
+      row(dot(na, out.axis2), "angle of the axes");
       break;
     }
     case JointKind::cylindrical:

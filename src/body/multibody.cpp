@@ -95,12 +95,12 @@ PlacedBody& Multibody::Parts::at(const std::string& name, const char* field) {
 
 void Multibody::Parts::apply(PlacedBody& body, const Vector3d& r, const Vector& force) {
   if (body.number < 0) return;
-  body.force = body.force + force;
-  body.torque = body.torque + cross(body.frame.direction(r), force);
+  push(body, force);
+  turn(body, cross(body.frame.direction(r), force));
 }
 
 void Multibody::Parts::apply_torque(PlacedBody& body, const Vector& torque) {
-  if (body.number >= 0) body.torque = body.torque + torque;
+  if (body.number >= 0) turn(body, torque);
 }
 
 namespace {

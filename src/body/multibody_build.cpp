@@ -1,6 +1,6 @@
 // From bodies, joints and particles to a System:
 //
-//   p = (m x', J omega),  f = (m g + F, R^T T - omega x J omega),  r = -(g_y v_z)^T psi
+//   p = (m x', J omega),  f = (m g + F, R^T T - omega x J omega),  r = -(g_y v_z)^T psi + (F, R^T T) of psi
 //   energy = sum m/2 |x'|^2 + omega.J omega/2 - m g.x + potential of springs
 #include <algorithm>
 #include <cmath>
@@ -62,6 +62,24 @@ void append_equations(const PlacedBody& body, const Vector3d& gravity, bool plan
     f.push_back(dot(frame.axes[k], body.torque) + (at(k1) - at(k2)) * w[k1] * w[k2]);
     energy += 0.5 * at(k) * w[k] * w[k];
   }
+}
+
+// What depends on the multipliers of all forces is reaction; true where there is such.
+bool append_reactions(const std::vector<PlacedBody>& bodies, bool plane, Graph& graph, std::vector<Node>& r) {
+  bool any = false;
+  std::size_t at = 0;
+  const auto add = [&](const Expression& e) {
+    r[at] = graph.add(r[at], e.node_in(graph));
+    ++at;
+  };
+  for (const PlacedBody& body : bodies) {
+    if (body.number < 0) continue;
+    any = any || !is_zero(body.reactive_force) || !is_zero(body.reactive_torque);
+    for (std::size_t k = 0; k < (plane ? 2u : 3u); ++k) add(body.reactive_force[k]);
+    for (std::size_t k = 0; k < (plane ? 1u : 3u); ++k)
+      add(plane ? body.reactive_torque[2] : dot(body.frame.axes[k], body.reactive_torque));
+  }
+  return any;
 }
 
 }  // namespace
@@ -225,10 +243,10 @@ std::shared_ptr<const System> Multibody::assemble() const {
   layout.psi = {{"psi", {layout.npsi}, 0}};
   const std::vector<Node> rate = constraint_rate(graph, eq);
   eq.r = ideal_reaction(graph, rate, eq.psi, eq.z);
-  eq.ideal = true;
+  eq.ideal = !append_reactions(s.bodies, plane, graph, eq.r);
 
   BodyTable bodies_as_numbers = s.table();
-  bodies_as_numbers.joint_contacts = s.joint_contacts(graph, eq.t, eq.y, eq.z, bodies_as_numbers.length);
+  bodies_as_numbers.joint_contacts = s.joint_contacts(graph, eq.t, eq.y, eq.z, bodies_as_numbers.length, *this);
   for (const PlacedJoint& joint : s.joints)  // gaps of limits are angles times this length
     for (const std::string& name : {joint.options.a, joint.options.b})
       if (const auto at = s.place_of.find(name); joint.options.limits && at != s.place_of.end())

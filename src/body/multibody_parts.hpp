@@ -26,6 +26,8 @@ struct PlacedBody {
   Frame frame{};
   Vector y_rotation{}, z_spin{};
   Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};  ///< in space
+  /// The same of what depends on the multipliers.
+  Vector reactive_force{0.0, 0.0, 0.0}, reactive_torque{0.0, 0.0, 0.0};
 
   /// A point and a direction of the start, along the principal axes.
   Eigen::Vector3d local_point(const Eigen::Vector3d& p) const { return q.conjugate() * (p - x); }
@@ -54,6 +56,7 @@ struct JointEquations {
   std::optional<Expression> angle{}, angle_rate{}, position{}, position_rate{};
   Expression sine = 0.0, cosine = 0.0;  ///< of the angle, in space
   Vector axis{};                        ///< of the free rotation or translation, in space, fixed in a
+  Vector axis2{};                       ///< universal: fixed in b
   Vector point_a{}, point_b{};          ///< in space
   Eigen::Vector3d start_a, start_b;     ///< these at the start
 };
@@ -150,6 +153,11 @@ struct Multibody::Parts {
   std::size_t find(const std::string& name, const char* field) const;
   /// The body, or the ground where its name is that.
   PlacedBody& at(const std::string& name, const char* field);
+  /// Does it depend on a multiplier that somebody has asked for?
+  bool is_reactive(const Vector& v) const;
+  /// To the forces or to the reactions of a body, about its centre of mass.
+  void push(PlacedBody& body, const Vector& force) const;
+  void turn(PlacedBody& body, const Vector& torque) const;
   /// F at the point r of the body, by components along its axes.
   void apply(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force);
   void apply_torque(PlacedBody& body, const Vector& torque);
@@ -157,6 +165,7 @@ struct Multibody::Parts {
   PlacedJoint& joint(const std::string& name);
   /// What a joint or a bushing does to b, in space, about b's point of it.
   Wrench reaction(const std::string& name, const Multibody& scene);
+  Wrench reaction(const PlacedJoint& joint, const Multibody& scene) const;
   /// On b of a joint, and against it on a.
   void drive_torque(const PlacedJoint& joint, const Expression& torque);
   void drive_force(const PlacedJoint& joint, const Expression& force);
@@ -170,12 +179,15 @@ struct Multibody::Parts {
   void check_contacts(const PlacedJoint& joint) const;
   /// Limits and friction of all joints; null where there are none.
   std::shared_ptr<const JointContacts> joint_contacts(Graph& graph, Node t, const std::vector<Node>& y,
-                                                      const std::vector<Node>& z, double length) const;
+                                                      const std::vector<Node>& z, double length,
+                                                      const Multibody& scene) const;
   BodyTable table() const;
 
   PlacedBody ground{};
 };
 
+/// Is it, whatever moves?
+bool is_zero(const Vector& v);
 const char* joint_name(JointKind kind);
 /// Where the two points of a joint or spring are at the start.
 Eigen::Vector3d start_point(const std::optional<Eigen::Vector3d>& first, const std::optional<Eigen::Vector3d>& second,

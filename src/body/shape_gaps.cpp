@@ -87,6 +87,14 @@ class Gaps {
     add(a, b, fmt::format("{} - {}", a.name, b.name), distance - (a.shape.radius + b.shape.radius), n, va - vb);
   }
 
+  void add_stop(const JointContact& c) {
+    Equations::Gap g;
+    g.gap = c.gap_node;
+    g.restitution = c.restitution;
+    g.name = c.name;
+    list_.push_back(std::move(g));
+  }
+
   Equations equations() {
     if (list_.size() > most_gaps)
       throw UnsuitableMethod(
@@ -152,6 +160,56 @@ class Gaps {
   std::vector<Equations::Gap> list_;
 };
 
+// The gaps of a system, and friction of joints, with as many rows as the bodies have dimensions.
+class GapsAndBearings final : public ContactFinder {
+ public:
+  GapsAndBearings(const SymbolicSystem& system, std::shared_ptr<const JointContacts> bearings)
+      : gaps_(system.contact_finder()), bearings_(std::move(bearings)) {}
+
+  int dimension() const override { return bearings_.contacts().dimension; }
+  std::string name(std::uint64_t key) const override {
+    return JointContacts::has(key) ? bearings_.contacts().of(key).name : gaps_->name(key);
+  }
+
+  void find(double t, const double* y, double band, ContactList& out) override {
+    const auto d = static_cast<std::size_t>(dimension());
+    out.clear(dimension());
+    if (gaps_) {
+      gaps_->find(t, y, band, list_);
+      out.count = list_.count;
+      out.key = list_.key;
+      out.gap = list_.gap;
+      out.friction = list_.friction;
+      out.restitution = list_.restitution;
+      out.column = list_.column;
+      out.first = list_.first;
+      widen(list_.drift, d, out.drift);
+      widen(list_.H, d, out.H);
+    }
+    bearings_.find(t, y, band, out);
+  }
+
+  void gaps(double t, const double* y, const ContactList& list, double* out) override {
+    list_.clear(1);
+    for (const std::uint64_t key : list.key)
+      if (!JointContacts::has(key)) list_.key.push_back(key);
+    list_.count = static_cast<int>(list_.key.size());  // which come first
+    if (gaps_) gaps_->gaps(t, y, list_, out);
+    std::fill(out + list_.count, out + list.count, 0.0);
+  }
+
+ private:
+  void widen(const std::vector<double>& from, std::size_t d, std::vector<double>& to) const {
+    const auto own = static_cast<std::size_t>(list_.dimension);
+    to.assign(from.size() / own * d, 0.0);
+    for (std::size_t k = 0; k < from.size(); ++k) to[k / own * d + k % own] = from[k];
+  }
+
+  std::unique_ptr<ContactFinder> gaps_;
+  JointContactFinder bearings_;
+  ContactList list_;
+};
+
 }  // namespace
 
 bool may_touch(const BodyTable& table, std::size_t i, std::size_t k) {
@@ -170,16 +228,25 @@ std::shared_ptr<const System> with_gaps_of_shapes(const System& system, const ch
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
   if (!symbolic)
     throw UnsuitableMethod(fmt::format("{} knows no particles, which are no expressions; use moreau-jean", method));
-  if (table.joint_contacts)
-    throw UnsuitableMethod(fmt::format(
-        "{} knows no limits and no friction of joints between bodies; use moreau-jean, or write the system as "
-        "[lagrangian] with unilateral",
-        method));
   Gaps gaps(*symbolic, table, method);
+  if (table.joint_contacts)
+    for (const JointContact& c : table.joint_contacts->list)
+      if (!c.friction) gaps.add_stop(c);
   for (std::size_t i = 0; i < table.colliders.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (may_touch(table, k, i)) gaps.add_pair(table.colliders[k], table.colliders[i]);
-  return std::make_shared<SymbolicSystem>(system.layout(), gaps.equations());
+  auto with_gaps = std::make_shared<SymbolicSystem>(system.layout(), gaps.equations());
+  if (!table.has_joint_friction()) return with_gaps;
+  auto bearings = std::make_shared<JointContacts>(*table.joint_contacts);
+  std::erase_if(bearings->list, [](const JointContact& c) { return !c.friction; });
+  auto rest = std::make_shared<BodyTable>();
+  rest->dimension = table.dimension;
+  rest->length = table.length;
+  rest->joint_contacts = bearings;
+  SystemHooks hooks;
+  hooks.bodies = rest;
+  hooks.contacts = [with_gaps, bearings] { return std::make_unique<GapsAndBearings>(*with_gaps, bearings); };
+  return std::make_shared<SymbolicSystem>(with_gaps->layout(), with_gaps->equations(), std::move(hooks));
 }
 
 }  // namespace hinge

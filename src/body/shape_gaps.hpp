@@ -5,6 +5,9 @@
 //
 // The balls of a sphere are itself, those of a capsule its two caps, those of a box, a mesh or a polygon its corners,
 // with r = 0. Balls meet balls only where both are whole spheres: between edges and faces a gap is no single function.
+//
+// Stops of joints are such gaps, too. Friction of joints stays with the bodies of the system (joint_contacts.hpp), of
+// which nothing but that is left in its table.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +23,7 @@ struct BodyTable;
 bool may_touch(const BodyTable& table, std::size_t collider_a, std::size_t collider_b);
 
 /// A system of bodies with such gaps in the place of the contacts that geometry finds. Throws UnsuitableMethod, with
-/// the name of the method, for pairs of other shapes, limits and friction of joints, and particles.
+/// the name of the method, for pairs of other shapes, and particles.
 std::shared_ptr<const System> with_gaps_of_shapes(const System& system, const char* method);
 
 }  // namespace hinge

@@ -42,7 +42,7 @@ DirectorForm director_form(const SymbolicSystem& system, const BodyTable& table,
   const Equations& eq = system.equations();
   DirectorForm form{std::make_shared<Graph>(*eq.graph), {}, {}};
   Graph& graph = *form.graph;
-  std::vector<Node> replaced = eq.z, images(eq.z.size(), graph.constant(0)), turns;
+  std::vector<Node> replaced = eq.z, images(eq.z.size(), graph.constant(0)), rotations;
   const auto vector_of = [&](const std::vector<Node>& nodes, int first, int count) {
     Vector v;
     for (int k = 0; k < count; ++k) v.push_back(Expression(form.graph, nodes[at(first + k)]));
@@ -63,16 +63,17 @@ DirectorForm director_form(const SymbolicSystem& system, const BodyTable& table,
           images.push_back(image.node_in(graph));
         }
       }
-    for (int k = 0; k < 4; ++k) turns.push_back(eq.y[at(place.rotation + k)]);
+    for (int k = 0; k < 4; ++k) rotations.push_back(eq.y[at(place.rotation + k)]);
   }
-  for (const BodyTurn& turn : table.counted) turns.push_back(eq.y[at(turn.y)]);
+  for (const BodyTurn& turn : table.counted) form.xi.push_back(eq.y[at(turn.y)]);
   std::vector<Node> functions{eq.energy};
   functions.insert(functions.end(), eq.g.begin(), eq.g.end());
   form.functions = substitute(graph, functions, replaced, images, graph);
-  if (!jacobian(graph, form.functions, turns).entries.empty())
+  if (!jacobian(graph, form.functions, rotations).entries.empty())
     throw UnsuitableMethod(fmt::format(
-        "{} needs energy and joints that are functions of the places and axes of bodies in space: no springs "
-        "of joints, gears and screws, which count turns; use gauss-lobatto",
+        "{} needs energy and joints that are functions of the places and axes of bodies in space, and here the "
+        "quaternion of a body stands in a [[constraint]] by itself: write it with NAME_e1, NAME_e2, NAME_e3, or use "
+        "gauss-lobatto",
         method));
   return form;
 }
@@ -87,7 +88,7 @@ class StepWriter {
         n_(static_cast<int>(table.places.size())),
         m_(system.ng()) {
     h_ = variable("h");
-    for (int k = 0; k < BodyEnergyStep::numbers * n_; ++k) xi0_.push_back(variable(fmt::format("xi[{}]", k)));
+    for (std::size_t k = 0; k < form_.xi.size(); ++k) xi0_.push_back(variable(fmt::format("xi[{}]", k)));
     for (int k = 0; k < 6 * n_; ++k) z0_.push_back(variable(fmt::format("z0[{}]", k)));
     for (int k = 0; k < 6 * n_ + m_; ++k) unknown_.push_back(variable(fmt::format("x[{}]", k)));
     read_masses(system);
@@ -98,6 +99,7 @@ class StepWriter {
   BodyEnergyStep finish() {
     BodyEnergyStep step;
     step.places = table_.places;
+    for (const BodyTurn& turn : table_.counted) step.turns.push_back(turn.y);
     step.bodies = n_;
     step.constraints = m_;
     step.unknowns = 6 * n_ + m_;
@@ -153,6 +155,7 @@ class StepWriter {
         for (std::size_t i = 0; i < 3; ++i) u_.push_back(moved[i]);
       }
     }
+    u_.resize(xi0_.size(), Expression(0.0));  // turns are counted after the step
   }
 
   static Vector turned(const Vector& turn, const Vector& p) {  // cay(T) p
@@ -166,7 +169,7 @@ class StepWriter {
     Increment step(*graph_, nodes(xi0_), nodes(u_));
     const std::vector<InvariantForm> forms = invariant_forms(source, form_.functions, form_.xi);
     const SparseExpressions dd = discrete_gradients(source, forms, form_.xi, step);
-    std::vector<Expression> force(at(12 * n_), Expression(0.0));  // D
+    std::vector<Expression> force(xi0_.size(), Expression(0.0));  // D
     for (int i = 0; i < dd.rows; ++i) {
       const Expression factor = i == 0 ? h_ : unknown_[at(6 * n_ + i - 1)];
       for (int k = dd.row_start[at(i)]; k < dd.row_start[at(i) + 1]; ++k)

@@ -7,7 +7,9 @@
 // Then R1 - R0 = Rm [h Wm] with Rm = (R0 + R1)/2: increments of everything that is fixed in a body are linear in
 // (h vm, h Wm), exactly. xi = (x, a1, a2, a3) are centre and axes, dd a discrete gradient in xi
 // (discrete_gradient.hpp): that at the middle for all joints but those that contain angles, since they are quadratic in
-// xi. With the potential U, the joints g, the impulses L = h psi and D = h dd U + sum_i L_i dd g_i,
+// xi. Angles that are counted over turns (springs of joints, gears, screws) are functions of xi and of the turns
+// counted until the start of the step, which are among xi and do not change in it. With the potential U, the joints g,
+// the impulses L = h psi and D = h dd U + sum_i L_i dd g_i,
 //
 //   m (v1 - v0)              = -D_x
 //   cay(h Wm) J W1 - J W0    = -R0^T sum_k am_k x D_k,      am_k = Rm e_k
@@ -34,10 +36,11 @@ namespace hinge {
 struct BodyEnergyStep {
   std::vector<BodyPlace> places;
   int bodies = 0, unknowns = 0, constraints = 0;
-  Pattern pattern;                                 ///< of the Newton matrix; unknowns z1, then L
-  std::unique_ptr<Evaluator> residual;             ///< the equations; constraints by h
+  std::vector<int> turns;               ///< counted angles that come after the bodies in xi: their places in y
+  Pattern pattern;                      ///< of the Newton matrix; unknowns z1, then L
+  std::unique_ptr<Evaluator> residual;  ///< the equations; constraints by h
   std::unique_ptr<Evaluator> residual_and_matrix;  ///< and the entries of the matrix
-  // inputs of both: {h}, xi0 (12 for each body), z0, unknowns
+  // inputs of both: {h}, xi0 (12 for each body, then the turns), z0, unknowns
   static constexpr int inputs = 4;
   static constexpr int numbers = 12;
 };

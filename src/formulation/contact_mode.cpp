@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "expression/derivative.hpp"
 #include "hinge/expression.hpp"
 #include "system/gap_row.hpp"
@@ -35,7 +36,8 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
   Graph& graph = *graph_;
   std::vector<Node> outputs;
   for (const Equations::Gap& g : eq.gaps) {
-    Contact c{g.gap, graph.constant(g.friction), gap_row(graph, eq, g.gap), g.slip, {}, g.multiplier, g.reaction};
+    Contact c{g.gap, graph.constant(g.friction), gap_row(graph, eq, g.gap), g.slip, {}, g.multiplier, g.reaction,
+              g.name};
     if (g.friction == 0) c.slip.clear();
     if (g.point >= 0) {
       std::vector<Expression> n, v;
@@ -48,6 +50,14 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
       for (const Expression& x : n) square += x * x;
       c.friction = (g.friction * sqrt(square)).node_in(graph);
     }
+    contacts_.push_back(std::move(c));
+  }
+  gap_count_ = static_cast<int>(contacts_.size());
+  if (const BodyTable* bodies = bodies_of(*base_); bodies && bodies->has_joint_friction())
+    for (const JointContact& joint : bodies->joint_contacts->list)
+      if (joint.friction)
+        contacts_.push_back({graph.constant(0), joint.width, {}, joint.slip, {}, no_node, {}, joint.name, true});
+  for (Contact& c : contacts_) {
     for (const Node s : c.slip) c.rows.push_back(gradient(graph, s, eq.z));
     std::vector<Node> rates = time_derivative(graph, std::array{c.gap}, eq.t, eq.y, eq.v);
     rates.insert(rates.end(), c.slip.begin(), c.slip.end());
@@ -55,7 +65,6 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
     outputs.insert(outputs.end(), {c.gap, c.friction});
     outputs.insert(outputs.end(), rates.begin(), rates.end());
     outputs.insert(outputs.end(), curvature.begin(), curvature.end());
-    contacts_.push_back(std::move(c));
   }
   tape_ = eq.tape(graph, outputs);
   scratch_ = tape_->make_scratch();
@@ -63,11 +72,9 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
   values_.resize(contacts_.size());
 }
 
-const std::string& ContactMotion::name(int contact) const { return eq_->gaps[static_cast<std::size_t>(contact)].name; }
-
 const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) {
   if (contacts_.empty()) return values_;
-  const double* const inputs[] = {&state.t, state.y.data(), state.z.data(), nullptr};
+  const double* const inputs[] = {&state.t, state.y.data(), state.z.data(), state.psi.data()};
   tape_->evaluate(inputs, scratch_.data(), out_.data());
   const double* out = out_.data();
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
@@ -108,28 +115,48 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     if (modes[i] == ContactMode::open) continue;
     const Contact& c = contacts_[i];
-    // -gap as the constraint, so that -g_y^T psi pushes with psi = lambda
-    eq.g.push_back(graph.negate(c.gap));
-    layout.constraints.push_back("contact " + eq_->gaps[i].name);
-    if (c.multiplier != no_node) {
-      result.places[i].normal = static_cast<int>(eq.psi.size());
-      eq.psi.push_back(c.multiplier);
-      for (std::size_t j = 0; j < eq.r.size(); ++j) eq.r[j] = graph.add(eq.r[j], c.reaction[j]);
-      eq.ideal = false;
-      continue;
+    Node width = c.friction;  // mu lambda
+    if (!c.bearing) {
+      // -gap as the constraint, so that -g_y^T psi pushes with psi = lambda
+      eq.g.push_back(graph.negate(c.gap));
+      layout.constraints.push_back("contact " + c.name);
+      if (c.multiplier != no_node) {
+        result.places[i].normal = static_cast<int>(eq.psi.size());
+        eq.psi.push_back(c.multiplier);
+        for (std::size_t j = 0; j < eq.r.size(); ++j) eq.r[j] = graph.add(eq.r[j], c.reaction[j]);
+        eq.ideal = false;
+        continue;
+      }
+      result.places[i].normal = new_multiplier();
+      const Node psi = eq.psi.back();
+      add_force(c.normal, psi);
+      width = graph.multiply(c.friction, psi);
     }
-    result.places[i].normal = new_multiplier();
-    const Node psi = eq.psi.back();
-    add_force(c.normal, psi);
     if (modes[i] == ContactMode::closed) continue;
     eq.ideal = false;
+    if (modes[i] == ContactMode::share_with || modes[i] == ContactMode::share_against) continue;  // below
+    if (modes[i] == ContactMode::share) {
+      eq.y.push_back(graph.variable(fmt::format("displacement {} 0", i)));
+      eq.v.push_back(c.slip[0]);
+      eq.g.push_back(eq.y.back());
+      layout.constraints.push_back("sticking of " + c.name);
+      result.places[i].tangential[0] = new_multiplier();
+      ++added;
+      const Node kappa = eq.psi.back();
+      for (std::size_t k = 0; k < contacts_.size(); ++k)
+        if (k == i || modes[k] == ContactMode::share_with || modes[k] == ContactMode::share_against) {
+          const Node force = graph.multiply(kappa, contacts_[k].friction);
+          add_force(contacts_[k].rows[0], modes[k] == ContactMode::share_against ? force : graph.negate(force));
+        }
+      continue;
+    }
     if (modes[i] == ContactMode::stick) {
       for (std::size_t k = 0; k < c.slip.size(); ++k) {
         const Node s = graph.variable(fmt::format("displacement {} {}", i, k));
         eq.y.push_back(s);
         eq.v.push_back(c.slip[k]);
         eq.g.push_back(s);
-        layout.constraints.push_back("sticking of " + eq_->gaps[i].name);
+        layout.constraints.push_back("sticking of " + c.name);
         result.places[i].tangential[k] = new_multiplier();
         add_force(c.rows[k], graph.negate(eq.psi.back()));
         ++added;
@@ -137,7 +164,7 @@ ContactMotion::Mode ContactMotion::build(const std::vector<ContactMode>& modes) 
       continue;
     }
     // - mu lambda (direction of slip)
-    Node force = graph.multiply(c.friction, psi);
+    Node force = width;
     if (modes[i] != ContactMode::backward) force = graph.negate(force);
     if (modes[i] == ContactMode::set_off) {
       result.places[i].direction = static_cast<int>(eq.y.size());

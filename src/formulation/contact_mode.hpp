@@ -11,6 +11,12 @@
 //   stick              gap = 0, and slip = 0. That is a constraint on velocities; it becomes one on positions with the
 //                      displacements s, s' = slip, as further unknowns: s = 0, reaction slip_z^T lambda_T
 //
+// Friction of a joint is a contact that is never open, without gap and lambda: mu lambda is its width, a function of
+// the multipliers of its joint.
+//
+//   share              of joints that friction holds together, as one motion moves them all: slip = 0 of the first, and
+//                      the forces -+ kappa width slip_z^T of all with one multiplier kappa, |kappa| <= 1
+//
 // lambda = psi of the mode's system, not negative. A contact with a reaction of its own has that instead of gap_y^T
 // lambda. Systems are kept by their modes: a ball that bounces twice needs two.
 #pragma once
@@ -24,7 +30,18 @@
 
 namespace hinge {
 
-enum class ContactMode : char { open, closed, stick, forward, backward, slide, set_off };
+enum class ContactMode : char {
+  open,
+  closed,
+  stick,
+  forward,
+  backward,
+  slide,
+  set_off,
+  share,
+  share_with,
+  share_against
+};
 
 class ContactMotion {
  public:
@@ -34,12 +51,16 @@ class ContactMotion {
   int contacts() const { return static_cast<int>(contacts_.size()); }
   /// Slip velocities of a contact: 0, 1 or 2.
   int tangents(int contact) const { return static_cast<int>(contacts_[static_cast<std::size_t>(contact)].slip.size()); }
-  const std::string& name(int contact) const;
+  const std::string& name(int contact) const { return contacts_[static_cast<std::size_t>(contact)].name; }
+  /// Friction of a joint: these come after all others, in the order of their keys.
+  bool is_bearing(int contact) const { return contacts_[static_cast<std::size_t>(contact)].bearing; }
+  int gaps() const { return gap_count_; }
 
   /// All contacts at one point of the motion.
   struct Values {
     double gap = 0;
-    double friction = 0;       ///< mu, times the length of the gap's gradient where the contact is one of a point
+    double friction = 0;       ///< mu, times the length of the gap's gradient where the contact is one of a point; the
+                               ///< whole of mu lambda for friction of joints
     double rate[3] = {};       ///< gap', slip velocities
     double curvature[3] = {};  ///< of these: d/dt rate = rate_z z' + curvature
   };
@@ -63,6 +84,8 @@ class ContactMotion {
     std::vector<std::vector<Node>> rows;  // slip_z
     Node multiplier;                      // of a reaction of its own, where there is one
     std::vector<Node> reaction;           //
+    std::string name;
+    bool bearing = false;  // then `friction` is of the multipliers
   };
   struct Mode {
     std::shared_ptr<const System> system;
@@ -75,6 +98,7 @@ class ContactMotion {
   const Equations* eq_ = nullptr;  // null where the system is made of functions
   std::shared_ptr<Graph> graph_;   // of the contacts
   std::vector<Contact> contacts_;
+  int gap_count_ = 0;
   std::unique_ptr<Evaluator> tape_;
   std::vector<double> scratch_, out_;
   std::vector<Values> values_;

@@ -26,16 +26,24 @@ Layout fewer(Layout layout, const RowChoice& choice) {
 }
 
 // Friction of joints asks for the rows of its joint by their numbers: those that are kept stand together still.
-std::shared_ptr<const BodyTable> fewer(const std::shared_ptr<const BodyTable>& table, const RowChoice& choice) {
+// Multipliers of the others are zero in its `width`, too.
+std::shared_ptr<const BodyTable> fewer(const std::shared_ptr<const BodyTable>& table, const RowChoice& choice,
+                                       Graph& graph, const std::vector<Node>& without) {
   if (!table || !table->has_joint_friction()) return table;
+  const std::vector<Node> zeros(without.size(), graph.constant(0));
   auto contacts = std::make_shared<JointContacts>(*table->joint_contacts);
   const auto place = [&](int row) {
     return static_cast<int>(std::lower_bound(choice.rows.begin(), choice.rows.end(), row) - choice.rows.begin());
   };
   for (JointContact& joint : contacts->list) {
-    const int end = place(joint.first_row + joint.rows);
-    joint.first_row = place(joint.first_row);
+    const int first = joint.first_row, end = place(first + joint.rows);
+    joint.first_row = place(first);
     joint.rows = end - joint.first_row;
+    if (joint.load_rows > 0) {
+      joint.load_columns.clear();
+      for (int k = joint.first_row; k < end; ++k) joint.load_columns.push_back(choice.rows[at(k)] - first);
+    }
+    if (joint.friction) joint.width = substitute(graph, {&joint.width, 1}, without, zeros, graph)[0];
   }
   auto other = std::make_shared<BodyTable>(*table);
   other->joint_contacts = std::move(contacts);
@@ -44,6 +52,7 @@ std::shared_ptr<const BodyTable> fewer(const std::shared_ptr<const BodyTable>& t
 
 std::shared_ptr<const SymbolicSystem> fewer(const SymbolicSystem& system, const RowChoice& choice) {
   Equations eq = system.equations();
+  SystemHooks hooks = system.hooks();
   auto graph = std::make_shared<Graph>(*eq.graph);
   std::vector<Node> g, psi, without;
   for (const int i : choice.rows) g.push_back(eq.g[at(i)]);
@@ -52,11 +61,10 @@ std::shared_ptr<const SymbolicSystem> fewer(const SymbolicSystem& system, const 
   for (std::size_t i = 0; i < eq.psi.size(); ++i) (stays[i] ? psi : without).push_back(eq.psi[i]);
   const std::vector<Node> zeros(without.size(), graph->constant(0));
   eq.r = substitute(*graph, eq.r, without, zeros, *graph);
+  hooks.bodies = fewer(hooks.bodies, choice, *graph, without);
   eq.g = std::move(g);
   eq.psi = std::move(psi);
   eq.graph = std::move(graph);
-  SystemHooks hooks = system.hooks();
-  hooks.bodies = fewer(hooks.bodies, choice);
   return std::make_shared<SymbolicSystem>(fewer(system.layout(), choice), std::move(eq), std::move(hooks));
 }
 
@@ -178,9 +186,11 @@ RowChoice choice_of(std::vector<int> rows, int count) {
 
 std::shared_ptr<const System> with_fewer_rows(std::shared_ptr<const System> system, const RowChoice& choice) {
   if (const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system.get())) return fewer(*symbolic, choice);
-  if (const auto* bodies = dynamic_cast<const MultibodySystem*>(system.get()))
-    return bodies->with_bodies(fewer(bodies->layout(), choice), fewer(bodies->symbolic(), choice),
-                               fewer(bodies->shared_table(), choice));
+  if (const auto* bodies = dynamic_cast<const MultibodySystem*>(system.get())) {
+    auto part = fewer(bodies->symbolic(), choice);
+    auto table = part->hooks().bodies;
+    return bodies->with_bodies(fewer(bodies->layout(), choice), std::move(part), std::move(table));
+  }
   return std::make_shared<FewerRows>(std::move(system), choice);
 }
 

@@ -19,7 +19,7 @@ bool is_one_sided(const Structure& s) { return s.has_contacts || s.pairs > 0; }
 bool touches(const Abilities& can, const System& system) {
   const BodyTable* bodies = bodies_of(system);
   if (!bodies || !bodies->can_collide()) return true;
-  if (bodies->has_joint_friction() && !can.particles) return false;
+  if (bodies->has_joint_friction() && !can.joint_friction) return false;
   return can.touching_bodies >= bodies->dimension && (can.particles || system.structure().is_symbolic);
 }
 
@@ -74,7 +74,7 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
   const Abilities& can = info.can;
   if (!s.has_contacts && !s.is_symbolic && system.contact_finder())
     throw InputError("this system finds contacts; its structure has to say so: Structure{.has_contacts = true}");
-  const auto unsuitable = [&](const std::string& cause, const char* otherwise = "") {
+  const auto unsuitable = [&](const std::string& cause, const std::string& otherwise = "") {
     return UnsuitableMethod(fmt::format("{}; {}{}", cause, remedy(system, steps), otherwise));
   };
   if (s.is_dae && !can.dae)
@@ -91,12 +91,13 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
                                      ? "its steps solve for the positions that satisfy g = 0, and these have none"
                                      : can.no_velocity_constraints));
   if (s.pairs > 0 && !can.contacts) throw unsuitable(info.name + " knows no complementarity pairs");
+  if (const BodyTable* bodies = bodies_of(system); bodies && bodies->has_joint_friction() && !can.joint_friction)
+    throw unsuitable(info.name + " knows no friction in joints",
+                     (can.contacts ? "" : ", which has base = \"" + info.name + "\"") +
+                         std::string(", or damping in the place of friction"));
   if (s.has_contacts && !can.contacts)
     throw unsuitable(info.name + " knows no contacts that open and close",
                      bodies_of(system) ? ", or collide = false for bodies that need not touch" : "");
-  // one contact problem for all of a step, as particles need it
-  if (const BodyTable* bodies = bodies_of(system); bodies && bodies->has_joint_friction() && !can.particles)
-    throw unsuitable(info.name + " knows no friction in joints", ", or damping in the place of friction");
   if (steps.chosen() && !can.chosen_steps)
     throw unsuitable(
         fmt::format("{} takes steps of given length: give step = ... instead of a tolerance, or a method that chooses "

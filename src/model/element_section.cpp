@@ -18,9 +18,8 @@ void read_constraint(const Item& item, Multibody& scene, const ValueReader& read
       equation.fail(
           fmt::format("this is the number {:g} whatever moves; an equation contains names of bodies or joints",
                       graph->value(v.entries[k])));
-    const std::string own = name.empty()            ? fmt::format("{} \"{}\"", equation.key, equation.text())
-                            : v.entries.size() == 1 ? name
-                                                    : fmt::format("{}[{}]", name, k);
+    const std::string whole = name.empty() ? fmt::format("{} \"{}\"", equation.key, equation.text()) : name;
+    const std::string own = v.entries.size() == 1 ? whole : fmt::format("{}[{}]", whole, k);
     at_field(item, [&] { scene.constraint(own, {graph, v.entries[k]}); });
   }
 }

@@ -1,5 +1,6 @@
 // NAME_force, NAME_torque, NAME_motor_torque, NAME_tension, NAME_contact_force: what [output], [[event]] and parts of
-// [define] may use of forces. The equations may not, from which these follow.
+// [define] may use of forces. Of the equations, from which these follow, forces may use NAME_force and NAME_torque of
+// joints: they become a part of the reaction, r(t, y, z, psi).
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -70,19 +71,98 @@ std::vector<std::string> force_names(const Item& root, const ValueReader& read) 
   return names;
 }
 
-void refuse_forces_in_equations(const Item& root, const std::vector<std::string>& names,
-                                const std::vector<std::string>& defined) {
+namespace {
+
+// Forces in the places that other forces stand in: what is given of one, entry by entry.
+std::vector<Item> forces_of(const char* section, const Item& item) {
+  const std::string which = section;
+  const Item from = which == "joint" ? item["motor"] : item;
+  std::vector<Item> list;
+  if (which == "spring") {
+    if (from["tension"]) list.push_back(from["tension"]);
+  } else if (which == "joint" || which == "force" || which == "body") {
+    for (const char* key : {"force", "torque"})
+      if (from && from.is_table() && from[key]) list.push_back(from[key]);
+  }
+  return list;
+}
+
+bool is_one_of(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+}  // namespace
+
+ReactionsInEquations reactions_in_equations(const Item& root, const std::vector<std::string>& names,
+                                            const std::vector<std::string>& defined, const ValueReader& read) {
+  std::vector<std::string> of_joints, others;
+  for (const Item& item : root["joint"].entries())
+    if (item["name"])
+      each(item, read, [&] {
+        for (const char* suffix : {"_force", "_torque"}) of_joints.push_back(read_name(item["name"], read) + suffix);
+      });
+  for (const std::string& name : names)
+    if (!is_one_of(of_joints, name)) others.push_back(name);
+  const std::vector<std::string> defined_by_others = keys_that_mention(root["define"], others);
+  others.insert(others.end(), defined_by_others.begin(), defined_by_others.end());
   std::vector<std::string> all = names;
   all.insert(all.end(), defined.begin(), defined.end());
+  bool any = false, misspelt = false;
+  const auto looks_like_one = [&](const std::string& word) {
+    return (word.ends_with("_force") || word.ends_with("_torque")) && !is_one_of(all, word) &&
+           !root["parameters"][word] && !root["define"][word];
+  };
   for (const char* section : {"joint", "spring", "bushing", "constraint", "force", "body"})
-    for (const Item& item : root[section].entries())
-      for (const std::string& key : item.keys())
-        if (key != "name")
-          if (const std::string used = mentioned(item[key], all); !used.empty())
-            item[key].fail(
-                fmt::format("'{}' is a force that follows from the equations, so that they cannot use it; it is "
-                            "for [output] and [[event]]",
-                            used));
+    for (const Item& item : root[section].entries()) {
+      std::size_t allowed = 0, mentions = 0;
+      for (const Item& force : forces_of(section, item)) {
+        if (const std::string used = mentioned(force, others); !used.empty())
+          force.fail(
+              fmt::format("'{}' follows from the equations, so that they cannot use it; of forces they can use "
+                          "NAME_force and NAME_torque of joints, others are for [output] and [[event]]",
+                          used));
+        allowed += mentioned(force, all).empty() ? 0u : 1u;
+        std::set<std::string> words;
+        collect_words(force, words);
+        misspelt = misspelt || std::any_of(words.begin(), words.end(), looks_like_one);
+      }
+      for (const std::string& key : item.keys()) {
+        if (key == "name") continue;
+        const std::string used = mentioned(item[key], all);
+        if (used.empty()) continue;
+        ++mentions;
+        const bool is_force = allowed > 0 && (key == "force" || key == "torque" || key == "tension" ||
+                                              (key == "motor" && item[key].size() == (item[key]["jump"] ? 2u : 1u)));
+        if (!is_force)
+          item[key].fail(
+              fmt::format("'{}' is a force that follows from the equations: other forces can use it, as in force = "
+                          "[...], torque, tension or motor = {{ torque = ... }}, and nothing else of them; it is for "
+                          "[output] and [[event]]",
+                          used));
+      }
+      any = any || mentions > 0;
+    }
+  if (!any && !misspelt) return {};
+  ReactionsInEquations used;
+  used.misspelt = misspelt && of_joints.size() < 1000;
+  used.names = of_joints;
+  for (const std::string& key : defined)
+    if (!is_one_of(defined_by_others, key)) used.defined.push_back(key);
+  return used;
+}
+
+void bind_reactions(const Item& root, const ReactionsInEquations& used, Multibody& scene, const ValueReader& read) {
+  if (used.names.empty()) return;
+  const bool plane = scene.dimension() == 2;
+  for (const Multibody::Force& f : scene.forces()) {
+    const std::string part = f.part, name = f.name + "_" + part;
+    if (!is_one_of(used.names, name) || read.scope().names.count(name)) continue;
+    if (!used.misspelt && mentioned(root, {name}).empty()) continue;
+    const Vector v = part == "force" ? scene.joint_force(f.name) : scene.joint_torque(f.name);
+    define(name, v, plane && part == "torque" ? std::vector<int>{} : std::vector<int>{static_cast<int>(v.size())},
+           read.scope());
+  }
+  read_named_values(root["define"], used.defined, read);
 }
 
 void declare_contact_forces(const Item& root, Multibody& scene) {
@@ -91,16 +171,18 @@ void declare_contact_forces(const Item& root, Multibody& scene) {
     if (f.part == std::string("contact_force") && words.count(f.name + "_contact_force")) scene.contact_force(f.name);
 }
 
-void bind_forces(const Item& root, const std::vector<std::string>& defined, SystemSection& out) {
+void bind_forces(const Item& root, const std::vector<std::string>& defined, const ReactionsInEquations& used,
+                 SystemSection& out) {
   auto& scene = dynamic_cast<Multibody&>(*out.builder);
   const ValueReader read(out.scope);
   const std::set<std::string> words = with_nearest(words_of(root), scene.forces(), out.scope);
   const bool plane = scene.dimension() == 2;
   for (const Multibody::Force& f : scene.forces()) {
     const std::string part = f.part, name = f.name + "_" + part;
-    if (out.scope.names.count(name)) continue;  // the file gives it a meaning of its own
+    const bool bound = is_one_of(used.names, name) && !root["parameters"][name] && !root["define"][name];
+    if (out.scope.names.count(name) && !bound) continue;  // the file gives it a meaning of its own
     out.forces.push_back(name);
-    if (!words.count(name)) continue;
+    if (!words.count(name) || out.scope.names.count(name)) continue;
     const auto vector = [&](const Vector& v, bool scalar) {
       define(name, v, scalar ? std::vector<int>{} : std::vector<int>{static_cast<int>(v.size())}, out.scope);
     };
@@ -111,7 +193,10 @@ void bind_forces(const Item& root, const std::vector<std::string>& defined, Syst
     if (part == "multiplier") vector({scene.multiplier(f.name)}, true);
     if (part == "contact_force") vector(scene.contact_force(f.name), false);
   }
-  read_named_values(root["define"], defined, read);
+  std::vector<std::string> left;
+  for (const std::string& key : defined)
+    if (!is_one_of(used.defined, key)) left.push_back(key);
+  read_named_values(root["define"], left, read);
 }
 
 }  // namespace hinge

@@ -187,6 +187,7 @@ void read_resistance(const Item& item, JointOptions& o, const ValueReader& read)
   }
   read.number(friction["coefficient"], o.friction->coefficient);
   read.number(friction["radius"], o.friction->radius);
+  read.number(friction["span"], o.friction->span);
   const bool turns = o.kind != JointKind::prismatic;
   const Item own = friction[turns ? "torque" : "force"], other = friction[turns ? "force" : "torque"];
   if (other)
@@ -297,8 +298,8 @@ void read_points(const Item& points, int dimension, const ValueReader& read, std
   b = read.vector(points[1], dimension);
 }
 
-void read_connections(const Item& root, const std::vector<std::string>& of_forces, Multibody& scene,
-                      const ValueReader& read) {
+void read_connections(const Item& root, const std::vector<std::string>& of_forces,
+                      const ReactionsInEquations& reactions, Multibody& scene, const ValueReader& read) {
   Span run;
   read.number(root["integrate"]["start"], run.start);
   run.end = run.start;
@@ -326,6 +327,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   for (const Item& item : joints.entries())
     if (couples(read_kind(item))) each(item, read, [&] { read_coupling(item, scene, read); });
   read_named_values(defined, after, read);
+  bind_reactions(root, reactions, scene, read);
   std::size_t number = 0;
   for (const Item& item : joints.entries()) {
     if (couples(read_kind(item))) continue;

@@ -310,6 +310,8 @@ std::vector<SectionInfo> scenes() {
        {in_library(number("coefficient", "Coulomb's coefficient, over the force that the joint carries", "0.2", "", "",
                           not_negative)),
         in_library(number("radius", "of the bearing, where the joint turns", "0.01", "", "length", not_negative)),
+        in_library(number("span", "in space: between two halves of the bearing, which carry the moment", "0.1", "",
+                          "length", not_negative)),
         in_library(number("torque", "a constant torque, where it turns", "0.5", "0", "force length", not_negative)),
         in_library(number("force", "a constant force, where it slides", "5", "0", "force", not_negative))}},
       {"joint.motor",

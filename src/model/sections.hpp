@@ -123,21 +123,30 @@ void read_points(const Item& points, int dimension, const ValueReader& read, std
                  std::optional<Eigen::Vector3d>& b);
 /// Joints of the types "rolling" and "knife-edge".
 void read_rolling(const Item& item, JointKind kind, Multibody& scene, const ValueReader& read);
+/// Forces of joints that other forces use: none, or what joints are called, and keys of [define] that use nothing else.
+struct ReactionsInEquations {
+  std::vector<std::string> names{}, defined{};
+  bool misspelt = false;  ///< something looks like one and is none: the complaint shall know all of them
+};
 /// Joints, springs, forces, and [define], which joints may use and which may use the angles of joints, but for the keys
 /// `later`.
-void read_connections(const Item& root, const std::vector<std::string>& later, Multibody& scene,
-                      const ValueReader& read);
+void read_connections(const Item& root, const std::vector<std::string>& later, const ReactionsInEquations& reactions,
+                      Multibody& scene, const ValueReader& read);
 /// [[constraint]], [[bushing]] and [[force]].
 void read_elements(const Item& root, Multibody& scene, const ValueReader& read);
 /// What forces are called, as far as the file tells.
 std::vector<std::string> force_names(const Item& root, const ValueReader& read);
-/// Complains where bodies and what connects them use these names, or keys of [define] that do.
-void refuse_forces_in_equations(const Item& root, const std::vector<std::string>& names,
-                                const std::vector<std::string>& defined);
+/// Complains where bodies and what connects them use these names, or keys of [define] that do, in places or ways that
+/// equations do not allow.
+ReactionsInEquations reactions_in_equations(const Item& root, const std::vector<std::string>& names,
+                                            const std::vector<std::string>& defined, const ValueReader& read);
+/// When the joints are there, before what pulls and drives them: the scope knows these.
+void bind_reactions(const Item& root, const ReactionsInEquations& used, Multibody& scene, const ValueReader& read);
 /// Before the system is built: those that [output] uses.
 void declare_contact_forces(const Item& root, Multibody& scene);
 /// After that: the scope knows the forces of a [multibody] that are used, and the keys of [define] that use them.
-void bind_forces(const Item& root, const std::vector<std::string>& defined, SystemSection& out);
+void bind_forces(const Item& root, const std::vector<std::string>& defined, const ReactionsInEquations& used,
+                 SystemSection& out);
 
 /// Complains where a prescribed motion jumps between start and end; where it shall be smooth, also where its speed
 /// does.

@@ -22,6 +22,7 @@ struct SystemReader {
   std::shared_ptr<Graph> graph{};
   Item place = section;                  // of what is wrong with the system as a whole
   std::vector<std::string> of_forces{};  // keys of [define] that use forces of a [multibody]
+  ReactionsInEquations reactions{};
 
   // The scope of a new system: its time, and the parameters as constants of its graph.
   template <class Builder>
@@ -222,8 +223,8 @@ struct SystemReader {
     read_scene(root, scene, read);
     const std::vector<std::string> forces = force_names(root, read);
     of_forces = keys_that_mention(root["define"], forces);
-    refuse_forces_in_equations(root, forces, of_forces);
-    read_connections(root, of_forces, scene, read);
+    reactions = reactions_in_equations(root, forces, of_forces, read);
+    read_connections(root, of_forces, reactions, scene, read);
     declare_contact_forces(root, scene);
     const Item contact = root["contact"], overlap = contact["overlap"];
     if (overlap) at_field(contact, [&] { scene.allow_overlap(read.number(overlap)); });
@@ -305,7 +306,7 @@ SystemSection read_system(const Item& root) {
   complete_scope(out);
   out.declared = out.whole->layout();
   read_states(root["states"], out);
-  if (kind == "multibody") bind_forces(root, reader.of_forces, out);
+  if (kind == "multibody") bind_forces(root, reader.of_forces, reader.reactions, out);
   return out;
 }
 

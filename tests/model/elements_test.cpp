@@ -578,5 +578,69 @@ TEST(Elements, BadOnesAreNamedWithPlaceCauseAndRemedy) {
   EXPECT_NE(said.find("lagrangian.dissipation: this does not depend on a velocity"), std::string::npos) << said;
 }
 
+// A pantograph traces what its stylus does, twice as large. An equation of vectors without a name is one for each
+// component.
+TEST(Constraint, MayBeAVectorWithoutAName) {
+  const Report r = run_text(R"toml(
+[multibody]
+gravity = [0, -9.81]
+[[body]]
+name = "long"
+mass = 1
+inertia = 0.1
+position = [0.3, 0.4]
+[[body]]
+name = "arm"
+mass = 1
+inertia = 0.1
+position = [0.9, 0.4]
+[[body]]
+name = "short"
+mass = 1
+inertia = 0.1
+position = [0.45, 0.2]
+[[body]]
+name = "link"
+mass = 1
+inertia = 0.1
+position = [0.75, 0.2]
+[[joint]]
+type = "revolute"
+bodies = ["ground", "long"]
+point = [0, 0]
+[[joint]]
+type = "revolute"
+bodies = ["long", "arm"]
+point = [0.6, 0.8]
+[[joint]]
+type = "revolute"
+bodies = ["long", "short"]
+point = [0.3, 0.4]
+[[joint]]
+type = "revolute"
+bodies = ["short", "link"]
+point = [0.6, 0]
+[[joint]]
+type = "revolute"
+bodies = ["arm", "link"]
+point = [0.9, 0.4]
+[define]
+stylus = "short + 0.15*short_e1 - 0.2*short_e2"
+pen = "arm + 0.3*arm_e1 - 0.4*arm_e2"
+[[constraint]]
+equation = "stylus = [0.6 + 0.05*sin(3*t), 0.05*(1 - cos(3*t))]"
+[initial]
+consistent = "project"
+[integrate]
+step = 0.01
+end = 1
+[output]
+quantities.pen = "pen"
+)toml");
+  const std::vector<double> pen = test::values_of(r, "pen");
+  EXPECT_NEAR(pen[0], 2 * (0.6 + 0.05 * std::sin(3.0)), 1e-12);
+  EXPECT_NEAR(pen[1], 2 * 0.05 * (1 - std::cos(3.0)), 1e-12);
+}
+
 }  // namespace
 }  // namespace hinge

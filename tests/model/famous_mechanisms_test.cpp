@@ -1,7 +1,10 @@
 // Mechanisms of the literature as model files, against equations that others have derived.
 #include <array>
 #include <cmath>
+#include <complex>
 #include <numbers>
+
+#include <Eigen/Dense>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -78,6 +81,54 @@ TEST(FamousMechanisms, TheBicycleOfTheBenchmark) {
     EXPECT_LT(*r.velocity_constraint, 1e-13);
     EXPECT_TRUE(r.doubts.empty());
   }
+}
+
+// The model's own linear motion, from rows of a run after a small push: with x = (lean, steer) at steps of T,
+// (x_k+1, x_k+2) = A (x_k, x_k+1), and A has the eigenvalues exp(s T). Sorted by their real parts.
+std::array<std::complex<double>, 4> eigenvalues_of_the_model(double v) {
+  constexpr double T = 0.05;
+  const Model m = example("bicycle", {{"parameters.push", "0.05"},
+                                      {"parameters.v", fmt::format("{}", v)},
+                                      {"integrate.tolerance", "1e-12"},
+                                      {"output.interval", fmt::format("{}", T)},
+                                      {"integrate.end", "1.6"}});
+  Simulation run = m.simulation_for("");
+  run.keep_rows();
+  run.start(m.start);
+  run.until(m.end);
+  const std::vector<double> t = run.trajectory().times(), lean = run.trajectory().column("lean"),
+                            steer = run.trajectory().column("steer");
+  std::vector<Eigen::Vector2d> x;
+  for (std::size_t k = 0; k < t.size(); ++k)
+    if (t[k] > 0.0999) x.emplace_back(lean[k], steer[k]);
+  const auto n = static_cast<Eigen::Index>(x.size()) - 2;
+  Eigen::MatrixXd before(n, 4), after(n, 4);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    before.row(k) << x[i].transpose(), x[i + 1].transpose();
+    after.row(k) << x[i + 1].transpose(), x[i + 2].transpose();
+  }
+  const Eigen::MatrixXd A = before.colPivHouseholderQr().solve(after);
+  const Eigen::VectorXcd values = Eigen::EigenSolver<Eigen::MatrixXd>(A.transpose()).eigenvalues();
+  std::array<std::complex<double>, 4> s;
+  for (std::size_t k = 0; k < 4; ++k) s[k] = std::log(values(static_cast<Eigen::Index>(k))) / T;
+  std::sort(s.begin(), s.end(), [](const auto& a, const auto& b) { return a.real() < b.real(); });
+  return s;
+}
+
+// Eigenvalues of the paper's Table 2 at 5 m/s, and the speeds where the weave ends and capsizing begins, 4.292 and
+// 6.024 m/s, found from the motion of the bodies alone.
+TEST(FamousMechanisms, TheBicycleIsStableWhereThePaperSays) {
+  const auto at5 = eigenvalues_of_the_model(5);
+  EXPECT_NEAR(at5[0].real(), -14.07838969279822, 1e-4);  // measured 1e-6
+  EXPECT_NEAR(at5[1].real(), -0.77534188219585, 1e-5);
+  EXPECT_NEAR(std::abs(at5[1].imag()), 4.46486771378823, 1e-5);
+  EXPECT_NEAR(at5[3].real(), -0.32286642900409, 1e-5);
+  const auto most = [](double v) { return eigenvalues_of_the_model(v)[3].real(); };
+  EXPECT_GT(most(4.287), 1e-3);  // weave; 0.0134 per m/s/0.01
+  EXPECT_LT(most(4.297), -1e-3);
+  EXPECT_LT(most(6.019), -1e-4);  // capsize
+  EXPECT_GT(most(6.029), 1e-4);
 }
 
 // Other methods come to the same motion.

@@ -348,9 +348,9 @@ TEST(NamedForces, OwnMeaningsOfNamesStay) {
   EXPECT_EQ(value_of(run_text(text), "torque"), 7);
 }
 
-TEST(NamedForces, AreRefusedInEquationsAndUnderPrimes) {
+TEST(NamedForces, AreRefusedInPrescribedMotionsAndUnderPrimes) {
   const std::string text = with(plane_pendulum, "ORDER", R"("ground", "bar")");
-  const std::string driven = with(text, "point = [0, 0]", "point = [0, 0]\nmotor = { torque = \"-hinge_torque\" }");
+  const std::string driven = with(text, "point = [0, 0]", "point = [0, 0]\nmotor = { angle = \"-hinge_torque\" }");
   const std::string said = complaint_about(driven);
   for (const char* part : {"scene.toml:21:", "motor", "'hinge_torque'", "follows from the equations", "[output]"})
     EXPECT_NE(said.find(part), std::string::npos) << said;

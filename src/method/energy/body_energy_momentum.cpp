@@ -3,15 +3,18 @@
 //
 // Order 2 in y and z; the multiplier is that of the middle of the step, of order 2 there and 1 at the end. Symmetric.
 // Preserved: energy; linear and angular momentum, where the system keeps them; joints on the level of positions. Not
-// preserved: the velocity level of joints, which is met up to O(h^2), and symplecticity.
+// preserved: the velocity level of joints, which is met up to O(h^2), and symplecticity. With projection = "velocity"
+// that level is met to round-off, and projections take a little of the energy.
 #include "method/energy/body_energy_momentum.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "body/body_table.hpp"
 #include "formulation/body_energy_step.hpp"
+#include "formulation/project/projection.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "solve/index.hpp"
@@ -25,14 +28,15 @@ namespace {
 
 class BodyEnergyMomentum final : public Stepper {
  public:
-  BodyEnergyMomentum(std::shared_ptr<const System> system, const SolverOptions& solver)
+  BodyEnergyMomentum(std::shared_ptr<const System> system, bool project, const SolverOptions& solver)
       : system_(std::move(system)), step_(body_energy_step(*system_, "energy-momentum")) {
+    if (project && step_.constraints > 0) projection_.emplace(system_, Projection::velocity, solver.linear_algebra);
     newton_ = Convergence(solver.max_iterations, newton_policy::full_discrete_gradient);
     solver_ = make_linear_solver(step_.pattern, solver.linear_algebra);
     scratch_ = step_.residual_and_matrix->make_scratch();
     values_.resize(step_.residual_and_matrix->output_count());
     before_.resize(at(system_->ny()));
-    xi_.resize(at(BodyEnergyStep::numbers * step_.bodies));
+    xi_.resize(at(BodyEnergyStep::numbers * step_.bodies) + step_.turns.size());
     x_.resize(at(step_.unknowns));
   }
 
@@ -45,10 +49,16 @@ class BodyEnergyMomentum final : public Stepper {
     before_ = state.y;
     move(state, h);
     count_turns(state.y);
+    std::vector<double>& psi = multipliers_;
+    psi.resize(state.psi.size());
+    for (int i = 0; i < step_.constraints; ++i) psi[at(i)] = x_[state.z.size() + at(i)] / h;
+    if (projection_ && !projection_->project(state.t + h, state.y.data(), x_.data(), psi.data())) {
+      state.y = before_;
+      return explain_failure(*system_, state, h, "the projection of the velocity", newton_);
+    }
     state.t += h;
     std::copy_n(x_.begin(), state.z.size(), state.z.begin());
-    for (int i = 0; i < step_.constraints; ++i) state.psi[at(i)] = x_[state.z.size() + at(i)] / h;
-    multipliers_ = state.psi;
+    state.psi = psi;
     return {};
   }
 
@@ -62,6 +72,8 @@ class BodyEnergyMomentum final : public Stepper {
       std::copy_n(y + place.x, 3, xi);
       std::copy_n(r.data(), 9, xi + 3);  // column by column
     }
+    for (std::size_t k = 0; k < step_.turns.size(); ++k)
+      xi_[at(BodyEnergyStep::numbers * step_.bodies) + k] = y[step_.turns[k]];
   }
 
   bool solve(const State& state, double h) {
@@ -80,7 +92,7 @@ class BodyEnergyMomentum final : public Stepper {
       for (std::size_t i = 0; i < x_.size(); ++i) x_[i] -= residual[i];
       newton_.matrix_renewed();
       const double z = biggest(x_.data(), nz) + biggest(state.z.data(), nz) +
-                       biggest(xi_.data(), static_cast<int>(xi_.size())) / std::abs(h);
+                       biggest(xi_.data(), BodyEnergyStep::numbers * step_.bodies) / std::abs(h);
       return biggest(residual, nz) / (rounding_growth(step_.constraints) * epsilon * z);
     });
   }
@@ -119,6 +131,7 @@ class BodyEnergyMomentum final : public Stepper {
   std::shared_ptr<const System> system_;
   BodyEnergyStep step_;
   std::unique_ptr<LinearSolver> solver_;
+  std::optional<ConstraintProjection> projection_;
   std::vector<double> scratch_, values_, xi_, x_, before_;
   Convergence newton_{0};
 };
@@ -135,8 +148,7 @@ std::unique_ptr<Stepper> make_body_energy_momentum(std::shared_ptr<const System>
   if (options.constraints != ConstraintTreatment::multiplier)
     throw OptionError("constraints", "bodies in space take constraints = \"multiplier\"");
   if (options.general) throw OptionError("derivative", "bodies in space take derivative = \"equivariant\"");
-  if (options.project_velocity) throw OptionError("projection", "bodies in space take projection = \"none\" here");
-  return std::make_unique<BodyEnergyMomentum>(std::move(system), solver);
+  return std::make_unique<BodyEnergyMomentum>(std::move(system), options.project_velocity, solver);
 }
 
 }  // namespace hinge

@@ -72,8 +72,12 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
 }
 
 std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
-  if (turns_in_space(system))
-    return {"kept exactly: energy; momentum and angular momentum along axes that gravity and the ground leave free"};
+  if (turns_in_space(system)) {
+    const bool projects = which.project_velocity && system.ng() > 0;
+    return {fmt::format(
+        "kept exactly: {}momentum and angular momentum along axes that gravity and the ground leave free{}",
+        projects ? "" : "energy; ", projects ? "; not the energy, of which projections take a little" : "")};
+  }
   const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
   const bool free = form.m == 0;
   std::string kept, rest;

@@ -17,6 +17,14 @@ constexpr double settled_change = 1e-12, useful_width = 1e-6;
 
 }  // namespace
 
+void ContactStep::make_spans() {
+  const BodyTable* table = bodies_of(*system_);
+  if (!table || !table->has_joint_friction()) return;
+  const auto& list = table->joint_contacts->list;
+  if (std::any_of(list.begin(), list.end(), [](const JointContact& c) { return c.load_rows > 0; }))
+    spans_ = std::make_shared<JointContactFinder>(table->joint_contacts);
+}
+
 void ContactStep::find_bearings() {
   const BodyTable* table = bodies_of(*system_);
   if (!table || !table->has_joint_friction()) return;
@@ -32,15 +40,16 @@ void ContactStep::find_bearings() {
   }
 }
 
-// Of a normal row; -1: it is none of a joint.
 double ContactStep::bearing_width(int row) const {
   for (const Bearing& b : bearings_)
     if (b.row == row) return b.width;
   return -1;
 }
 
-// |sum_k s_k C_k| over the velocities of the body
+// |sum_k s_k C_k| over the velocities of the body; with a span, of both halves of the bearing
 double ContactStep::width_of(const JointContact& joint) const {
+  if (joint.load_rows > 0)
+    return spans_->load(joint, joint_impulse.data() + joint.first_row) + joint.constant * std::abs(h_);
   double force[3] = {};
   for (int j = joint.first_row; j < joint.first_row + joint.rows; ++j)
     for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "body/joint_contacts.hpp"
 #include "hinge/error.hpp"
 #include "method/step_failure.hpp"
 #include "method/stopwatch.hpp"
@@ -65,6 +66,7 @@ ContactStep::ContactStep(std::shared_ptr<const System> system, const Pattern& ma
   x_.resize(at(nz_ + m_));
   work_.resize(at(nz_));
   joint_impulse.resize(at(m_));
+  make_spans();
 }
 
 void ContactStep::find(double t, const double* y, double band, bool end_of_step) {
@@ -81,6 +83,7 @@ void ContactStep::look(double t, const double* y, double band) {
   const Stopwatch watch(statistics.search_seconds);
   ContactList& list = impulses_.contacts;
   finder_->find(t, y, band, list);
+  if (spans_) spans_->evaluate(t, y);
   statistics.contacts = list.count;
   statistics.most_contacts = std::max(statistics.most_contacts, list.count);
 }

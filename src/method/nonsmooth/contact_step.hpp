@@ -42,6 +42,7 @@
 namespace hinge {
 
 struct JointContact;
+class JointContactFinder;
 
 class ContactStep {
  public:
@@ -97,6 +98,12 @@ class ContactStep {
   /// of the rates that are missing, or as far as some sweeps come. Not counted as a problem of the step. After
   /// factor().
   bool separate(const std::vector<double>& rate, double* v);
+  /// n of friction in a joint, of the last problem, by its normal row among those of active contacts; -1: it is none.
+  double bearing_width(int row) const;
+  /// The velocity of row a by an impulse on row b, with few contacts; zero where nothing moves.
+  double compliance(int a, int b) const {
+    return idle_[static_cast<std::size_t>(a)] || idle_[static_cast<std::size_t>(b)] ? 0.0 : W_(a, b);
+  }
   std::string failure;
   /// Of a step that failed: `failure`, and without one the likely cause.
   StepResult explain(const State& state, double h, const char* what,
@@ -167,9 +174,9 @@ class ContactStep {
   bool rows_move_bodies() const;
   bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
   bool solve_once(const double* right, const double* c, const double* w, double* v);
+  void make_spans();
   void find_bearings();
   double width_of(const JointContact& joint) const;
-  double bearing_width(int row) const;
   bool solve_few(const double* right, const double* c, const double* w, double* v);
   bool solve_many(const double* right, const double* c, const double* w, double* v);
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
@@ -224,7 +231,8 @@ class ContactStep {
     double width;
   };
   std::vector<Bearing> bearings_;
-  double last_h_ = 0, h_ = 0;  // 0: nothing is known of it
+  std::shared_ptr<JointContactFinder> spans_;  // of bearings that carry moments, where the contacts were found
+  double last_h_ = 0, h_ = 0;                  // 0: nothing is known of it
   const std::vector<double>* end_drift_ = nullptr;
 };
 

@@ -46,6 +46,8 @@ EventDriven::EventDriven(std::shared_ptr<const System> system, const EventDriven
       base_method_(options.base),
       motion_(system_),
       contacts_(system_, system_->pattern(Q::momentum_z), options.solving, solver.linear_algebra) {
+  if (options_.impact != ImpactLaw::newton && motion_.gaps() < motion_.contacts())
+    throw OptionError("impact", "friction of joints takes impact = \"newton\" here");
   contacts_.use_dense(true);
   contacts_.use_least_norm(false);
   here_ = system_->evaluation({Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature});
@@ -132,7 +134,6 @@ void EventDriven::count_friction(double t1) {
   counted_until_ = t1;
   if (std::none_of(modes_.begin(), modes_.end(), slips)) return;
   Base& b = base();
-  const auto& places = motion_.places(modes_);
   constexpr double node[] = {0.3399810435848563, 0.8611363115940526},
                    weight[] = {0.6521451548625461, 0.3478548451374538};
   for (int k = 0; k < 4; ++k) {  // Gauss
@@ -149,9 +150,9 @@ void EventDriven::count_friction(double t1) {
     double power = 0;
     for (std::size_t i = 0; i < modes_.size(); ++i)
       if (slips(modes_[i]))
-        power += contact[i].friction * probe_.psi[at(places[i].normal)] *
-                 (motion_.tangents(static_cast<int>(i)) == 1 ? std::abs(contact[i].rate[1])
-                                                             : std::hypot(contact[i].rate[1], contact[i].rate[2]));
+        power += width(i, contact[i], probe_) * (motion_.tangents(static_cast<int>(i)) == 1
+                                                     ? std::abs(contact[i].rate[1])
+                                                     : std::hypot(contact[i].rate[1], contact[i].rate[2]));
     contacts_.statistics.friction_loss += weight[k / 2] * (t1 - t0) / 2 * power;
   }
 }
@@ -168,8 +169,8 @@ StepResult EventDriven::restart(State& state) {
   to_user(mode_state_, state);
   if (!multipliers(mode_state_))
     return {false,
-            "the closed contacts depend on each other, or on the joints, so that their reactions are not determined; "
-            "use moreau-jean, which shares them out, or leave out a contact"};
+            "the closed contacts, or joints that friction holds, depend on each other or on the joints, so that their "
+            "reactions are not determined; use moreau-jean, which shares them out, or leave out a contact"};
   if (StepResult started = b.stepper->start(mode_state_); !started) return started;
   user_ = state;
   evaluate_roots(mode_state_, values_);
@@ -254,16 +255,28 @@ StepResult EventDriven::locate(const State& from, double t_before, double t_afte
     }
   else
     high = low;
-  double t = high;
+  double t = high, slope = 0;  // of other roots than gaps: on the interpolation
+  if (roots_[k].kind != Root::Kind::gap) {
+    const double width = 1e-3 * (t_after - from.t), before = std::max(from.t, t - width),
+                 after = std::min(t_after, t + width);
+    if (after > before) slope = (value(after) - value(before)) / (after - before);
+  }
   StepResult result;
   newton(Settling(newton_policy::event_time), [&]() -> Increment {
     result = propagate(b, from, t, out);
     if (!result) return no_increment;
-    if (roots_[k].kind != Root::Kind::gap) return already_solved;
-    to_user(out, user_);
-    const auto& v = motion_.at(user_)[at(roots_[k].contact)];
-    if (v.rate[0] == 0) return already_solved;
-    const double change = -(v.gap - zero) / v.rate[0], size = std::abs(t);
+    double rest = 0, rate = slope;
+    if (roots_[k].kind == Root::Kind::gap) {
+      to_user(out, user_);
+      const auto& v = motion_.at(user_)[at(roots_[k].contact)];
+      rest = v.gap - zero;
+      rate = v.rate[0];
+    } else {
+      evaluate_roots(out, values_);
+      rest = values_[k] - zero;
+    }
+    if (rate == 0) return already_solved;
+    const double change = -rest / rate, size = std::abs(t);
     if (std::abs(change) > 0.1 * (t_after - from.t)) return already_solved;
     t = std::clamp(t + change, from.t, t_after);
     return {std::abs(change), size};

@@ -13,6 +13,9 @@
 //                   and that time is noted. What is lost of the motion are heights up to v_stop^2/(2 b), and rounds of
 //                   friction: its impulse over these impacts is that of the closed contact.
 //   friction's work by quadrature of mu lambda |slip| over the steps, of order 8
+//   joints          stops are gaps; dry friction is a contact that never opens, whose mu lambda follows from the
+//                   multipliers of its joint (body/joint_contacts.hpp). Where several hold one motion of a closed
+//                   chain, each carries the same part kappa of what it can; |kappa| = 1 is the event
 //
 // Order and conservation between events are those of the base method; any order across impacts. For few contacts, given
 // by expressions. Chattering that is not an accumulation, or events that never end, are an error that says so.
@@ -25,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "body/joint_contacts.hpp"
 #include "formulation/acceleration.hpp"
 #include "formulation/contact_mode.hpp"
 #include "formulation/project/projection.hpp"
@@ -71,9 +75,27 @@ class EventDriven {
   };
 
   Base& base();
+  /// Of a key in the list of contacts_.
+  int contact_of(std::uint64_t key) const {
+    return JointContacts::has(key) ? motion_.gaps() + static_cast<int>(contact::second_collider(key))
+                                   : static_cast<int>(key);
+  }
+  /// What friction presses with: mu lambda of contact i.
+  double width(std::size_t i, const ContactMotion::Values& value, const State& mode_state);
   StepResult choose_modes(State& state, const std::vector<int>& opened);
   bool strike(State& state, bool& failed);
   bool decide(const State& state, const std::vector<int>& opened, Modes& modes);
+  struct Outcome {  // of the contact problem that decides about modes
+    int contact = 0, row = 0, tangents = 0;
+    bool slides = false;
+    double limit = 0;                // of friction, an impulse
+    double r[2] = {}, slip[2] = {};  // friction, and slip behind the step
+  };
+  double slow() const;
+  bool slides(int contact, const ContactMotion::Values& value) const;
+  void read_outcomes(const std::vector<int>& closed, double h, const std::vector<ContactMotion::Values>& value);
+  ContactMode mode_of(const Outcome& outcome, double rate);
+  void share_out(Modes& modes);
   bool note(double t, const std::string& what);
   void make_roots();
   StepResult restart(State& state);
@@ -99,6 +121,7 @@ class EventDriven {
   std::map<Modes, Base> bases_;
   Modes modes_;
   std::vector<std::array<double, 2>> directions_;  // of contacts that set off
+  std::vector<Outcome> outcomes_;
   std::vector<Root> roots_;
   State mode_state_, before_, probe_, user_;
   Modes step_modes_;  // of the last advance(), and whether an event ended it

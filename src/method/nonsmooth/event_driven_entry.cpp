@@ -70,21 +70,23 @@ class EventDrivenStepper final : public Stepper {
 };
 
 MethodInfo event_driven_info() {
-  return {.name = "event-driven",
-          .summary = "smooth motion by any method between the events of contacts, which are located to round-off",
-          .order = "of the base method",
-          .multiplier_order = "of the base method",
-          .preserves = {.position_level = true, .velocity_level = true},
-          .options = {word_row("base", {"explicit"}, "the method between events, by name"),
-                      number_row("base_tolerance", "1e-12", {0, 1, true, true},
-                                 "of a base method that chooses its steps, where the run has a step"),
-                      number_row("v_stop", "1e-6", positive_range,
-                                 "an impact that rebounds more slowly closes the contact (Zeno's rule)"),
-                      word_row("impact", {"newton", "poisson", "sequential"}, "the law of impact"), sequence_option()},
-          .reference =
-              "F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, Wiley 1996; V. Acary, B. "
-              "Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, Springer 2008",
-          .can = {.chosen_steps = true, .contacts = true, .own_reactions = true, .touching_bodies = 3}};
+  return {
+      .name = "event-driven",
+      .summary = "smooth motion by any method between the events of contacts, which are located to round-off",
+      .order = "of the base method",
+      .multiplier_order = "of the base method",
+      .preserves = {.position_level = true, .velocity_level = true},
+      .options = {word_row("base", {"explicit"}, "the method between events, by name"),
+                  number_row("base_tolerance", "1e-12", {0, 1, true, true},
+                             "of a base method that chooses its steps, where the run has a step"),
+                  number_row("v_stop", "1e-6", positive_range,
+                             "an impact that rebounds more slowly closes the contact (Zeno's rule)"),
+                  word_row("impact", {"newton", "poisson", "sequential"}, "the law of impact"), sequence_option()},
+      .reference =
+          "F. Pfeiffer, C. Glocker, Multibody Dynamics with Unilateral Contacts, Wiley 1996; V. Acary, B. "
+          "Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, Springer 2008",
+      .can = {
+          .chosen_steps = true, .contacts = true, .own_reactions = true, .touching_bodies = 3, .joint_friction = true}};
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ bool EventDriven::strike(State& state, bool& failed) {
     failed = true;
     return false;
   }
+  contacts_.step_length(0);
   std::vector<double> impulse;
   bool solved = true;
   const auto apply = [&](const std::vector<double>& restitution) {
@@ -74,7 +75,7 @@ bool EventDriven::strike(State& state, bool& failed) {
   trial.z = z_;
   for (const int i : approaching) {
     const double up = after[at(i * d)];
-    const int contact = static_cast<int>(contacts_.list().key[at(contacts_.active[at(i)])]);
+    const int contact = contact_of(contacts_.list().key[at(contacts_.active[at(i)])]);
     if (!(up > 0 && up < options_.v_stop && e[at(i)] > 0 && e[at(i)] < 1)) continue;
     // the acceleration of the gap while it is open
     Modes modes = modes_;
@@ -101,7 +102,7 @@ bool EventDriven::strike(State& state, bool& failed) {
   }
   bool fresh = true;
   for (const int i : approaching) {
-    const int contact = static_cast<int>(contacts_.list().key[at(contacts_.active[at(i)])]);
+    const int contact = contact_of(contacts_.list().key[at(contacts_.active[at(i)])]);
     fresh = note(state.t, fmt::format("impact of {}", motion_.name(contact)));
     contacts_.statistics.impacts += fresh ? 1 : 0;
   }
@@ -123,11 +124,11 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
   const int d = contacts_.dimension(), nz = system_->nz();
   modes.assign(at(motion_.contacts()), ContactMode::open);
   const auto& value = motion_.at(state);
-  const double rounding = 1e-10 * std::max(speed_, 1e-6);
+  const double rounding = slow();
   const ContactList& l = contacts_.list();
   std::vector<int> closed;
   for (int i = 0; i < l.count; ++i) {
-    const int contact = static_cast<int>(l.key[at(i)]);
+    const int contact = contact_of(l.key[at(i)]);
     const bool forced = std::find(opened.begin(), opened.end(), contact) != opened.end();
     if (!forced && value[at(contact)].rate[0] <= rounding) closed.push_back(i);
   }
@@ -145,6 +146,7 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
     momentum = std::max(momentum, std::abs(right_[at(k)]));
   }
   const double h = 1e-6 * (force > 0 && momentum > 0 ? std::clamp(momentum / force, 1e-3, 1e3) : 1.0);
+  contacts_.step_length(h);
   axpy(h, (*here_)[Q::acceleration_force], nz, right_.data());
   c_.assign(at(system_->ng()), 0.0);
   multiply_add(joints, (*here_)[Q::constraint_rate_z], state.z.data(), -1, c_.data());
@@ -152,12 +154,9 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
   u_.resize(at(contacts_.rows()));
   contacts_.velocities(state.z.data(), u_.data());
   w_.assign(at(contacts_.rows()), 0.0);
-  const auto sliding = [&](int contact) {
-    const auto& v = value[at(contact)];
-    return std::hypot(v.rate[1], v.rate[2]) > (motion_.tangents(contact) == 2 ? options_.v_stop : rounding);
-  };
+  const auto sliding = [&](int contact) { return slides(contact, value[at(contact)]); };
   for (std::size_t i = 0; i < closed.size(); ++i) {
-    const int contact = static_cast<int>(l.key[at(closed[i])]);
+    const int contact = contact_of(l.key[at(closed[i])]);
     for (int k = 0; k < d; ++k) {
       const auto row = i * at(d) + at(k);
       const bool zero = k == 0 || (k <= motion_.tangents(contact) && !sliding(contact));
@@ -166,30 +165,9 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
   }
   z_.resize(at(nz));
   if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_.data())) return false;
-  double most = 0;
-  for (std::size_t i = 0; i < closed.size(); ++i) most = std::max(most, contacts_.contact_impulse[i * at(d)]);
-  for (std::size_t i = 0; i < closed.size(); ++i) {
-    const int contact = static_cast<int>(l.key[at(closed[i])]);
-    const double* r = contacts_.contact_impulse.data() + i * at(d);
-    if (!(r[0] > 1e-9 * most)) continue;
-    ContactMode& mode = modes[at(contact)];
-    mode = ContactMode::closed;
-    const int tangents = motion_.tangents(contact);
-    if (tangents == 0) continue;
-    const double size = tangents == 1 ? std::abs(r[1]) : std::hypot(r[1], r[2]);
-    if (sliding(contact)) {
-      mode = tangents == 2                    ? ContactMode::slide
-             : value[at(contact)].rate[1] > 0 ? ContactMode::forward
-                                              : ContactMode::backward;
-    } else if (size == 0 || size < value[at(contact)].friction * r[0] * (1 - 1e-8)) {
-      mode = ContactMode::stick;
-    } else if (tangents == 2) {
-      mode = ContactMode::set_off;
-      directions_[at(contact)] = {-r[1] / size, -r[2] / size};
-    } else {
-      mode = r[1] < 0 ? ContactMode::forward : ContactMode::backward;
-    }
-  }
+  read_outcomes(closed, h, value);
+  for (const Outcome& o : outcomes_) modes[at(o.contact)] = mode_of(o, value[at(o.contact)].rate[1]);
+  share_out(modes);
   return true;
 }
 
@@ -210,13 +188,13 @@ StepResult EventDriven::choose_modes(State& state, const std::vector<int>& opene
     return {false, fmt::format("the contact problem of the event at t = {:g} has no solution: {}", state.t,
                                contacts_.failure.empty() ? "its matrix is singular" : contacts_.failure)};
   modes_ = modes;
-  static const char* const words[] = {"opens",          "closes", "sticks", "slips forward",
-                                      "slips backward", "slides", "slides"};
+  static const char* const words[] = {"opens",  "closes", "sticks", "slips forward", "slips backward",
+                                      "slides", "slides", "sticks", "sticks",        "sticks"};
   for (std::size_t i = 0; i < modes.size(); ++i)
     if (modes[i] != old[i] && !(old[i] == ContactMode::set_off && modes[i] == ContactMode::slide))
       note(state.t, fmt::format("{} {}", motion_.name(static_cast<int>(i)), words[static_cast<int>(modes[i])]));
-  contacts_.statistics.contacts =
-      static_cast<int>(std::count_if(modes.begin(), modes.end(), [](ContactMode m) { return m != ContactMode::open; }));
+  contacts_.statistics.contacts = static_cast<int>(std::count_if(modes.begin(), modes.begin() + motion_.gaps(),
+                                                                 [](ContactMode m) { return m != ContactMode::open; }));
   contacts_.statistics.loaded = contacts_.statistics.contacts;
   contacts_.statistics.most_contacts = std::max(contacts_.statistics.most_contacts, contacts_.statistics.contacts);
   return restart(state);

@@ -15,8 +15,8 @@ void EventDriven::make_roots() {
       roots_.push_back({i, Root::Kind::gap});
       continue;
     }
-    roots_.push_back({i, Root::Kind::reaction});
-    if (mode == ContactMode::stick) roots_.push_back({i, Root::Kind::cone});
+    if (!motion_.is_bearing(i)) roots_.push_back({i, Root::Kind::reaction});
+    if (mode == ContactMode::stick || mode == ContactMode::share) roots_.push_back({i, Root::Kind::cone});
     if (mode == ContactMode::forward || mode == ContactMode::backward || mode == ContactMode::slide ||
         mode == ContactMode::set_off)
       roots_.push_back({i, Root::Kind::slip});
@@ -24,12 +24,19 @@ void EventDriven::make_roots() {
   }
 }
 
+double EventDriven::width(std::size_t i, const ContactMotion::Values& value, const State& s) {
+  const int normal = motion_.places(modes_)[i].normal;
+  return motion_.is_bearing(static_cast<int>(i)) ? value.friction
+         : normal < 0                            ? 0.0
+                                                 : value.friction * s.psi[at(normal)];
+}
+
 void EventDriven::evaluate_roots(State& s, std::vector<double>& out) {
-  to_user(s, user_);
-  const auto& contact = motion_.at(user_);
   const auto& places = motion_.places(modes_);
   const bool closed = std::any_of(modes_.begin(), modes_.end(), [](ContactMode m) { return m != ContactMode::open; });
   if (closed) multipliers(s);
+  to_user(s, user_);
+  const auto& contact = motion_.at(user_);
   out.resize(roots_.size());
   for (std::size_t k = 0; k < roots_.size(); ++k) {
     const auto i = at(roots_[k].contact);
@@ -41,7 +48,7 @@ void EventDriven::evaluate_roots(State& s, std::vector<double>& out) {
         double t = 0;
         for (const int place : places[i].tangential)
           if (place >= 0) t = std::hypot(t, s.psi[at(place)]);
-        out[k] = contact[i].friction * reaction - t;
+        out[k] = modes_[i] == ContactMode::share ? 1 - t : width(i, contact[i], s) - t;
         break;
       }
       case Root::Kind::grown: out[k] = 2 * options_.v_stop - std::hypot(contact[i].rate[1], contact[i].rate[2]); break;

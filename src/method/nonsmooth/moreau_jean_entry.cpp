@@ -55,17 +55,21 @@ std::string describe(const MoreauJeanOptions& o) {
 }
 
 MethodInfo moreau_jean_info() {
-  MethodInfo info{
-      .name = "moreau-jean",
-      .summary = "Moreau's and Jean's time stepping for contacts with friction, impacts and joints",
-      .order = "2 (theta = 1/2), 1",
-      .multiplier_order = "1",
-      .preserves = {.position_level = true, .velocity_level = true},
-      .options = contact_options(),
-      .reference =
-          "J. J. Moreau, CISM Courses 302 (1988) 1-82; M. Jean, Comput. Methods Appl. Mech. Eng. "
-          "177 (1999) 235-257; M. Anitescu, Math. Program. 105 (2006) 113-143",
-      .can = {.dae = true, .contacts = true, .touching_bodies = 3, .particles = true, .velocity_constraints = true}};
+  MethodInfo info{.name = "moreau-jean",
+                  .summary = "Moreau's and Jean's time stepping for contacts with friction, impacts and joints",
+                  .order = "2 (theta = 1/2), 1",
+                  .multiplier_order = "1",
+                  .preserves = {.position_level = true, .velocity_level = true},
+                  .options = contact_options(),
+                  .reference =
+                      "J. J. Moreau, CISM Courses 302 (1988) 1-82; M. Jean, Comput. Methods Appl. Mech. Eng. "
+                      "177 (1999) 235-257; M. Anitescu, Math. Program. 105 (2006) 113-143",
+                  .can = {.dae = true,
+                          .contacts = true,
+                          .touching_bodies = 3,
+                          .particles = true,
+                          .joint_friction = true,
+                          .velocity_constraints = true}};
   OptionInfo theta = number_row("theta", "", {0.5, 1}, "where in the step forces act");
   theta.default_depends = "1/2 with gap = \"velocity\", else 1; \"both\" has none";
   info.options.insert(
@@ -126,7 +130,13 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
     if (o.gap != GapTreatment::both) return std::make_unique<MoreauJean>(std::move(system), o, solver);
     if (!system->structure().has_bodies)
       throw UnsuitableMethod("gap = \"both\" is for bodies, [multibody]; for other systems use gap = \"velocity\"");
-    return std::make_unique<MoreauJeanBoth>(std::move(system), o, solver);
+    return std::make_unique<MoreauJeanBoth>(
+        suitable(std::move(system), {.method = "moreau-jean",
+                                     .form = "bodies",
+                                     .bodies = true,
+                                     .ideal = true,
+                                     .other_joints = "; for other reactions use symplectic-euler, radau or bdf"}),
+        o, solver);
   };
   choice.specialise = [options, dae_theta](MethodChoice& c, const System& system, const StepOptions&) {
     if (!system.structure().is_dae) {

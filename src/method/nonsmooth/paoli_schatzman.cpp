@@ -186,7 +186,7 @@ MethodInfo paoli_schatzman_info() {
           .preserves = {.position_level = true, .symplectic = true, .momentum_maps = true},  // where nothing strikes
           .options = contact_options(),
           .reference = "L. Paoli, M. Schatzman, SIAM J. Numer. Anal. 40 (2002) 702-733",
-          .can = {.contacts = true, .touching_bodies = 2, .particles = true}};
+          .can = {.contacts = true, .touching_bodies = 2, .particles = true, .joint_friction = true}};
 }
 
 }  // namespace
