@@ -14,7 +14,7 @@ namespace hinge::grain_device {
 
 using opencl::Buffer;
 
-constexpr std::size_t group = 128, lanes = 32, chunk = 1024;  // as in grain_device.cl
+constexpr std::size_t group = 128, lanes = 64, chunk = 1024;  // as in grain_device.cl
 constexpr std::size_t tile_grains = 256;                      // of a block that is swept in local memory
 
 struct Wide4 {
