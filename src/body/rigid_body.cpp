@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "body/frame.hpp"
 #include "hinge/body.hpp"
 #include "solve/linear/spectrum.hpp"
 
@@ -33,8 +34,6 @@ Vector combination(const Vector3d& r, const std::array<Vector, 3>& d) {
     if (r(k) != 0) sum = sum + r(k) * d[static_cast<std::size_t>(k)];
   return sum;
 }
-
-Vector constants(const Vector3d& v) { return {v(0), v(1), v(2)}; }
 
 void refuse_infinite(const char* field, double largest) {
   if (!std::isfinite(largest)) throw BodyError(field, fmt::format("'{}' is not finite; give ordinary numbers", field));

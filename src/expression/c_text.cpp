@@ -26,7 +26,7 @@ std::string c_number(double x) {
 
 namespace {
 
-enum Binding { choice, additive, multiplicative, prefix, atom };
+enum Binding { conditional, additive, multiplicative, prefix, atom };
 
 struct Text {
   std::string text;
@@ -66,7 +66,7 @@ Text infix(const Text& a, const char* sign, const Text& b, Binding own) {
 }
 
 Text operation(const Graph& graph, const Graph::Entry& e, const Text& a, const Text& b, const Text& c) {
-  const auto condition = [](const std::string& holds) { return Text{holds + " ? 1.0 : 0.0", choice}; };
+  const auto condition = [](const std::string& holds) { return Text{holds + " ? 1.0 : 0.0", conditional}; };
   const auto compare = [&](const char* sign) { return condition(within(a, prefix) + sign + within(b, prefix)); };
   const auto holds = [](const Text& x) { return within(x, prefix) + " != 0"; };
   switch (e.op) {
@@ -82,7 +82,7 @@ Text operation(const Graph& graph, const Graph::Entry& e, const Text& a, const T
     case Op::less_equal: return compare(" <= ");
     case Op::equal: return compare(" == ");
     case Op::not_equal: return compare(" != ");
-    case Op::select: return {holds(a) + " ? " + within(b, additive) + " : " + within(c, additive), choice};
+    case Op::select: return {holds(a) + " ? " + within(b, additive) + " : " + within(c, additive), conditional};
     case Op::table:
       if (graph.table(e) == Table::floor()) return {fmt::format("floor({})", a.text)};
       if (graph.table(e)->name().find(' ') != std::string::npos)  // a sentence: where a motion must not go

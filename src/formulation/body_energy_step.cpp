@@ -166,7 +166,7 @@ class StepWriter {
 
   void balance() {
     Graph& source = *form_.graph;
-    Increment step(*graph_, nodes(xi0_), nodes(u_));
+    StateIncrement step(*graph_, nodes(xi0_), nodes(u_));
     const std::vector<InvariantForm> forms = invariant_forms(source, form_.functions, form_.xi);
     const SparseExpressions dd = discrete_gradients(source, forms, form_.xi, step);
     std::vector<Expression> force(xi0_.size(), Expression(0.0));  // D

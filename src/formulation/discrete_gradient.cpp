@@ -76,7 +76,7 @@ std::vector<Node> mean_derivative(Graph& source, Node function, const std::vecto
 
 }  // namespace
 
-Increment::Increment(Graph& g, std::vector<Node> start, std::vector<Node> increment)
+StateIncrement::StateIncrement(Graph& g, std::vector<Node> start, std::vector<Node> increment)
     : graph(g), q0(std::move(start)), u(std::move(increment)) {
   for (std::size_t k = 0; k < q0.size(); ++k)
     middle.push_back(graph.add(q0[k], graph.multiply(graph.constant(0.5), u[k])));
@@ -179,7 +179,7 @@ InvariantForm invariant_form(Graph& source, Node function, std::span<const Node>
 }
 
 SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantForm> forms, std::span<const Node> q,
-                                     Increment& step) {
+                                     StateIncrement& step) {
   Graph& graph = step.graph;
   // The quadratic terms of each function, then the parts of all others: differentiated and moved in one go.
   std::vector<Node> functions, parts;

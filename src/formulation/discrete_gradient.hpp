@@ -36,10 +36,10 @@
 namespace hinge {
 
 /// Where the expressions of a step are put together: q0 and u = q1 - q0 are variables of `graph`.
-struct Increment {
+struct StateIncrement {
   Graph& graph;
   std::vector<Node> q0, u, middle;  ///< middle = q0 + u/2
-  Increment(Graph& g, std::vector<Node> start, std::vector<Node> increment);
+  StateIncrement(Graph& g, std::vector<Node> start, std::vector<Node> increment);
 };
 
 /// The bracket of (19), f1 - f0 - Df(w).d, as expressions of `graph` in the start and the change d of f's arguments.
@@ -75,6 +75,6 @@ InvariantForm invariant_form(Graph& source, Node function, std::span<const Node>
 
 /// dd f over the step, one row for each function, one column for each coordinate.
 SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantForm> forms, std::span<const Node> q,
-                                     Increment& step);
+                                     StateIncrement& step);
 
 }  // namespace hinge

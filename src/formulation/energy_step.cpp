@@ -96,7 +96,7 @@ struct Draft {
 // (38), (39), (40)
 void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
   const Equations& eq = form.system->equations();
-  Increment step(d.graph, d.q0, d.u);
+  StateIncrement step(d.graph, d.q0, d.u);
   Graph& graph = d.graph;
   std::vector<Node> functions = {form.potential};
   functions.insert(functions.end(), eq.g.begin(), eq.g.end());

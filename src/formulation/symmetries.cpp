@@ -194,7 +194,7 @@ Together taken_together(const ConstantMassForm& form, std::span<const Build::Ite
   Graph graph;
   std::vector<Node> q0, u;
   for (int k = 0; k < form.n; ++k) q0.push_back(graph.variable("q0")), u.push_back(graph.variable("u"));
-  Increment step(graph, q0, u);
+  StateIncrement step(graph, q0, u);
   const SparseExpressions dd = discrete_gradients(*form.graph, std::span(&together, 1), eq.y, step);
   const std::vector<Node> inputs[] = {q0, u};
   const auto tape = make_tape(graph, inputs, dd.entries);

@@ -125,7 +125,7 @@ SparseRows stacked(const SparseRows& top_left, const SparseRows& top_right, cons
   return whole;
 }
 
-VectorXd joined(const VectorXd& a, const VectorXd& b) {
+VectorXd stacked(const VectorXd& a, const VectorXd& b) {
   VectorXd x(a.size() + b.size());
   x << a, b;
   return x;
@@ -147,7 +147,7 @@ void read_local(const Reader& in, ContactProblem& p) {
                                V.rows(), V.cols(), R.rows(), R.cols()));
   p.bilateral = static_cast<int>(V.cols());
   p.W = stacked(p.W, V, SparseRows(V.transpose()), R);
-  p.q = joined(p.q, s);
+  p.q = stacked(p.q, s);
 }
 
 void read_global(const Reader& in, ContactProblem& p) {
@@ -165,7 +165,7 @@ void read_global(const Reader& in, ContactProblem& p) {
     throw in.fault(fmt::format("H has {} rows and G {}; both have one per velocity", p.H.cols(), G.cols()));
   p.bilateral = static_cast<int>(G.rows());
   p.H = stacked(p.H, SparseRows(p.H.rows(), 0), G, SparseRows(G.rows(), 0));
-  p.w = joined(p.w, b);
+  p.w = stacked(p.w, b);
 }
 
 // r, and l of bilateral rows behind it. The problem does not need them: what does not fit is passed over with a remark.
@@ -173,7 +173,7 @@ VectorXd read_reactions(const Reader& in, const std::string& group, const Contac
   if (!in.has(group + "/r")) return {};
   try {
     VectorXd r = in.numbers(group + "/r");
-    if (p.bilateral > 0) r = joined(r, in.has(group + "/l") ? in.numbers(group + "/l") : VectorXd::Zero(p.bilateral));
+    if (p.bilateral > 0) r = stacked(r, in.has(group + "/l") ? in.numbers(group + "/l") : VectorXd::Zero(p.bilateral));
     if (r.size() == p.rows()) return r;
     remarks += fmt::format("{}'{}/r' has {} entries where {} are needed and is passed over",
                            remarks.empty() ? "" : "; ", group, r.size(), p.rows());

@@ -33,7 +33,7 @@ class Discrete {
       q0_.push_back(graph_.variable(fmt::format("q{}", k)));
       u_.push_back(graph_.variable(fmt::format("u{}", k)));
     }
-    Increment step(graph_, q0_, u_);
+    StateIncrement step(graph_, q0_, u_);
     form = invariant_form(source, f, q, chosen);
     const SparseExpressions row = discrete_gradients(source, std::span(&form, 1), q, step);
     std::vector<Node> dd(q.size(), graph_.constant(0));

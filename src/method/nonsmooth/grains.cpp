@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int most_grain_looks = 8;         // for contacts in one step
 constexpr int first_look = 5;               // at the residual: after so many sweeps, then where it may be small enough
 constexpr double furthest_at_first = 0.95;  // beta of accelerated sweeps
-constexpr double pushed_out_per_step = 0.01;  // of the smallest grain
+constexpr double grains_pushed_out_per_step = 0.01;  // of the smallest grain
 
 }  // namespace
 
@@ -270,7 +270,7 @@ std::string Grains::step(double h) {
     return "a motion with contacts cannot be followed backwards in time; take a positive step";
   GrainReport& report = w.report;
   const Vector3d fall = h * w.gravity;
-  const double per_step = 2 * pushed_out_per_step * w.smallest;
+  const double per_step = 2 * grains_pushed_out_per_step * w.smallest;
   const double speed = w.options.recover < 0 ? per_step / h : w.options.recover;
   const double before = report.penetration;
   double longer = w.last_h > 0 ? h / w.last_h : 0;

@@ -17,24 +17,24 @@ Json json_of(const Vector3d& v, int dimension) { return dimension == 2 ? Json{v(
 
 namespace {
 
-Json json_of(const Eigen::Quaterniond& q) { return Json{q.w(), q.x(), q.y(), q.z()}; }
+Json rotation_json(const Eigen::Quaterniond& q) { return Json{q.w(), q.x(), q.y(), q.z()}; }
 
 Json shape_json(const Collider& c, int dimension) {
   Json j;
   const Shape& s = c.shape;
   switch (s.kind) {
     case Shape::Kind::sphere: j = {{"kind", "sphere"}, {"radius", s.radius}}; break;
-    case Shape::Kind::box: j = {{"kind", "box"}, {"size", hinge::json_of(s.size, dimension)}}; break;
+    case Shape::Kind::box: j = {{"kind", "box"}, {"size", json_of(s.size, dimension)}}; break;
     case Shape::Kind::capsule: j = {{"kind", "capsule"}, {"radius", s.radius}, {"length", s.length}}; break;
     case Shape::Kind::cylinder: j = {{"kind", "cylinder"}, {"radius", s.radius}, {"length", s.length}}; break;
-    case Shape::Kind::plane: j = {{"kind", "plane"}, {"normal", hinge::json_of(s.normal.normalized())}}; break;
+    case Shape::Kind::plane: j = {{"kind", "plane"}, {"normal", json_of(s.normal.normalized())}}; break;
     case Shape::Kind::mesh:
       j = {{"kind", "mesh"}, {"vertices", Json::array()}};
-      for (const Vector3d& v : s.vertices) j["vertices"].push_back(hinge::json_of(v));
+      for (const Vector3d& v : s.vertices) j["vertices"].push_back(json_of(v));
       break;
   }
-  if (c.position.any()) j["position"] = hinge::json_of(c.position);
-  if (c.rotation.w() != 1) j["rotation"] = json_of(c.rotation);
+  if (c.position.any()) j["position"] = json_of(c.position);
+  if (c.rotation.w() != 1) j["rotation"] = rotation_json(c.rotation);
   return j;
 }
 
@@ -156,9 +156,9 @@ Json BodyScene::place(int body) const {
 }
 
 Json BodyScene::anchor(int body, const Vector3d& offset) const {
-  if (body < 0) return {{"at", {{"position", hinge::json_of(offset)}}}};
+  if (body < 0) return {{"at", {{"position", json_of(offset)}}}};
   Json j = {{"at", place(body)}};
-  if (offset.any()) j["offset"] = hinge::json_of(offset);
+  if (offset.any()) j["offset"] = json_of(offset);
   return j;
 }
 
@@ -215,13 +215,13 @@ void BodyScene::describe_links(Json& scene) const {
                                {"kind", link.kind}});
     if (link.kind == "spring") continue;
     Json joint = {{"name", link.name}, {"kind", link.kind}, {"a", anchor(link.a, link.point_a)}};
-    if (link.axis.any()) joint["axis"] = hinge::json_of(link.axis.normalized());
+    if (link.axis.any()) joint["axis"] = json_of(link.axis.normalized());
     scene["joints"].push_back(std::move(joint));
   }
 }
 
 void BodyScene::describe(Json& scene, PageBlocks& blocks) const {
-  if (up_ && dimension_ == 3) scene["up"] = hinge::json_of(*up_);
+  if (up_ && dimension_ == 3) scene["up"] = json_of(*up_);
   describe_bodies(scene);
   describe_particles(scene, blocks);
   describe_links(scene);
