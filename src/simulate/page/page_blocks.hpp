@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,9 +11,6 @@
 namespace hinge {
 
 using Json = nlohmann::ordered_json;
-
-/// RFC 4648.
-std::string base64(std::string_view bytes);
 
 class PageBlocks {
  public:

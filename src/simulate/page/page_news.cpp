@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "simulate/page/page_recorder.hpp"
+#include "simulate/record/base64.hpp"
 
 namespace hinge {
 

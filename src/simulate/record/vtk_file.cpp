@@ -8,24 +8,12 @@
 #include <zlib.h>
 #endif
 
+#include "simulate/record/base64.hpp"
 #include "simulate/record/output_file.hpp"
 
 namespace hinge {
 
 namespace {
-
-std::string base64(const std::string& raw) {
-  static const char* const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((raw.size() + 2) / 3 * 4);
-  for (std::size_t k = 0; k < raw.size(); k += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (k + j < raw.size() ? static_cast<unsigned char>(raw[k + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += k + j > raw.size() ? '=' : letters[group >> (18 - 6 * j) & 63u];
-  }
-  return text;
-}
 
 std::string bytes_of(std::initializer_list<std::uint64_t> numbers) {
   return {reinterpret_cast<const char*>(numbers.begin()), numbers.size() * sizeof(std::uint64_t)};
