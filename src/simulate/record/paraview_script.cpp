@@ -77,7 +77,8 @@ if size(points, "Points") > 0:
     shown.ColorArrayName = ["POINTS", ""]
     shown.AmbientColor = shown.DiffuseColor = [0.44, 0.62, 0.77]
     if flat:  # disks lie behind the forces
-        shown.Translation = [0, 0, -diagonal]
+        # its name depends on the version of ParaView
+        setattr(shown, "Translation" if hasattr(shown, "Translation") else "Position", [0, 0, -diagonal])
 
 contacts = series("contacts")
 if largest_force > 0:

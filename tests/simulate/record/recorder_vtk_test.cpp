@@ -120,6 +120,7 @@ TEST(Pictures, HoldTheBodiesOfEveryFrame) {
     EXPECT_EQ(one.find("fixed"), std::string::npos);
   }
   const std::string script = text_of(folder / "scene.py");
+  EXPECT_EQ(script.find("shown.Translation"), std::string::npos) << "ParaView 5.11 knows it as Position";
   EXPECT_NE(script.find("name = \"scene\""), std::string::npos);
   EXPECT_NE(script.find("up = [0, 0, 1]"), std::string::npos) << script.substr(0, 900);
   // the floor carries the brick
