@@ -42,6 +42,7 @@ class Tableau {
     if (n_ == 0 || q_.minCoeff() >= 0) return Ending::solved;
     const int z0 = static_cast<int>(2 * n_);
     Eigen::Index row = least_row(d_, false);
+    if (row < 0) return Ending::ray;  // q is not a number: the problem has overflown
     int entering = z0;
     Eigen::VectorXd column = -d_;
     for (; pivots < limit; ++pivots) {

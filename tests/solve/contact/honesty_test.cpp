@@ -306,5 +306,16 @@ TEST(ContactSolvers, SayWhyAPyramidIsTooLarge) {
   EXPECT_NE(none.message.find("4920 rows"), std::string::npos) << none.message;
 }
 
+// Where numbers overflow there is nothing to pivot on. (With sanitizers: nothing is read before the first row either.)
+TEST(ContactHonesty, NumbersThatOverflowAreNotCalledSolved) {
+  testing::SplitMix64 random(7);
+  for (int k = 0; k < 200; ++k) {
+    const int n = 1 + k % 3;
+    const MatrixXd M = MatrixXd::Identity(n, n) * std::pow(10, -300 + 20 * random.u());
+    const ContactProblem lcp = linear_complementarity(M, VectorXd::Constant(n, -std::pow(10, 285 + 20 * random.u())));
+    for (const char* const solver : {"lemke", "auto"}) EXPECT_FALSE(solve_contact(lcp, solver).converged()) << solver;
+  }
+}
+
 }  // namespace
 }  // namespace hinge
