@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,9 @@ void EventWatch::start(const State& state) {
   again_ = false;
   sizes_.assign(events_.size(), 0);
   side_.assign(events_.size(), 0);
+  held_.assign(events_.size(), 0);
+  through_.clear();
+  through_count_ = 0;
   fresh_.assign(events_.size(), 0);
   const std::vector<double>& values = roots_.at(state);
   for (std::size_t k = 0; k < events_.size(); ++k) take_side(k, values[k]);  // starting on a root is no event
@@ -74,6 +78,15 @@ void EventWatch::start(const State& state) {
 void EventWatch::take_side(std::size_t k, double value) {
   side_[k] = sign_of(value);
   fresh_[k] = side_[k] == 0;
+}
+
+// The next look after a root that a change has left without a velocity.
+void EventWatch::go_on(std::size_t k, const Look& look) {
+  if (k == restarted_) restarted_.reset();
+  if (const double held = std::exchange(held_[k], 0); held != 0 && sign_of(look.values[k]) == held) {
+    if (through_count_++ == 0) through_ = events_[k].name, first_through_ = look.state.t;
+  }
+  take_side(k, look.values[k]);
 }
 
 bool EventWatch::crosses(std::size_t k, double from, double to) const {
@@ -131,13 +144,19 @@ void EventWatch::look_at(const State& before, const State& after, int looks, con
   }
 }
 
-std::optional<Doubt> EventWatch::doubt() const {
-  if (unclear_ == 0) return {};
-  return Doubt{
-      fmt::format("steps in which events may have been missed, since their functions vanish too often or cannot "
-                  "be told from zero, first at t = {:.6g}",
-                  first_unclear_),
-      unclear_, "give a max_step, or a shorter step"};
+void EventWatch::doubts(std::vector<Doubt>& doubts) const {
+  if (unclear_ > 0)
+    doubts.push_back(
+        {fmt::format("steps in which events may have been missed, since their functions vanish too often or cannot "
+                     "be told from zero, first at t = {:.6g}",
+                     first_unclear_),
+         unclear_, "give a max_step, or a shorter step"});
+  if (through_count_ > 0)
+    doubts.push_back(
+        {fmt::format("the event '{}' left no velocity away from its root, and the motion went on through it: an event "
+                     "changes velocities and holds nothing; first at t",
+                     through_),
+         first_through_, "end the run there (action = \"stop\"), or give a contact ([[unilateral]], shapes)"});
 }
 
 // Near a root the sketch of the motion is not trusted.
@@ -186,10 +205,7 @@ bool EventWatch::find(const State& before, const State& after, int looks, const 
     }
     if (any) return true;
     for (std::size_t k = 0; k < events_.size(); ++k)
-      if (sign_of(high.values[k]) != 0) {
-        take_side(k, high.values[k]);
-        if (k == restarted_) restarted_.reset();
-      }
+      if (sign_of(high.values[k]) != 0) go_on(k, high);
   }
   return false;
 }
@@ -241,16 +257,23 @@ void EventWatch::passed(const Found& found) {
 }
 
 // Where the function goes from its root decides on which side the motion now is; where that is not known, the next
-// look does.
-void EventWatch::restart(const State& state, std::size_t event) {
-  const std::vector<double>&slopes = slopes_.at(state), &values = roots_.at(state);
+// look does. A crossing whose velocity pointed back and points on when it is turned round is no crossing: what is left
+// of the motion is below the error of a step.
+bool EventWatch::restart(const State& at, const State& changed, std::size_t event) {
+  constexpr double none = 1e-9;  // of the velocity before
+  const double beyond = -side_[event], arriving = slopes_.at(at)[event];
+  const std::vector<double>&slopes = slopes_.at(changed), &values = roots_.at(changed);
+  const double leaving = std::abs(slopes[event]) > none * std::abs(arriving) ? slopes[event] : 0;
+  if (has_slope_[event] && sign_of(arriving) != beyond && sign_of(slopes[event]) == beyond) return false;
   for (std::size_t k = 0; k < events_.size(); ++k)
     if (k == event)
-      take_side(k, has_slope_[k] ? slopes[k] : 0);
+      take_side(k, has_slope_[k] ? leaving : 0);
     else if (!has_slope_[k] && sign_of(values[k]) != 0)  // velocities have jumped
       side_[k] = sign_of(values[k]);
+  held_[event] = has_slope_[event] && leaving == 0 ? beyond : 0;
   restarted_ = event;
   again_ = true;
+  return true;
 }
 
 State EventWatch::changed(const System& system, std::size_t event, const State& at) {
@@ -277,7 +300,8 @@ State EventWatch::changed(const System& system, std::size_t event, const State& 
 
 void EventWatch::exchange(Memory& memory) {
   long restarted = restarted_ ? static_cast<long>(*restarted_) : -1;
-  memory(side_, fresh_, occurred_, crowded_, sizes_, unclear_, first_unclear_, again_, restarted);
+  memory(side_, fresh_, occurred_, crowded_, sizes_, unclear_, first_unclear_, again_, restarted, held_, through_,
+         through_count_, first_through_);
   if (memory.reading())
     restarted_ = restarted < 0 ? std::nullopt : std::optional<std::size_t>(static_cast<std::size_t>(restarted));
 }

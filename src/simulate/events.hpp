@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hinge/memory.hpp"
@@ -41,12 +42,13 @@ class EventWatch {
   /// Takes down that it has happened. True when events follow each other with hardly any time between.
   bool note(const Found& found);
   const std::vector<Occurrence>& occurred() const { return occurred_; }
-  /// Steps in which there were too many places to look at.
-  std::optional<Doubt> doubt() const;
+  /// Steps in which there were too many places to look at; changes that the motion went on through.
+  void doubts(std::vector<Doubt>& doubts) const;
   /// To be called after the event that was found has been noted, before looking further in the same step.
   void passed(const Found& found);
-  /// To be called when the motion goes on from a state that the event has changed.
-  void restart(const State& state, std::size_t event);
+  /// To be called when the motion goes on from a state that the event has changed, to another one. False where it
+  /// would go on through the root although its velocity was turned round: there is no motion any more.
+  bool restart(const State& at, const State& changed, std::size_t event);
   /// The state after a change of velocity, consistent with the constraints.
   /// For checkpoints.
   void exchange(Memory& memory);
@@ -65,6 +67,7 @@ class EventWatch {
   void look_closely(const Look& last, Look& look, const Within& within);
   Found locate(std::size_t k, const State& low, const State& high, double at_high, const Probe& probe);
   void take_side(std::size_t k, double value);
+  void go_on(std::size_t k, const Look& look);
   bool has_just_happened(std::size_t k, double t) const;
 
   std::vector<Event> events_;
@@ -81,6 +84,9 @@ class EventWatch {
   std::optional<RootBounds> bounds_;
   std::vector<double> sizes_;  // of the root functions, the largest so far
   double unclear_ = 0, first_unclear_ = 0;
+  std::vector<double> held_;  // by an event that has left no velocity: the side that it kept the motion from, or 0
+  std::string through_;       // the first event that did not
+  double through_count_ = 0, first_through_ = 0;
 };
 
 }  // namespace hinge

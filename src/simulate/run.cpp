@@ -107,7 +107,8 @@ void Run::start(const Start& initial) {
     shortest_ = INFINITY;
     longest_ = 0;
     set_status(RunStatus::finished);
-    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves.energy);
+    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves,
+                method.order);
     if (const char* trouble = watch.see(state_, stepper_.get()))
       throw InputError(
           fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
@@ -351,14 +352,7 @@ bool Run::notice_events() {
                                   !stepper_->chooses_steps()};
   const int looks = stepper_->chooses_steps() ? 4 : 2;
   while (events.find(from, after, looks, within, found)) {
-    if (events.note(found)) {
-      state_ = found.state;
-      throw StepFailure(fmt::format("the events accumulate at t = {:.12g} (the last is '{}'): there is no time between "
-                                    "them in which the motion could go on; end the run there with an event whose "
-                                    "action is \"stop\"",
-                                    found.state.t, events.event(found.event).name),
-                        found.state.t);
-    }
+    if (events.note(found)) fail_of_events(found);
     if (events.event(found.event).action != Event::Action::record) return take_event(found);
     if (!record_between(found.state.t)) return false;
     record_other(found.state, events.event(found.event).name);
@@ -370,6 +364,15 @@ bool Run::notice_events() {
     stepper_->set_summed_work(work_after);
   }
   return false;
+}
+
+void Run::fail_of_events(const EventWatch::Found& found) {
+  state_ = found.state;
+  throw StepFailure(fmt::format("the events accumulate at t = {:.12g} (the last is '{}'): there is no time between "
+                                "them in which the motion could go on; end the run there with an event whose "
+                                "action is \"stop\"",
+                                found.state.t, events.event(found.event).name),
+                    found.state.t);
 }
 
 // An event that ends the run there, or changes the motion.
@@ -390,10 +393,10 @@ bool Run::take_event(const EventWatch::Found& found) {
   }
   record_other(state_, event.name);
   state_ = events.changed(*system, found.event, found.state);
+  if (!events.restart(found.state, state_, found.event)) fail_of_events(found);
   watch.see(state_, stepper_.get());
   record_now();
   if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
-  events.restart(state_, found.event);
   return false;
 }
 

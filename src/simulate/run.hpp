@@ -69,6 +69,7 @@ class Run {
   void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
+  [[noreturn]] void fail_of_events(const EventWatch::Found& found);
   bool probe(double t, State& out);
   void sketch(const State& after, double t, State& out);
   bool told_to_stop(double t);

@@ -120,7 +120,8 @@ void Run::resume(const std::string& path) {
     state_ = before_ = shown_ = State{};
     solution_.reset();
     set_status(RunStatus::finished);
-    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves.energy);
+    watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves,
+                method.order);
     grid_ = {};
     exchange(memory);
     const bool fits = state_.y.size() == static_cast<std::size_t>(system->ny()) &&

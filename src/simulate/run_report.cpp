@@ -85,7 +85,7 @@ void Run::report_doubts(Report& r) const {
   watch.doubts(steps_, r.doubts);
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
-  if (const std::optional<Doubt> doubt = events.doubt()) r.doubts.push_back(*doubt);
+  events.doubts(r.doubts);
   for (Doubt& doubt : so_far().doubts) r.doubts.push_back(std::move(doubt));
 }
 

@@ -51,14 +51,19 @@ int Watch::Gaps::undefined(const State& s) {
   return bad == values.end() ? -1 : static_cast<int>(bad - values.begin());
 }
 
-void Watch::begin(const System& system, const Tolerance& tolerance, bool keeps_energy) {
+void Watch::begin(const System& system, const Tolerance& tolerance, const Preserves& preserves, int order) {
   system_ = &system;
   tolerance_ = tolerance;
   Quantities wanted{Q::constraint, Q::constraint_rate};
   if (system.structure().has_energy) wanted.insert(Q::energy);
   if (!momenta_.empty()) wanted.insert(Q::momentum);
-  step_.begin(system, tolerance.given(), keeps_energy, wanted);
+  step_.begin(system, tolerance.given(), preserves.energy, wanted);
   begin_judging(wanted);
+  prescribed_.end();
+  if (judges_constraints_ && !tolerance.given() && !system.structure().has_contacts)
+    prescribed_.begin(system, preserves, order, wanted);
+  velocity_rows_.reset();
+  if (system.nw() > 0) velocity_rows_ = system.evaluation({Q::constraint_rate_z});
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
   const SymbolicSystem* symbolic = symbolic_part(system);
@@ -79,7 +84,7 @@ void Watch::begin_judging(Quantities& wanted) {
                       !has.velocity_constraints_do_work && !own_reaction;
   const bool accounted = !closed && WorkAccount::possible(*system_);
   work_ = WorkAccount();
-  if (accounted) work_.begin(*system_);
+  if (accounted) work_.begin(*system_, tolerance_.given());
   conserves_ = (closed || accounted) && !has.has_contacts;
   dissipates_ = (closed || accounted) && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
   if (conserves_ || dissipates_) {
@@ -89,8 +94,6 @@ void Watch::begin_judging(Quantities& wanted) {
   }
   judges_constraints_ = system_->ng() > 0 && !has.is_dae;
   if (judges_constraints_) rows_ = system_->evaluation({Q::constraint_y});
-  velocity_rows_.reset();
-  if (system_->nw() > 0) velocity_rows_ = system_->evaluation({Q::constraint_rate_z});
   velocity_off_ = 0;
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = energy_lost_ = dripped_ = 0;
@@ -210,6 +213,7 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   if (off_ > allowed_off)
     doubts.push_back({"constraints are off, as a part of the size of what they constrain", off_,
                       chosen ? "take a smaller tolerance, or project both levels" : "take a shorter step, or project"});
+  prescribed_.doubts(doubts);
   if (velocity_off_ > 1e-2)
     doubts.push_back({"velocity constraints are off at some time, as a part of the velocities in them", velocity_off_,
                       "where what they prescribe jumps, make it change within a short time; else take a shorter step"});
@@ -278,6 +282,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
   measure_velocity_constraints(state);
+  prescribed_.see(state, *evaluation_, h);
   take(seen_);
   if (system_->structure().has_energy) {
     const double* g = (*evaluation_)[Q::constraint];
@@ -319,6 +324,7 @@ void Watch::exchange(Memory& memory) {
          energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest, seen_.energy, seen_.momenta, blows_,
          own_, time_, kinetic_time_, error_time_);
   work_.exchange(memory);
+  prescribed_.exchange(memory);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
 }
 

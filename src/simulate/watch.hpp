@@ -9,6 +9,7 @@
 #include "hinge/memory.hpp"
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
+#include "simulate/prescribed_motion.hpp"
 #include "simulate/step_watch.hpp"
 #include "simulate/work_account.hpp"
 
@@ -24,7 +25,7 @@ class Watch {
 
   void add(WatchedMomentum momentum) { momenta_.push_back(std::move(momentum)); }
   /// Forgets what an earlier run has shown.
-  void begin(const System& system, const Tolerance& tolerance, bool keeps_energy);
+  void begin(const System& system, const Tolerance& tolerance, const Preserves& preserves, int order);
   /// Takes a state of the motion into account, after a step of h, or of none. Names what is not a number there; then
   /// nothing has changed. The stepper, where there is one, knows what the scheme conserves in the place of the energy.
   const char* see(const State& state, const Stepper* stepper, double h = 0);
@@ -77,6 +78,7 @@ class Watch {
   std::vector<WatchedMomentum> momenta_;
   Values looked_, seen_, shown_;  // looked: perhaps not numbers
   StepWatch step_;
+  PrescribedMotion prescribed_;
   std::optional<Doubt> mass_;  // at the start
   Tolerance tolerance_;
   bool first_ = true;

@@ -25,7 +25,7 @@ bool WorkAccount::possible(const System& system) {
   return !has.has_contacts || (!has.depends_on_time && !has.gaps_depend_on_time && !has.gaps_have_reactions);
 }
 
-void WorkAccount::begin(const System& system) {
+void WorkAccount::begin(const System& system, bool chosen) {
   *this = WorkAccount();
   const auto& symbolic = dynamic_cast<const SymbolicSystem&>(system);
   const Equations& eq = symbolic.equations();
@@ -51,11 +51,24 @@ void WorkAccount::begin(const System& system) {
   }
   power_ = StateFunctions(symbolic, graph, std::span(&power, 1));
   system_ = &system;
+  if (reactions_work && !chosen && !has.has_contacts)
+    acceleration_ = std::make_unique<Acceleration>(std::shared_ptr<const System>(std::shared_ptr<void>(), &system));
+  velocity_.resize(static_cast<std::size_t>(system.ny()));
+  rate_.resize(static_cast<std::size_t>(system.nz()));
 }
 
 void WorkAccount::restart(const State& state, const double* v) {
   end_.state = state;
   end_.v.assign(v, v + system_->ny());
+  if (acceleration_) find_multipliers(end_);
+}
+
+// Where there are none, as at singular positions, those of the method stay.
+void WorkAccount::find_multipliers(End& end) {
+  State& s = end.state;
+  multipliers_ = s.psi;
+  if (acceleration_->compute(s.t, s.y.data(), s.z.data(), multipliers_.data(), velocity_.data(), rate_.data(), false))
+    s.psi = multipliers_;
 }
 
 // The state at a part of the step.

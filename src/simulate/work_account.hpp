@@ -8,10 +8,15 @@
 // over all steps: three points of Gauss in each, on the interpolation of methods that have one, else on the cubic
 // polynomial through both ends. What Gauss' rule and the mean of its outer points differ by, d of all h |P|, says how
 // far W is to be trusted: to h |P| d^2, the order of the rule being three times that of the mean.
+//
+// Multipliers of steps of given length may be of first order only: where reactions do work, those that belong to the
+// motion at the ends of a step are computed here.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "formulation/acceleration.hpp"
 #include "hinge/memory.hpp"
 #include "hinge/method.hpp"
 #include "simulate/state_functions.hpp"
@@ -22,7 +27,8 @@ class WorkAccount {
  public:
   /// Is there anything in the system that does work, and can it be told how much?
   static bool possible(const System& system);
-  void begin(const System& system);
+  /// `chosen`: steps have an interpolation.
+  void begin(const System& system, bool chosen);
   bool active() const { return system_ != nullptr; }
   /// The motion goes on from this state, with y' = v; no step has led there.
   void restart(const State& state, const double* v);
@@ -46,10 +52,13 @@ class WorkAccount {
     State state;
     std::vector<double> v;
   };
+  void find_multipliers(End& end);
   void go_to(double part, const End& begin, const End& end);
   const System* system_ = nullptr;
   std::vector<int> rows_;
   StateFunctions power_;
+  std::unique_ptr<Acceleration> acceleration_;  // where reactions do work
+  std::vector<double> velocity_, rate_, multipliers_;
   End begin_, end_;  // of the last step
   State within_;
   Sums before_, now_;  // before and after it

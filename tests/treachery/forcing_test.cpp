@@ -2,6 +2,8 @@
 #include <numbers>
 #include <random>
 
+#include "random_draw.hpp"
+#include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
 
 namespace hinge::test {
@@ -332,6 +334,61 @@ TEST(Forcing, WideStripsAndKinksWithoutJumpsAreSound) {
                      .step = 0.01,
                      .demand = Demand::right}),
               "");
+  }
+}
+
+// A pendulum whose pivot is driven: shake's velocities are off the constraints with few steps to a period, and rattle's
+// multipliers are of first order, which is no reason to doubt a motion.
+std::string driven_pendulum(double frequency, double amplitude, double end) {
+  return fmt::format(
+      "[lagrangian]\ncoordinates = [\"x\", \"y[2]\"]\nkinetic = \"x'^2/2 + dot(y',y')/2\"\npotential = \"9.81*y[1]\"\n"
+      "constraints = [\"x - {0}*sin({1}*t)\", \"(y[0]-x)^2+y[1]^2-1\"]\n[initial]\nposition = {{ x = 0, y = [0.3, "
+      "{2}] }}\nvelocity = {{ x = {3}, y = [{3}, 0] }}\n[integrate]\nend = {4}\n",
+      amplitude, frequency, -std::sqrt(1 - 0.09), amplitude * frequency, end);
+}
+Motion pendulum_tip(double w, double a) {
+  const auto f = [=](long double t, const Numbers& s) {  // x'' = pivot'' at the tip of a rod of length 1
+    return Numbers{s[1], -9.81L * sinl(s[0]) + a * w * w * sinl(w * t) * cosl(s[0])};
+  };
+  auto reference = std::make_shared<Reference>(f, 0, Numbers{asinl(0.3L), 0}, 0.2L / w);
+  return [=](double t) {
+    const auto angle = static_cast<double>(reference->at(t)[0]);
+    return std::vector<double>{a * sin(w * t) + sin(angle), -cos(angle)};
+  };
+}
+
+TEST(Forcing, DrivesWithFewStepsToAPeriodAreSaid) {
+  Draw draw(61);
+  for (int k = 0; k < 6; ++k) {
+    const double w = draw.number(3, 20), a = draw.number(0.05, 0.4), period = 2 * pi / w;
+    for (const char* const method : {"shake", "rattle"}) {
+      const double step = period / draw.number(4, 8), end = 6 * period;
+      const Outcome o = attempt(
+          [&] {
+            const std::string text = driven_pendulum(w, a, end);
+            return with_method(parse_model(text, "model", {{"integrate.step", "1"}}), {method, 2, false}, step, {});
+          },
+          {"y[0]", "y[1]"}, pendulum_tip(w, a));
+      EXPECT_NE(o.kind, Outcome::Kind::sound)
+          << method << ", " << period / step << " steps to a period, error " << o.error;
+    }
+  }
+}
+
+TEST(Forcing, LongDrivesAreNoFalseAlarm) {
+  Draw draw(62);
+  for (int k = 0; k < 4; ++k) {
+    const double w = draw.number(2, 6), a = draw.number(0.02, 0.1), period = 2 * pi / w, step = period / 60;
+    for (const char* const method : {"shake", "rattle"}) {
+      const Outcome o = attempt(
+          [&] {
+            const std::string text = driven_pendulum(w, a, 20 * period);
+            return with_method(parse_model(text, "model", {{"integrate.step", "1"}}), {method, 2, false}, step, {});
+          },
+          {"y[0]", "y[1]"}, pendulum_tip(w, a), 600);
+      EXPECT_EQ(o.kind, Outcome::Kind::sound) << method << ": " << o.words;
+      EXPECT_LT(o.error, 0.15) << method << ", frequency " << w << ", amplitude " << a << ": " << o.where;
+    }
   }
 }
 

@@ -1,0 +1,105 @@
+#include "simulate/prescribed_motion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "expression/derivative.hpp"
+#include "system/symbolic.hpp"
+
+namespace hinge {
+
+namespace {
+
+using Q = Quantity;
+
+constexpr double rounding = 1e-9;      // of a coordinate
+constexpr double velocity_off = 0.05;  // of the velocities in a constraint
+constexpr double drive_off = 0.03;     // ten steps to a period of what is prescribed
+
+// Coordinates in constraints that depend on time.
+std::vector<int> driven_coordinates(const System& system) {
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic || !system.structure().depends_on_time) return {};
+  const Equations& eq = symbolic->equations();
+  const std::vector<char> by_time = dependence(*eq.graph, std::span(&eq.t, 1));
+  const Pattern& pattern = system.pattern(Q::constraint_y);
+  std::vector<int> found;
+  for (std::size_t i = 0; i < eq.g.size() && static_cast<int>(i) < pattern.rows; ++i)
+    if (by_time[static_cast<std::size_t>(eq.g[i])])
+      found.insert(found.end(), pattern.column.begin() + pattern.row_start[i],
+                   pattern.column.begin() + pattern.row_start[i + 1]);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace
+
+void PrescribedMotion::begin(const System& system, const Preserves& preserves, int order, Quantities& wanted) {
+  end();
+  system_ = &system;
+  if (!preserves.velocity_level) {
+    rows_.resize(static_cast<std::size_t>(system.ng()));
+    rows_at_ = system.evaluation({Q::constraint_rate_z});
+  }
+  if (order == 1 || order == 2) driven_ = driven_coordinates(system);
+  if (!driven_.empty()) wanted.insert(Q::velocity);
+  movement_.resize(driven_.size());
+}
+
+void PrescribedMotion::see(const State& s, const Evaluation& at, double h) {
+  if (!rows_.empty()) measure_rows(s, at[Q::constraint_rate]);
+  if (!driven_.empty()) measure_coordinates(s, at[Q::velocity], h);
+}
+
+void PrescribedMotion::measure_rows(const State& s, const double* rates) {
+  const Pattern& pattern = system_->pattern(Q::constraint_rate_z);
+  rows_at_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  const double* H = (*rows_at_)[Q::constraint_rate_z];
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    double size = 0;
+    for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
+      size += std::abs(H[k] * s.z[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
+    rows_[i].size = std::max(rows_[i].size, size);
+    rows_[i].off = std::max(rows_[i].off, std::abs(rates[i]));
+  }
+}
+
+void PrescribedMotion::measure_coordinates(const State& s, const double* v, double h) {
+  y_.resize(driven_.size());
+  v_.resize(driven_.size());
+  for (std::size_t k = 0; k < driven_.size(); ++k) {
+    const int i = driven_[k];
+    const double y = s.y[static_cast<std::size_t>(i)], defect = std::abs(y - y_[k] - h * (v[i] + v_[k]) / 2);
+    movement_[k].size = std::max(movement_[k].size, std::abs(v[i]));
+    if (h > 0 && defect > rounding * std::abs(y)) movement_[k].off = std::max(movement_[k].off, defect / h);
+    y_[k] = y;
+    v_[k] = v[i];
+  }
+}
+
+void PrescribedMotion::doubts(std::vector<Doubt>& doubts) const {
+  const auto largest = [](const std::vector<Part>& parts) {
+    double most = 0;
+    for (const Part& part : parts)
+      if (part.off > 0) most = std::max(most, part.off / part.size);
+    return most;
+  };
+  if (const double off = largest(rows_); off > velocity_off)
+    doubts.push_back(
+        {"velocities are off what the constraints prescribe at some time, as a part of the velocities in "
+         "them",
+         off, "take a shorter step, or a method that keeps both levels (rattle)"});
+  if (const double off = largest(movement_); off > drive_off)
+    doubts.push_back(
+        {"the step is too long for what constraints prescribe as functions of time: positions and "
+         "velocities there disagree, by this part of the velocity",
+         off, "take at least ten steps to a period, or a method of higher order"});
+}
+
+void PrescribedMotion::exchange(Memory& memory) {
+  for (std::vector<Part>* parts : {&rows_, &movement_})
+    for (Part& part : *parts) memory(part.off, part.size);
+}
+
+}  // namespace hinge
