@@ -145,28 +145,33 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
     for (int c = 0; c < nc; ++c) {
       const int k = last_first ? nc - 1 - c : c;
       if (!(u[k * d_] < -1e-14 * scale) || idle_[at(k * d_)]) continue;
-      if (next.empty() || (bodies && std::abs(u[k * d_] - u[next[0] * d_]) <= 1e-10 * std::abs(u[k * d_])))
+      if (next.empty() ||
+          (bodies && std::abs(u[k * d_] - u[next[0] * d_]) <= 1e-8 * std::abs(u[k * d_]) + 1e-12 * scale))
         next.push_back(k);
     }
     if (next.empty()) break;
+    // without friction normals alone, which pivots solve to rounding
+    const bool slides = d_ > 1 && std::any_of(next.begin(), next.end(), [&](int k) { return friction(k) > 0; });
+    const int d = slides ? d_ : 1;
     std::vector<Eigen::Index> rows_of_next;
     for (const int k : next)
-      for (int row = 0; row < d_; ++row) rows_of_next.push_back(k * d_ + row);
+      for (int row = 0; row < d; ++row) rows_of_next.push_back(k * d_ + row);
     Eigen::VectorXd r(std::ssize(rows_of_next));
-    if (next.size() == 1 && d_ == 1) {
+    if (next.size() == 1 && d == 1) {
+      const int k = next[0] * d_;
       const double e = l.restitution[at(active[at(next[0])])];
-      r[0] = -(1 + e) * u[next[0]] / W_(next[0], next[0]);
+      r[0] = -(1 + e) * u[k] / W_(k, k);
     } else {
       ContactProblem p;
-      p.dimension = d_;
+      p.dimension = d;
       p.friction = options_.friction;
       p.facets = options_.facets;
       p.W = Eigen::MatrixXd(W_(rows_of_next, rows_of_next)).sparseView(1, 0);
       p.W.makeCompressed();
       p.q = u(rows_of_next);
       for (std::size_t k = 0; k < next.size(); ++k) {
-        p.q[static_cast<Eigen::Index>(k) * d_] += l.restitution[at(active[at(next[k])])] * u[next[k] * d_];
-        p.mu.push_back(d_ > 1 ? friction(next[k]) : 0);
+        p.q[static_cast<Eigen::Index>(k) * d] += l.restitution[at(active[at(next[k])])] * u[next[k] * d_];
+        p.mu.push_back(slides ? friction(next[k]) : 0);
       }
       if (!solve_dense(p, r)) return false;
     }

@@ -75,6 +75,13 @@ class ContactStep {
   void renew_work() { sweeps_left_ = std::min(sweeps_left_ + sweeps_per_step, most_sweeps); }
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
+  /// Of these only those that carried in the last step, or whose gap may close with one of two velocities, to a margin.
+  void keep_candidates(double h, double margin, const double* z0, const double* z1);
+  /// A step was made with some of the list: those that take no part and are crossed by more than eps do so from now on
+  /// (or all). False where there are none. Gaps of contacts that shall not take part are infinite.
+  bool add_crossed(const std::vector<double>& gap_at_end, double eps, bool all);
+  /// Of contacts in the list that do not, and have the impulses of the last step: 1. Empty where there are none.
+  std::vector<char> kept;
   void set_restitution(int a, double e) {  // of an active contact, until the next find()
     impulses_.contacts.restitution[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])] = e;
   }
@@ -172,6 +179,7 @@ class ContactStep {
   double useful() const;  // the largest residual of a solution
   bool close_joints(const double* right, const double* c, double* v);
   bool rows_move_bodies() const;
+  bool only_rounding(const double* v, const double* w) const;
   bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
   bool solve_once(const double* right, const double* c, const double* w, double* v);
   void make_spans();
@@ -183,6 +191,7 @@ class ContactStep {
   bool strike_members(const Eigen::VectorXd& before, double restitution, Eigen::VectorXd& z);
   bool make_delassus();
   void warm_start();
+  void remember(const double* total);
   ContactProblem dense_problem(const Eigen::VectorXd& q) const;
   SparseRows contact_and_joint_rows() const;
   double friction(int k) const {
@@ -208,7 +217,9 @@ class ContactStep {
   static constexpr double sweeps_to_separate = 400;
   bool separating_ = false;  // by sweeps alone, as far as these come
   long not_unique_ = 0;      // problems whose reactions are not
-  bool solved_ = false;      // since the last find(): start_ then is that solution
+  long six_digits_ = 0;      // problems solved to these and no further
+  double six_digits_worst_ = 0;
+  bool solved_ = false;  // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;
   mutable std::vector<double> gaps_;
   double end_time_ = 0;
@@ -216,12 +227,15 @@ class ContactStep {
   mutable bool end_is_open_ = false;  // whose gaps are not counted yet
   Eigen::MatrixXd X_, W_;             // X: nz + m rows, a column per row of H
   std::vector<int> diagonal_;         // where S_ has its diagonal
-  std::vector<char> idle_;            // rows that no velocity moves
-  std::vector<double> reaction_;      // of the last problem
+  std::vector<int> was_active_;
+  std::vector<char> idle_;        // rows that no velocity moves
+  std::vector<double> reaction_;  // of the last problem
   ContactImpulses impulses_;
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;
+  std::vector<std::uint64_t> older_keys_;  // of the step before, while a step is finished
+  std::vector<double> older_impulse_, older_frame_;
   std::vector<double> kept_friction_, rates_, no_force_;  // of separate()
   std::vector<double> start_;                             // r of the contacts, then of the joints; empty: zero
   double contact_work_ = 0, sliding_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;

@@ -26,14 +26,14 @@ bool ContactStep::separate(const std::vector<double>& rate, double* v) {
   no_force_.assign(at(std::max(nz_, m_)), 0.0);
   start_.clear();
   solved_ = false;
-  const ContactStatistics kept = statistics;
+  const ContactStatistics before = statistics;
   const long not_unique = not_unique_;
   const double tolerance = std::exchange(options_.tolerance, part);
   separating_ = true;
   const bool good = solve_from_start(no_force_.data(), no_force_.data(), rates_.data(), v);
   separating_ = false;
   options_.tolerance = tolerance;
-  statistics = kept;
+  statistics = before;
   not_unique_ = not_unique;
   solved_ = false;
   failure.clear();

@@ -15,9 +15,10 @@ namespace hinge {
 
 namespace {
 
-constexpr double useless = 1e-2;     // a relative residual above this is no solution
-constexpr int most_for_auto = 1000;  // contacts between bodies
-constexpr int most_joint_turns = 5;  // of contacts and joints
+constexpr double useless = 1e-2;       // a relative residual above this is no solution
+constexpr double eight_digits = 1e-8;  // fewer are said
+constexpr int most_for_auto = 1000;    // contacts between bodies
+constexpr int most_joint_turns = 5;    // of contacts and joints
 constexpr int least_norm_bodies = 50;
 constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
 constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
@@ -73,6 +74,10 @@ bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
     statistics.solver = report.solver;  // else: the start was it
   if (!report.converged()) ++statistics.unconverged;
   if (report.not_unique) ++not_unique_;
+  if (options_.tolerance == 0 && few_ && report.converged() && report.residual.ours > eight_digits) {
+    ++six_digits_;
+    six_digits_worst_ = std::max(six_digits_worst_, report.residual.ours);
+  }
   statistics.complementarity = std::max(statistics.complementarity, report.residual.ours);
   double largest = 0;
   for (int k = 0; k < p.contact_rows(); ++k) largest = std::max(largest, std::abs(reaction_[at(k)]));
@@ -113,6 +118,11 @@ void ContactStep::append_remarks(std::vector<std::string>& list) const {
     list.push_back(
         fmt::format("{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})",
                     c.unconverged, c.solves, c.complementarity));
+  if (six_digits_ > 0)
+    list.push_back(fmt::format(
+        "{} of {} contact problems were solved to six digits and no further (residual up to {:.1e}), which counts as "
+        "solved where no solver_tolerance is given",
+        six_digits_, c.solves, six_digits_worst_));
   if (not_unique_ > 0)
     list.push_back(
         fmt::format("in {} of {} contact problems the reactions are not unique, since more contacts carry than are "
@@ -210,9 +220,17 @@ void ContactStep::add_end_drift(double* u) const {
 }
 
 void ContactStep::count_work(const double* impulse, const double* u0, const double* u1) {
-  double work[2] = {0, 0};
-  for (int k = 0; k < rows(); ++k) work[k % d_ == 0 ? 0 : 1] += impulse[k] * (u0[k] + u1[k]) / 2;
-  count_work(work[0], work[1]);
+  double normal = 0, tangential = 0, given = 0;
+  for (int k = 0; k < rows(); k += d_) {
+    double slid = 0;
+    normal += impulse[k] * (u0[k] + u1[k]) / 2;
+    for (int row = k + 1; row < k + d_; ++row) slid += impulse[row] * (u0[row] + u1[row]) / 2;
+    tangential += slid;
+    given += std::max(0.0, slid);
+  }
+  // where impacts turn the slip that friction opposes, what it seems to give is theirs
+  if (!(std::abs(normal) > std::abs(tangential))) given = 0;
+  count_work(normal + given, tangential - given);
 }
 
 void ContactStep::count_work(double normal, double tangential) {
@@ -232,9 +250,8 @@ std::vector<Doubt> ContactStep::doubts() const {
   if (created_ > std::max(much * kinetic_, least))
     return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              created_ / kinetic_, remedy}};
-  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Of impacts
-  // that meet in a step only the sum of both losses has a sign: normal impulses of others may turn the slip that
-  // friction opposes.)
+  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Where
+  // impacts meet in a step normal impulses of others may turn the slip that friction opposes.)
   if (given > std::max(some * kinetic_, least))
     return {{fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
              given / kinetic_, remedy}};
@@ -243,6 +260,39 @@ std::vector<Doubt> ContactStep::doubts() const {
 
 void ContactStep::count_balance(double defect, double scale) {
   if (scale > 0) statistics.momentum_balance = std::max(statistics.momentum_balance, defect / scale);
+}
+
+// What contacts did, for the record and the next warm start. Those that are kept do what they did before.
+void ContactStep::remember(const double* total) {
+  const ContactList& l = list();
+  const bool frames = l.frame.size() == 9 * at(l.count);
+  older_keys_.swap(last_keys_);
+  older_impulse_.swap(last_impulse_);
+  older_frame_.swap(last_frame_);
+  last_keys_.clear();
+  last_impulse_.clear();
+  last_frame_.clear();
+  last_struck_.clear();
+  impulses_.impulse.assign(at(l.count * d_), 0.0);
+  const auto take = [&](int i, const double* r, const double* frame, char struck) {
+    last_keys_.push_back(l.key[at(i)]);
+    last_impulse_.insert(last_impulse_.end(), r, r + d_);
+    if (frame) last_frame_.insert(last_frame_.end(), frame, frame + 9);
+    last_struck_.push_back(struck);
+    std::copy_n(r, d_, impulses_.impulse.data() + at(i * d_));
+  };
+  std::size_t a = 0, old = 0;
+  for (int i = 0; i < l.count; ++i) {
+    if (a < active.size() && active[a] == i) {
+      take(i, total + a * at(d_), frames ? l.frame.data() + 9 * i : nullptr, struck_[a]);
+      ++a;
+    } else if (at(i) < kept.size() && kept[at(i)]) {
+      while (old < older_keys_.size() && older_keys_[old] < l.key[at(i)]) ++old;
+      if (old == older_keys_.size() || older_keys_[old] != l.key[at(i)]) continue;
+      if (older_impulse_[old * at(d_)] > 0) ++statistics.loaded;
+      take(i, older_impulse_.data() + old * at(d_), frames ? older_frame_.data() + 9 * old : nullptr, 0);
+    }
+  }
 }
 
 void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
@@ -264,20 +314,9 @@ void ContactStep::finish(const double* total, const double* before, double h, do
     struck_[a] = now > 0 && now > 10 * last;
     if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
   }
-  last_keys_.clear();
-  last_frame_.clear();
-  for (const int i : active) {
-    last_keys_.push_back(l.key[at(i)]);
-    if (l.frame.size() == 9 * at(l.count))
-      last_frame_.insert(last_frame_.end(), l.frame.begin() + 9 * i, l.frame.begin() + 9 * i + 9);
-  }
-  last_impulse_.assign(total, total + rows());
+  remember(total);
   last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
-  last_struck_.swap(struck_);
   last_h_ = h;
-  impulses_.impulse.assign(at(l.count * d_), 0.0);
-  for (std::size_t a = 0; a < active.size(); ++a)
-    std::copy_n(total + a * at(d_), d_, impulses_.impulse.data() + at(active[a] * d_));
   impulses_.step = h;
   end_time_ = t1;
   end_position_.assign(y1, y1 + system_->ny());

@@ -72,14 +72,19 @@ double MoreauJean::band(const double* z, double h) {
   return 2 * std::abs(h) * table->fastest(z) + 1e-6 * contacts_.finder().length_scale();
 }
 
-// Gaps by positions: of the free step, too. Closed contacts are found by their velocities now.
-double MoreauJean::free_band(const State& state, double h) {
-  if (!bodies_ || options_.gap == GapTreatment::velocity) return band(state.z.data(), h);
+// z_new_: those that bodies have after the step where nothing touches them
+void MoreauJean::free_velocities(const State& state, double h) {
   const Pattern& mass = system_->pattern(Q::momentum_z);  // diagonal for bodies
   for (int i = 0; i < nz_; ++i) {
     const double m = M_[at(mass.row_start[at(i)])];
     z_new_[at(i)] = state.z[at(i)] + (m > 0 ? h * b0_[at(i)] / m : 0);
   }
+}
+
+// Gaps by positions: of the free step, too. Closed contacts are found by their velocities now.
+double MoreauJean::free_band(const State& state, double h) {
+  if (!bodies_ || options_.gap == GapTreatment::velocity) return band(state.z.data(), h);
+  free_velocities(state, h);
   return std::max(band(state.z.data(), h), band(z_new_.data(), h));
 }
 
@@ -103,6 +108,14 @@ void MoreauJean::choose_contacts(const State& state, double h, double band) {
             fmt::format("a gap that is treated by positions has no restitution, but the contact {} has {:g}; use gap = "
                         "\"velocity\" or restitution = 0",
                         contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
+    // (convexified friction pushes open contacts apart, and gaps that turn are not known before)
+    if (!bodies_ || options_.gap != GapTreatment::linearised || options_.solving.friction == FrictionModel::convexified)
+      return;
+    const double margin = 1e-3 * std::min(recover_ / pushed_out_per_step, bodies_of(*system_)->length);
+    free_velocities(state, h);
+    contacts_.keep_candidates(h, margin, state.z.data(), z_new_.data());
+    u0_.resize(at(contacts_.rows()));
+    contacts_.velocities(state.z.data(), u0_.data());
     return;
   }
   const int d = contacts_.dimension();
@@ -341,6 +354,7 @@ StepResult MoreauJean::step(State& state, double h) {
   for (int look = 0;; ++look) {
     if (!strike(state)) return contacts_.explain(state, h, "the impacts");
     if (!solve(state, h) || !limit_rebound(state, h)) return contacts_.explain(state, h, "the step");
+    if (crosses(state, h, look >= most_looks / 2)) continue;
     // Forces and impulses may have made bodies faster than expected: who else could they have reached?
     if (options_.gap == GapTreatment::velocity || !bodies_ || !contacts_.has_contacts() || look == most_looks) break;
     const double needed = band(z1_.data(), h);

@@ -73,7 +73,9 @@ class MoreauJean final : public Stepper {
  private:
   using Q = Quantity;
   double band(const double* z, double h);
+  void free_velocities(const State& state, double h);
   double free_band(const State& state, double h);
+  bool crosses(const State& state, double h, bool all);
   void choose_contacts(const State& state, double h, double band);
   bool strike(const State& state);
   void prepare(const State& state, double h);
@@ -110,7 +112,7 @@ class MoreauJean final : public Stepper {
   std::unique_ptr<Evaluation> here_, next_, mass_;
   ContactList ends_;  // the contacts at (t1, y0), where walls move
   // What a step moves by besides theta z1; w of the midpoint; what the step gives to M z0 besides reactions.
-  std::vector<double> offset_, free_, given_, start_, reaction_;
+  std::vector<double> offset_, free_, given_, start_, reaction_, end_gaps_;
   std::vector<double> unturned_;  // H of the contacts, in the axes of the start
   std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;
   std::vector<double> rebound_;  // of the active contacts, that rounds of impacts demand

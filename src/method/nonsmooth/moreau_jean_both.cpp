@@ -55,7 +55,8 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
       spins_(SpinBalance::of(*system_)),
       matrix_(system_, implicit_, spins_ ? &*spins_ : nullptr),
       contacts_(system_, matrix_.pattern(), options.solving, solver.linear_algebra),
-      projection_(system_, position_part(options.projection), solver.linear_algebra) {
+      projection_(system_, position_part(options.projection), solver.linear_algebra),
+      resting_(table_, *system_) {
   force_ = system_->evaluation({Q::acceleration_force});
   joints_ = system_->evaluation({Q::constraint});
   rates_ = system_->evaluation({Q::constraint_rate, Q::constraint_rate_z});
@@ -82,11 +83,11 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
   const double smallest = smallest_ = table_.smallest();
   recover_ = std::isfinite(smallest) ? pushed_out_per_step * smallest : HUGE_VAL;
   options_.impact = law_of(options.impact, *system_);
-  contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
 }
 
 void MoreauJeanBoth::reset() {
   contacts_.reset();
+  resting_.wake_all();
   rest_.t = NAN;
   listed_reach_ = -1;
 }
@@ -124,6 +125,7 @@ void MoreauJeanBoth::force_at_middle(const State& state, double h) {
   force_->at(state.t + h / 2, y_middle_.data(), zh_.data(), state.psi.data());
   ++counters_.evaluations;
   std::copy_n((*force_)[Q::acceleration_force], nz_, f_.data());
+  resting_.clear_velocities(f_.data());
   if (!spins_) return;
   spins_->take_gyroscopic(zh_.data(), f_.data());
   spins_->turn_back(zh_.data(), -h / 2, f_.data());
@@ -215,10 +217,12 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
     unsettled_to_ = std::max(unsettled_to_, left);
   }
   if (trouble != NewtonTrouble::none && !harmless) return false;
-  R_ = contacts_.contact_impulse;
+  R_.assign(at(contacts_.list().count * contacts_.dimension()), 0.0);
+  add_first(contacts_.contact_impulse);
   std::copy_n(contacts_.joint_impulse.data(), m_, joint_.data());
   if (contacts_.has_contacts() && !contacts_.few() && !close_gaps(h)) return false;
   system_->move(state.y.data(), zh_.data(), h, y1_.data());
+  resting_.keep_position(state.y.data(), y1_.data());
   return !projection_.active() || projection_.project(t1, y1_.data(), zh_.data(), state.psi.data());
 }
 
@@ -288,8 +292,13 @@ StepResult MoreauJeanBoth::attempt(const State& state, double h) {
     if (contacts_.has_contacts()) {
       reach = std::max(reach, band(h));
       list_contacts(state, reach);
+      if (resting_.wake_touched(contacts_.list())) begin(state, h);
+      list_active(state, h);
     }
-    if (!positions(state, h)) return contacts_.explain(state, h, "the step");
+    for (int tries = 1;; ++tries) {
+      if (!positions(state, h)) return contacts_.explain(state, h, "the step");
+      if (!contacts_.has_contacts() || !crosses(h, tries >= most_looks / 2)) break;
+    }
     // Forces and impulses may have made bodies faster than expected: who else could they have reached?
     if (!contacts_.has_contacts() || !(band(h) > reach_)) break;
     reach = 1.5 * band(h);
@@ -323,6 +332,7 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
     listed_time_ = state.t;
     return {};
   }
+  resting_.begin(state, h);
   const double end = state.t + h;
   double length = whole_ = h;
   bool divided = false;
@@ -347,6 +357,7 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
     }
     if (!divided) note_rest(state, h);
     take(state, length);
+    if (!divided) hold_resting(state, h);
     if (!divided || !(end - state.t > near_nothing * h)) break;
     length = end - state.t;
   }

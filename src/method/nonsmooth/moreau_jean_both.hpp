@@ -28,7 +28,9 @@
 // goes on.
 //
 // Rest: a step that changes nothing but rounding would do the same again and again, unless something depends on time.
-// Its result is the state before it, and steps of its length from there are not computed once more.
+// Its result is the state before it, and steps of its length from there are not computed once more. Of free bodies
+// those that touch each other may rest while others move (resting_bodies.hpp): they are held, with the reactions they
+// had.
 //
 // Order 2 on smooth pieces, positions too; 1 with impacts. Without contacts symmetric in time.
 //
@@ -48,6 +50,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "method/nonsmooth/contact_step.hpp"
 #include "method/nonsmooth/moreau_jean_matrix.hpp"
+#include "method/nonsmooth/resting_bodies.hpp"
 
 namespace hinge {
 
@@ -83,6 +86,11 @@ class MoreauJeanBoth final : public Stepper {
   double slip_lasts(double h);
   void note_rest(const State& state, double h);
   bool rests_still(const State& state, double h) const;
+  void hold_resting(State& state, double h);
+  void list_active(const State& state, double h);
+  bool crosses(double h, bool all);
+  void act_on_surfaces(const double* y);
+  void add_first(const std::vector<double>& r);
   void begin(const State& state, double h);
   double band(double h) const;
   void list_contacts(const State& state, double reach);
@@ -141,8 +149,9 @@ class MoreauJeanBoth final : public Stepper {
   double whole_ = 0;                         // the step, of which one part is made
   // The last step: its end, and how far away contacts are listed there.
   double listed_time_ = 0, listed_reach_ = -1, reach_ = 0, reach_before_ = 0;
-  State start_;                                           // of a step that is made in parts
-  State rest_{NAN, {}, {}, {}};                           // a step from here led here; t: its length
+  State start_;                  // of a step that is made in parts
+  State rest_{NAN, {}, {}, {}};  // a step from here led here; t: its length
+  RestingBodies resting_;
   std::vector<double> listed_position_, found_position_;  // found: where contacts were looked for last
 
   ContactList before_;  // at y0

@@ -1,6 +1,7 @@
 // Contacts of a step with gaps on both levels: which there are at both ends, what they demand, what they did.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "body/body_table.hpp"
 #include "collide/narrow.hpp"
@@ -59,15 +60,67 @@ void MoreauJeanBoth::list_contacts(const State& state, double reach) {
   } else {
     reach *= 1.01;  // so that the next step is not a little beyond it
     contacts_.find(state.t, state.y.data(), reach);
+    act_on_surfaces(state.y.data());
     found_position_ = state.y;
     drift_.assign(at(contacts_.list().count * contacts_.dimension()), 0.0);
     reach_ = reach;
   }
   listed_reach_ = -1;
-  const int count = contacts_.list().count;
-  for (int i = 0; i < count; ++i) contacts_.active.push_back(i);
-  before_u0_.resize(at(contacts_.rows()));
-  contacts_.velocities(state.z.data(), before_u0_.data());
+}
+
+// Rows act halfway between two surfaces, so that angular momentum is kept. Beside what is fixed they act on the surface
+// of the body, half the gap nearer to it, which is where it will touch: arms of tangents t change by (gap/2) n.
+void MoreauJeanBoth::act_on_surfaces(const double* y) {
+  ContactList& l = contacts_.found();
+  const int d = l.dimension, turns = d == 2 ? 1 : 3;
+  if (d == 1 || l.frame.size() != 9 * at(l.count)) return;
+  for (int i = 0; i < l.count; ++i) {
+    const int first = l.first[at(i)];
+    if (l.first[at(i) + 1] - first != d + turns || l.gap[at(i)] == 0 || l.friction[at(i)] == 0) continue;
+    const std::size_t body = resting_.body_of(l.column[at(first)]);
+    const Eigen::Matrix3d to_body = table_.pose(y, body).rotation.toRotationMatrix().transpose();
+    const auto direction = [&](int row) { return Eigen::Map<const Eigen::Vector3d>(l.frame.data() + 9 * i + 3 * row); };
+    for (int row = 1; row < d; ++row) {
+      const Eigen::Vector3d more = l.gap[at(i)] / 2 * (to_body * direction(0).cross(direction(row)));
+      for (int k = first; k < first + d + turns; ++k)
+        if (const int turn = l.column[at(k)] - table_.places[body].spin; turn >= 0 && turn < turns)
+          l.H[at(k * d + row)] += more[d == 2 ? 2 : turn];
+    }
+  }
+}
+
+// Those that may close take part, but not between bodies that rest; with u0 of all.
+void MoreauJeanBoth::list_active(const State& state, double h) {
+  const ContactList& l = contacts_.list();
+  contacts_.active.clear();
+  before_u0_.assign(at(l.count * l.dimension), 0.0);
+  for (int i = 0; i < l.count; ++i) {
+    row_velocity(l, i, state.z.data(), before_u0_.data() + i * l.dimension);
+    if (!resting_.any_held() || !resting_.holds_contact(l, i)) contacts_.active.push_back(i);
+  }
+  if (options_.solving.friction == FrictionModel::convexified) return;  // pushes open contacts apart
+  contacts_.keep_candidates(h, 1e-3 * std::min(smallest_, table_.length), zh_.data(), free_.data());
+}
+
+// Does stage one lead through a contact that took no part in it? Then it does.
+bool MoreauJeanBoth::crosses(double h, bool all) {
+  const ContactList& l = contacts_.list();
+  if (static_cast<int>(contacts_.active.size()) == l.count) return false;
+  missing_.resize(at(l.count));
+  for (int i = 0; i < l.count; ++i) {
+    double u[3];
+    row_velocity(l, i, zh_.data(), u);
+    const bool rests = resting_.any_held() && resting_.holds_contact(l, i);
+    missing_[at(i)] = rests ? HUGE_VAL : l.gap[at(i)] + h * u[0];
+  }
+  return contacts_.add_crossed(missing_, 1e-12 * table_.length, all);
+}
+
+// R += r, which has active contacts only.
+void MoreauJeanBoth::add_first(const std::vector<double>& r) {
+  const int d = contacts_.dimension();
+  for (std::size_t a = 0; a < contacts_.active.size(); ++a)
+    for (int row = 0; row < d; ++row) R_[at(contacts_.active[a] * d + row)] += r[a * at(d) + at(row)];
 }
 
 // Contacts at y1. What has not moved, but for rounding, since they were looked for has those that it had.
@@ -83,6 +136,7 @@ void MoreauJeanBoth::list_contacts_at_end(const State& state, double h) {
   }
   reach_ = 1.25 * needed;  // so that it is enough for the next step, too
   contacts_.look(state.t + h, y1_.data(), reach_);
+  act_on_surfaces(y1_.data());
   found_position_ = y1_;
 }
 
@@ -94,13 +148,14 @@ void MoreauJeanBoth::demand_of_positions(double h) {
   const double own = (recover_ + way * way / (2 * smallest_)) / whole_;
   const double speed = options_.recover > 0 ? options_.recover : options_.recover == 0 ? HUGE_VAL : own;
   w_.resize(std::max(w_.size(), at(contacts_.rows())));
-  for (int i = 0; i < l.count; ++i) {
-    for (int row = 0; row < d; ++row)
-      w_[at(i * d + row)] = l.drift[at(i * d + row)] + (row > 0 ? drift_[at(i * d + row)] / 2 : 0);
+  double* w = w_.data();
+  for (const int i : contacts_.active) {
+    for (int row = 0; row < d; ++row) w[row] = l.drift[at(i * d + row)] + (row > 0 ? drift_[at(i * d + row)] / 2 : 0);
     // what rounding leaves of a gap is none: it would be another problem in every step at rest
     if (std::abs(l.gap[at(i)]) > rounding_of_gap(l, i))
       // of a part of a step no faster than of the whole
-      w_[at(i * d)] += std::max(l.gap[at(i)] / (l.gap[at(i)] < 0 ? whole_ : h), -speed);
+      w[0] += std::max(l.gap[at(i)] / (l.gap[at(i)] < 0 ? whole_ : h), -speed);
+    w += d;
   }
 }
 
@@ -148,6 +203,7 @@ void MoreauJeanBoth::pair_contacts() {
   double largest = 0;
   for (int j = 0; j < before_.count; ++j) largest = std::max(largest, R_[at(j * d)]);
   partners_.assign(at(l.count), {-1, false, false});
+  contacts_.kept.assign(resting_.any_held() ? at(l.count) : 0, 0);
   next_drift_.assign(at(l.count * d), 0.0);
   used_.assign(at(before_.count), 0);
   R_at_end_.clear();
@@ -181,7 +237,9 @@ void MoreauJeanBoth::pair_contacts() {
     const bool closed = l.gap[at(i)] <= eps || R[0] > 1e-12 * largest;
     const bool rebounds = rebounding_ && known && closed && R[0] > 0 && l.restitution[at(i)] > 0;
     partners_[at(i)] = {known ? j : -1, closed, rebounds};
-    if (!closed) continue;
+    const bool rests = resting_.any_held() && resting_.holds_contact(l, i);
+    if (rests) contacts_.kept[at(i)] = 1;
+    if (!closed || rests) continue;
     contacts_.active.push_back(i);
     if (recovering_) std::fill_n(R, d, 0.0);
     R_struck_.insert(R_struck_.end(), R, R + d);
@@ -269,8 +327,12 @@ void MoreauJeanBoth::account(const State& state, double h) {
     const int j = partners_[at(i)].before;
     strikes = strikes || j < 0 || before_.gap[at(j)] > 1e-10 * table_.length;
   }
+  double slid = 0;  // by r and the mean of u0 and u1, where something strikes
   for (std::size_t a = 0; a < contacts_.active.size(); ++a) {
     const int k = static_cast<int>(a) * d, j = partners_[at(contacts_.active[a])].before;
+    double mean = 0;
+    for (int row = 1; row < d; ++row) mean += total_[at(k + row)] * (start_u0_[at(k + row)] + w_[at(k + row)]) / 2;
+    slid += std::min(0.0, mean);
     const bool rebounds = partners_[at(contacts_.active[a])].rebounds;
     double first[3] = {};
     if (j >= 0) row_velocity(before_, j, zh_.data(), first);
@@ -306,6 +368,9 @@ void MoreauJeanBoth::account(const State& state, double h) {
   if (rebounding_)
     for (int k = 0; k < nz_; ++k)
       normal += missing_momentum_[at(k)] * (zh_[at(k)] + (z1_[at(k)] - start_z_[at(k)]) / 2);
+  // Of impacts that meet in a step only the sum is known, T1 - T0 and what forces did: normal impulses of others turn
+  // the slip that friction opposes. What friction takes is then said by its own law, and the rest is the impacts'.
+  if (strikes && !recovering_) normal += std::exchange(tangential, slid) - slid;
   contacts_.count_work(normal, tangential);
   double kinetic = 0, force = 0;
   for (int k = 0; k < nz_; ++k) {

@@ -147,9 +147,12 @@ bool MoreauJeanBoth::strike(const State& state, double h, const double* G1) {
   if (any) approach(state, h, G1, slow);
   if (any && options_.impact == ImpactLaw::rounds && !contacts_.rounds(S_.data(), G1, free_.data(), rebound_))
     return false;
-  if (!contacts_.factor(S_.data(), G1)) return false;
   const bool poisson = options_.impact == ImpactLaw::poisson;
-  if (!any || (!poisson && options_.impact != ImpactLaw::sequential)) return true;
+  const bool at_once = any && (poisson || options_.impact == ImpactLaw::sequential);
+  contacts_.use_dense(at_once);
+  const bool factored = contacts_.factor(S_.data(), G1);
+  contacts_.use_dense(false);
+  if (!factored || !at_once) return factored;
   std::copy_n(free_.data(), nz_, z1_.data());
   if (!(poisson ? contacts_.poisson(z1_.data(), struck_)
                 : contacts_.sequential(options_.last_first, z1_.data(), struck_)))

@@ -35,7 +35,7 @@ bool MoreauJeanBoth::close_gaps(double h) {
   if (!(worst * h > separation_level * smallest_)) return true;
   if (!contacts_.separate(missing_, z_new_.data())) return true;  // as it was
   for (int k = 0; k < nz_; ++k) zh_[at(k)] += z_new_[at(k)];
-  for (std::size_t k = 0; k < R_.size(); ++k) R_[k] += contacts_.contact_impulse[k];
+  add_first(contacts_.contact_impulse);
   for (int k = 0; k < m_; ++k) joint_[at(k)] += contacts_.joint_impulse[at(k)];
   return true;
 }
@@ -96,6 +96,7 @@ bool MoreauJeanBoth::separate(const State& state, double h) {
     system_->move(y_middle_.data(), z_new_.data(), h, y1_.data());
     if (projection_.active() && !projection_.project(t1, y1_.data(), zh_.data(), state.psi.data())) return false;
     contacts_.look(t1, y1_.data(), reach_);
+    act_on_surfaces(y1_.data());
     found_position_ = y1_;
   }
   return true;
@@ -108,7 +109,11 @@ void MoreauJeanBoth::note_rest(const State& state, double h) {
   const bool rested = std::exchange(rested_, false);
   if (system_->structure().depends_on_time) return;
   double given = 0;
-  for (int k = 0; k < nz_; ++k) given = std::max(given, std::abs(h * f_[at(k)] / mass_[at(k)]));
+  for (int k = 0; k < nz_; ++k) {
+    z_new_[at(k)] = h * f_[at(k)] / mass_[at(k)];
+    given = std::max(given, std::abs(z_new_[at(k)]));
+  }
+  if (contacts_.has_contacts()) resting_.note(state, y1_.data(), z1_.data(), z_new_.data(), fastest_);
   for (int k = 0; k < nz_; ++k)
     if (!(std::abs(state.z[at(k)]) <= slow_rest * given && std::abs(z1_[at(k)] - state.z[at(k)]) <= same_rest * given))
       return;
@@ -119,6 +124,19 @@ void MoreauJeanBoth::note_rest(const State& state, double h) {
   if (!rested) return;
   y1_ = state.y;
   z1_ = state.z;
+  rest_ = state;
+  rest_.t = h;
+}
+
+// Bodies that a step has left where they were, as those before it: joints and forces between bodies let all rest, or
+// nobody.
+void MoreauJeanBoth::hold_resting(State& state, double h) {
+  if (!contacts_.has_contacts() || system_->structure().depends_on_time) return;
+  if (resting_.apart())
+    resting_.hold(contacts_.list(), state);
+  else if (resting_.all_quiet())
+    std::fill(state.z.begin(), state.z.end(), 0.0);
+  if (!(resting_.apart() ? resting_.all_held() : resting_.all_quiet())) return;
   rest_ = state;
   rest_.t = h;
 }

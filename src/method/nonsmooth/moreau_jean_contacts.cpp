@@ -92,6 +92,29 @@ bool MoreauJean::velocities_alone(const State& state, double h) {
   return true;
 }
 
+// Does the step lead through a contact that took no part in it? Then it does, when the step is made once more.
+bool MoreauJean::crosses(const State& state, double h, bool all) {
+  const ContactList& l = contacts_.list();
+  if (!bodies_ || options_.gap == GapTreatment::velocity || static_cast<int>(contacts_.active.size()) == l.count)
+    return false;
+  const int d = contacts_.dimension();
+  end_gaps_.resize(at(l.count));
+  if (options_.gap == GapTreatment::nonlinear) {
+    contacts_.finder().gaps(state.t + h, y1_.data(), l, end_gaps_.data());
+  } else {
+    for (int i = 0; i < l.count; ++i) {
+      double u = l.drift[at(i * d)];
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+        u += l.H[at(k * d)] * (z1_[at(l.column[at(k)])] + (spins_ ? offset_[at(l.column[at(k)])] : 0));
+      end_gaps_[at(i)] = l.gap[at(i)] + h * u;
+    }
+  }
+  if (!contacts_.add_crossed(end_gaps_, 1e-12 * contacts_.finder().length_scale(), all)) return false;
+  u0_.resize(at(contacts_.rows()));
+  contacts_.velocities(state.z.data(), u0_.data());
+  return true;
+}
+
 // Of explicit steps, whose velocities (z_new_) are put onto the joints of y1: that is an impulse of the joints, too,
 // along their rows there. It becomes a part of s and of what is given.
 bool MoreauJean::give_to_joints(const State& state, double t1) {
