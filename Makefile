@@ -99,7 +99,8 @@ exam: ## scenes with exact answers by Hinge and by the engines that are installe
 	@mkdir -p build/exam
 	@build/exam_table exam build/exam $(SCENES)
 
-check: test asan tsan ## every gate: the tests, clang's warnings, the sanitizers
+check: test asan tsan ## every gate: the tests, clang's warnings, the sanitizers, and whether the benchmarks compile
+	@cmake --build --preset release --target benchmarks
 
 asan: ## build everything with clang, warnings are errors; run every test under the address and undefined-behaviour sanitizers
 	$(call deps,build test clang)

@@ -1,4 +1,5 @@
-// The program `hinge`: arguments in, one command run, errors as sentences.
+// The program `hinge`: arguments in, one command run, errors as sentences. Longer than other files: the options of all
+// commands stand in one, because what reads a command line (CLI11) takes a compiler so long.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>

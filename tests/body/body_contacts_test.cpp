@@ -7,7 +7,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::body_contacts_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -279,4 +279,4 @@ TEST(BodyContacts, OverlappingStartsAreNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::body_contacts_test

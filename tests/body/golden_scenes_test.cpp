@@ -7,7 +7,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "method/goldens.hpp"
 
-namespace hinge {
+namespace hinge::golden_scenes_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -246,4 +246,4 @@ TEST(CubeOnPlane, TakesOffWithTheConvexifiedCone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::golden_scenes_test

@@ -8,7 +8,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::multibody_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -396,4 +396,4 @@ TEST(Multibody, CompoundBodiesHaveOneCentreOfMass) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::multibody_test

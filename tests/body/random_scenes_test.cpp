@@ -8,7 +8,7 @@
 
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::random_scenes_test {
 namespace {
 
 using namespace random_scenes;
@@ -339,4 +339,4 @@ TEST(RandomBodies, MethodsThatDoNotKnowShapesRefuseThem) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::random_scenes_test

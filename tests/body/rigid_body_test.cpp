@@ -8,7 +8,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::rigid_body_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -392,4 +392,4 @@ TEST(RigidBody, WrongInputIsRefusedWithARemedy) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::rigid_body_test

@@ -8,7 +8,7 @@
 #include "hinge/error.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::rolling_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -284,4 +284,4 @@ TEST(Rolling, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::rolling_test

@@ -6,7 +6,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 
-namespace hinge {
+namespace hinge::seams_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -344,4 +344,4 @@ TEST(Cards, StandWhereTheirFrictionCarriesThem) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::seams_test

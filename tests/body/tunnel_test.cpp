@@ -6,7 +6,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 
-namespace hinge {
+namespace hinge::tunnel_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -101,4 +101,4 @@ TEST(Tunnel, WhatMissesIsNotTouched) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::tunnel_test

@@ -8,7 +8,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::turning_test {
 namespace {
 
 using Q = Quantity;
@@ -81,4 +81,4 @@ TEST(TurningAxes, RatesAndCurvaturesAreThoseOfTheChainRule) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::turning_test

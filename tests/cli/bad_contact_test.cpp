@@ -3,7 +3,7 @@
 #include "cli/program.hpp"
 #include "model/complaint.hpp"
 
-namespace hinge::test {
+namespace hinge::test::bad_contact_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -151,4 +151,4 @@ TEST(BadContact, AReplacedInitialValueIsMentioned) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::bad_contact_test

@@ -6,7 +6,7 @@
 #include "cli/program.hpp"
 #include "model/complaint.hpp"
 
-namespace hinge::test {
+namespace hinge::test::bad_input_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -651,4 +651,4 @@ TEST(BadInput, ManyDotsOutsideKeysAreAllRight) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::bad_input_test

@@ -3,7 +3,7 @@
 #include "cli/program.hpp"
 #include "model/complaint.hpp"
 
-namespace hinge::test {
+namespace hinge::test::bad_scene_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -198,4 +198,4 @@ TEST(BadScene, UnknownKeysAreNamedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::bad_scene_test

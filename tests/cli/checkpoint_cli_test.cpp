@@ -5,7 +5,7 @@
 #include "cli/program.hpp"
 #include "hinge/record.hpp"
 
-namespace hinge::test {
+namespace hinge::test::checkpoint_cli_test {
 namespace {
 
 // Forty disks fall into a box: contacts with their memory.
@@ -119,4 +119,4 @@ TEST(CheckpointFile, ReplacesNothingButACheckpoint) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::checkpoint_cli_test

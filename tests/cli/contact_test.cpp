@@ -9,7 +9,7 @@
 #include "simulate/record/recorder.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge {
+namespace hinge::contact_test {
 namespace {
 
 using nlohmann::json;
@@ -117,4 +117,4 @@ TEST_F(ContactCommand, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::contact_test

@@ -8,7 +8,7 @@
 #include "places.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge::test {
+namespace hinge::test::convergence_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -275,4 +275,4 @@ TEST(ConvergenceCommand, FilesOfOtherRunsAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::convergence_test

@@ -10,7 +10,7 @@
 #include "hinge/model.hpp"
 #include "system/symbolic.hpp"
 
-namespace hinge::test {
+namespace hinge::test::export_c_test {
 namespace {
 
 using Q = Quantity;
@@ -149,4 +149,4 @@ TEST(ExportCRefusals, FilesOfOthersStay) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::export_c_test

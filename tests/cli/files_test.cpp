@@ -14,7 +14,7 @@
 #include "hinge/contact.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge::test {
+namespace hinge::test::files_test {
 namespace {
 
 const std::string quick = with(pendulum, "end = 0.05", "end = 50");
@@ -363,4 +363,4 @@ TEST(Program, IsHardened) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::files_test

@@ -7,7 +7,7 @@
 #include "places.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge::test {
+namespace hinge::test::interrupt_test {
 namespace {
 
 constexpr double step = 0.001;
@@ -117,4 +117,4 @@ TEST(Interrupt, ControlCClosesHdf5) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::interrupt_test

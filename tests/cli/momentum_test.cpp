@@ -3,7 +3,7 @@
 
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::momentum_test {
 namespace {
 
 using nlohmann::json;
@@ -112,4 +112,4 @@ TEST(Model, InvariantsReachTheMethod) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::momentum_test

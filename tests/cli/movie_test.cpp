@@ -4,7 +4,7 @@
 
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::movie_test {
 namespace {
 
 /// PATH without anything in it, for as long as it lives.
@@ -88,4 +88,4 @@ TEST(Plot, WritesPdfAndPngByRsvg) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::movie_test

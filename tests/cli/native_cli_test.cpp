@@ -7,7 +7,7 @@
 #include "cli/program.hpp"
 #include "expression/native.hpp"
 
-namespace hinge::test {
+namespace hinge::test::native_cli_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -33,4 +33,4 @@ TEST(NativeCommand, SwitchedOffTheNumbersAreTheSame) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::native_cli_test

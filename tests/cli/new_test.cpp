@@ -1,7 +1,7 @@
 // Claims about `hinge new`: every template runs and is sound; nothing is overwritten.
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::new_test {
 namespace {
 
 TEST(New, EveryTemplateRunsAndIsSound) {
@@ -39,4 +39,4 @@ TEST(New, NothingIsOverwritten) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::new_test

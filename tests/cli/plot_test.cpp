@@ -2,7 +2,7 @@
 // ones.
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::plot_test {
 namespace {
 
 TEST(Plot, DrawsRecordsAndModelsInOneFigure) {
@@ -54,4 +54,4 @@ TEST(Plot, WrongInputIsAnswered) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::plot_test

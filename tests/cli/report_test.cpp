@@ -4,7 +4,7 @@
 
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::report_test {
 namespace {
 
 /// Names of files are those in the folder.
@@ -98,4 +98,4 @@ TEST(View, ComplaintsSayWhereAndWhatWouldBeRight) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::report_test

@@ -9,7 +9,7 @@
 
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::reproduce_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -188,4 +188,4 @@ TEST(Reproduce, WrongInputIsAnswered) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::reproduce_test

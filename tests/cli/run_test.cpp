@@ -11,7 +11,7 @@
 #include "places.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge::test {
+namespace hinge::test::run_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -471,4 +471,4 @@ TEST(Examples, CheckAndRunCleanly) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::run_test

@@ -5,7 +5,7 @@
 #include "cli/program.hpp"
 #include "hinge/method.hpp"
 
-namespace hinge::test {
+namespace hinge::test::shell_test {
 namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -83,4 +83,4 @@ TEST(Shell, TheSchemaHasTheWordsOfTheTables) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::shell_test

@@ -10,7 +10,7 @@
 #include "cli/program.hpp"
 #include "hinge/record.hpp"
 
-namespace hinge::test {
+namespace hinge::test::sweep_test {
 namespace {
 
 // m of a pendulum of length l, at rest at an angle at the start; a step of 3 is too long for anything.
@@ -281,4 +281,4 @@ TEST(Sweep, SaysWhatIsWrongAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::sweep_test

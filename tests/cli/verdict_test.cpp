@@ -10,7 +10,7 @@
 #include "places.hpp"
 #include "random_draw.hpp"
 
-namespace hinge::test {
+namespace hinge::test::verdict_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -218,4 +218,4 @@ TEST(Verdict, ExamplesAndPapersAreSound) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::verdict_test

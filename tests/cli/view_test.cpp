@@ -13,7 +13,7 @@
 
 #include "cli/program.hpp"
 
-namespace hinge::test {
+namespace hinge::test::view_test {
 namespace {
 
 /// One request as it stands, and all that comes back.
@@ -310,4 +310,4 @@ TEST(View, RefusesWhatItCannotShow) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::view_test

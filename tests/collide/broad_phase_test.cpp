@@ -2,7 +2,7 @@
 
 #include "collide/scenes.hpp"
 
-namespace hinge {
+namespace hinge::broad_phase_test {
 namespace {
 
 using namespace scenes;
@@ -153,4 +153,4 @@ TEST(BroadPhase, LargeBoxesAndPlanesMeetEverySmallOne) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::broad_phase_test

@@ -4,7 +4,7 @@
 
 #include "collide/scenes.hpp"
 
-namespace hinge {
+namespace hinge::degenerate_test {
 namespace {
 
 using namespace scenes;
@@ -162,4 +162,4 @@ TEST(Degenerate, CylindersAndBoxesUponEachOther) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::degenerate_test

@@ -9,7 +9,7 @@
 
 #include "counting_malloc.hpp"
 
-namespace hinge {
+namespace hinge::find_malloc_test {
 namespace {
 
 using namespace scenes;
@@ -44,6 +44,6 @@ TEST(Find, AllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::find_malloc_test
 
 #endif

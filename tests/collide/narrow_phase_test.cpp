@@ -4,7 +4,7 @@
 
 #include "collide/scenes.hpp"
 
-namespace hinge {
+namespace hinge::narrow_phase_test {
 namespace {
 
 using namespace scenes;
@@ -233,4 +233,4 @@ TEST_P(NarrowPhase, KeysPersistUnderSmallMotion) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::narrow_phase_test

@@ -4,7 +4,7 @@
 #include "collide/scenes.hpp"
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::shape_test {
 namespace {
 
 using namespace scenes;
@@ -162,4 +162,4 @@ TEST(BadColliders, AreNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::shape_test

@@ -2,7 +2,7 @@
 #include "differential/differential.hpp"
 #include "treachery/reference.hpp"
 
-namespace hinge::test {
+namespace hinge::test::random_models_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -288,4 +288,4 @@ TEST(RandomModels, BallsThatBounce) { expect_no_findings(search(models_of_family
 TEST(RandomModels, ChainsOfRods) { expect_no_findings(search(models_of_family(families), rods, known)); }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::random_models_test

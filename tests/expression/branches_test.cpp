@@ -5,7 +5,7 @@
 
 #include "expression/evaluator.hpp"
 
-namespace hinge {
+namespace hinge::branches_test {
 namespace {
 
 struct Two {
@@ -87,4 +87,4 @@ TEST(Branches, EqualityAndNumbersAreNone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::branches_test

@@ -12,7 +12,7 @@
 #include "expression/evaluator.hpp"
 #include "expression/random_expression.hpp"
 
-namespace hinge {
+namespace hinge::derivative_test {
 namespace {
 
 using testing::at;
@@ -353,4 +353,4 @@ TEST(Derivative, OfASumOfAHundredThousandTerms) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::derivative_test

@@ -4,7 +4,7 @@
 
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::expression_error_test {
 namespace {
 
 TEST(ExpressionError, CaretCountsCharactersAndNotBytes) {
@@ -35,4 +35,4 @@ TEST(ExpressionError, LongExpressionIsCutAroundTheColumn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::expression_error_test

@@ -7,7 +7,7 @@
 #include "expression/parse.hpp"
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::expression_test {
 namespace {
 
 class ExpressionOperators : public ::testing::Test {
@@ -148,4 +148,4 @@ TEST(Expression, NumbersAloneGiveNumbers) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::expression_test

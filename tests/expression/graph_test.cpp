@@ -15,7 +15,7 @@
 #include "expression/tape_plan.hpp"
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::graph_test {
 namespace {
 
 using testing::at;
@@ -406,4 +406,4 @@ TEST(Tape, LongSumsNeedFewSlots) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::graph_test

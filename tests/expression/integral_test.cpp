@@ -8,7 +8,7 @@
 #include "expression/enclosure.hpp"
 #include "expression/parse.hpp"
 
-namespace hinge {
+namespace hinge::integral_test {
 namespace {
 
 TEST(Integral, HasTheFunctionAsItsDerivative) {
@@ -66,4 +66,4 @@ TEST(Integral, IsNotGuessed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::integral_test

@@ -13,7 +13,7 @@
 #include "expression/table.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::native_library_test {
 namespace {
 
 using testing::declare_variables;
@@ -193,4 +193,4 @@ TEST(NativeLibrary, RunsOfAnyParametersHaveTheBitsOfRunsThatAreAlone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::native_library_test

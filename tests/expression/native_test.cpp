@@ -20,7 +20,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::native_test {
 namespace {
 
 using testing::declare_variables;
@@ -285,4 +285,4 @@ TEST_F(Native, EveryFunctionOfEveryModelOfTheRepository) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::native_test

@@ -11,7 +11,7 @@
 
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::parse_test {
 namespace {
 
 /// A small model: numbers x, y, t; vectors u, v (length 3), w (length 2); an array of four vectors of length 3, q; a
@@ -668,4 +668,4 @@ TEST(Parse, DamagedExpressionsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::parse_test

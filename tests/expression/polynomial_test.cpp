@@ -8,7 +8,7 @@
 #include "expression/derivative.hpp"
 #include "expression/random_expression.hpp"
 
-namespace hinge {
+namespace hinge::polynomial_test {
 namespace {
 
 using testing::at;
@@ -146,4 +146,4 @@ TEST_F(Polynomial, KnowsWhatContainsAPart) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::polynomial_test

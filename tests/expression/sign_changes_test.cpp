@@ -10,7 +10,7 @@
 #include "expression/parse.hpp"
 #include "hinge/multibody.hpp"
 
-namespace hinge {
+namespace hinge::sign_changes_test {
 namespace {
 
 struct OfTime {
@@ -126,4 +126,4 @@ TEST(SignChanges, ComeInOrderAndNoneIsLostBetweenRequests) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sign_changes_test

@@ -7,7 +7,7 @@
 
 #include "expression/random_expression.hpp"
 
-namespace hinge {
+namespace hinge::substitute_test {
 namespace {
 
 using testing::at;
@@ -81,4 +81,4 @@ TEST(Substitute, DoesNotLetVariablesSlipIntoAnotherGraph) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::substitute_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hinge {
+namespace hinge::suggest_test {
 namespace {
 
 TEST(NearestName, IgnoresCaseFirstAndStaysNear) {
@@ -17,4 +17,4 @@ TEST(NearestName, IgnoresCaseFirstAndStaysNear) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::suggest_test

@@ -16,7 +16,7 @@
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::table_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -323,4 +323,4 @@ TEST(UserFunctions, StandForTheirText) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::table_test

@@ -15,7 +15,7 @@
 #include "expression/evaluator.hpp"
 #include "expression/random_expression.hpp"
 
-namespace hinge {
+namespace hinge::discrete_gradient_test {
 namespace {
 
 using testing::at;
@@ -386,4 +386,4 @@ TEST_F(Recognition, KeepsChosenInvariantsWhole) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::discrete_gradient_test

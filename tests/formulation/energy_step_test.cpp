@@ -12,7 +12,7 @@
 #include "method/controls.hpp"
 #include "method/energy/energy_problems.hpp"
 
-namespace hinge {
+namespace hinge::energy_step_test {
 namespace {
 
 using problems::Problem;
@@ -94,8 +94,8 @@ TEST(EnergyStep, HasTheNewtonMatrixThatDifferencesHave) {
         double worst = 0;
         for (unsigned seed = 0; seed < 5; ++seed)
           worst = std::max(worst, matrix_defect(StepAtPoint(problem, treatment, general, seed, 0.3)));
-        testing::Test::RecordProperty(fmt::format("{}_{}_{}", name, how, general ? "general" : "equivariant"),
-                                      fmt::format("{:.3g}", worst));
+        ::testing::Test::RecordProperty(fmt::format("{}_{}_{}", name, how, general ? "general" : "equivariant"),
+                                        fmt::format("{:.3g}", worst));
         // measured 3.9e-10 (cone, general), else 2.8e-11
         EXPECT_LT(worst, 2e-9) << name << " " << how << " " << general;
       }
@@ -221,4 +221,4 @@ TEST(EnergyMomentumScope, RefusesAMassMatrixThatIsNotPositiveDefinite) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_step_test

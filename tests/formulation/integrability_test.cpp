@@ -5,7 +5,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::integrability_test {
 namespace {
 
 /// A system of n coordinates with these velocity constraints, seen from q = 0.1, 0.2, ...
@@ -94,4 +94,4 @@ TEST(Integrability, SaysNothingOfWhatIsNotLinear) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::integrability_test

@@ -7,7 +7,7 @@
 #include "expression/native.hpp"
 #include "formulation/saddle_code.hpp"
 
-namespace hinge {
+namespace hinge::saddle_code_test {
 namespace {
 
 struct Problem {
@@ -201,4 +201,4 @@ TEST_F(SaddleCodes, WhatCodeIsNotForIsLeftToTheKernel) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::saddle_code_test

@@ -5,7 +5,7 @@
 #include "hinge/hinge.hpp"
 #include "method/problems.hpp"
 
-namespace hinge {
+namespace hinge::symmetries_test {
 namespace {
 
 using List = std::vector<std::string>;
@@ -225,4 +225,4 @@ TEST(Invariants, MustBeQuadraticFunctionsOfTheCoordinates) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::symmetries_test

@@ -5,7 +5,7 @@
 #include "hinge/hinge.hpp"
 #include "method/nonsmooth/contact_problems.hpp"
 
-namespace hinge {
+namespace hinge::bind_test {
 namespace {
 
 std::string refusal(const MethodChoice& method, const std::shared_ptr<const System>& system,
@@ -92,4 +92,4 @@ TEST(Bind, FormulationsOfMechanicalSystemsAreRefusedForDaes) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::bind_test

@@ -6,7 +6,7 @@
 #include "method/problems.hpp"
 #include "method/symplectic/spark.hpp"
 
-namespace hinge {
+namespace hinge::golden_test {
 namespace {
 
 using goldens::expect_near;
@@ -127,4 +127,4 @@ TEST(Golden, ErrorsOnS2AtThreeSteps) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::golden_test

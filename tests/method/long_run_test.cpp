@@ -8,7 +8,7 @@
 #include "method/goldens.hpp"
 #include "method/properties.hpp"
 
-namespace hinge {
+namespace hinge::long_run_test {
 namespace {
 
 #ifdef NDEBUG
@@ -36,4 +36,4 @@ TEST(LongRun, KeepsTheEnergyOfS2ForAMillionStepsWithTwoStages) { expect_bounded_
 TEST(LongRun, KeepsTheEnergyOfS2ForAMillionStepsWithThreeStages) { expect_bounded_energy(3); }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::long_run_test

@@ -11,7 +11,7 @@
 #include "places.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::mechanisms_test {
 namespace {
 
 Model example(const char* name, const std::vector<Override>& overrides = {}) {
@@ -184,4 +184,4 @@ TEST(Assembly, NamesWhatCannotClose) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::mechanisms_test

@@ -3,7 +3,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::method_name_test {
 namespace {
 
 TEST(MethodName, ListsAreReadWithTheirOptions) {
@@ -61,4 +61,4 @@ TEST(MethodName, OptionsThatAMethodDoesNotHaveAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::method_name_test

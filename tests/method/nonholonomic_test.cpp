@@ -10,7 +10,7 @@
 #include "method/nonholonomic_problems.hpp"
 #include "method/properties.hpp"
 
-namespace hinge {
+namespace hinge::nonholonomic_test {
 namespace {
 
 using namespace nonholonomic;
@@ -291,4 +291,4 @@ TEST(Nonholonomic, DependentRowsAreNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::nonholonomic_test

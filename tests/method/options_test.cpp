@@ -9,7 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::options_test {
 namespace {
 
 const OptionInfo* option_of(const std::string& method, const std::string& name) {
@@ -173,4 +173,4 @@ TEST(RegisterMethod, ThreadsMayDoItWhileOthersLook) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::options_test

@@ -11,7 +11,7 @@
 #include "method/explicit/explicit_problems.hpp"
 #include "method/nonsmooth/contact_problems.hpp"
 
-namespace hinge {
+namespace hinge::projected_test {
 namespace {
 
 using namespace explicit_problems;
@@ -180,4 +180,4 @@ TEST(StepperAround, ContactsOfAllPiecesAreCounted) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::projected_test

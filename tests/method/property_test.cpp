@@ -21,7 +21,7 @@
 #include "method/symplectic/discrete_lagrangian.hpp"
 #include "method/symplectic/rattle.hpp"
 
-namespace hinge {
+namespace hinge::property_test {
 namespace {
 
 using namespace properties;
@@ -608,4 +608,4 @@ TEST(Harness, SeesTheEnergyOfTheControlsDrift) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::property_test

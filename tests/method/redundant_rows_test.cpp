@@ -14,7 +14,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::redundant_rows_test {
 namespace {
 
 struct Way {
@@ -147,4 +147,4 @@ TEST(Redundancy, ASingularPositionIsNone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::redundant_rows_test

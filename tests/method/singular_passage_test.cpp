@@ -8,7 +8,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::singular_passage_test {
 namespace {
 
 struct Outcome {
@@ -152,4 +152,4 @@ TEST(SingularPassage, AStepOfContactsThatFailsThereSaysWhy) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::singular_passage_test

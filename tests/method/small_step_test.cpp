@@ -11,7 +11,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::small_step_test {
 namespace {
 
 struct Use {
@@ -118,4 +118,4 @@ TEST_F(SmallSteps, Hamiltonian) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::small_step_test

@@ -5,7 +5,7 @@
 #include "method/problems.hpp"
 #include "method/step_failure.hpp"
 
-namespace hinge {
+namespace hinge::step_failure_test {
 namespace {
 
 using problems::Problem;
@@ -69,4 +69,4 @@ TEST(StepFailure, TooShortDependsOnTheScaleOfTheMotion) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::step_failure_test

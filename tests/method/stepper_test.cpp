@@ -5,7 +5,7 @@
 #include "hinge/hinge.hpp"
 #include "method/problems.hpp"
 
-namespace hinge {
+namespace hinge::stepper_test {
 namespace {
 
 State begin(const problems::Problem& problem) { return consistent_start(*problem.system, 0, problem.start); }
@@ -73,4 +73,4 @@ TEST(Stepper, BindRefusesOtherSteps) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::stepper_test

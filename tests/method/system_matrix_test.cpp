@@ -14,7 +14,7 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::system_matrix_test {
 namespace {
 
 constexpr double the_end = 0.1;
@@ -236,4 +236,4 @@ TEST(SystemMatrix, IsWhatThePageSays) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::system_matrix_test

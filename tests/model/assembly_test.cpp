@@ -9,7 +9,7 @@
 #include "model/run_text.hpp"
 #include "random_draw.hpp"
 
-namespace hinge::test {
+namespace hinge::test::assembly_test {
 namespace {
 
 State start_of(const std::string& text) {
@@ -164,4 +164,4 @@ TEST(Assembly, APositionOfZeroIsAsGoodAsAnother) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::assembly_test

@@ -8,7 +8,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::body_methods_test {
 namespace {
 
 std::string scene(bool plane, const std::string& contact = "") {
@@ -172,4 +172,4 @@ TEST(BodyMethods, PileOfDisksByGeneralizedAlpha) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::body_methods_test

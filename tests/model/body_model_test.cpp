@@ -7,7 +7,7 @@
 #include "hinge/hinge.hpp"
 #include "model/complaint.hpp"
 
-namespace hinge {
+namespace hinge::body_model_test {
 namespace {
 
 const std::string top = R"toml([parameters]
@@ -228,4 +228,4 @@ TEST(BodyModel, WrongInputIsAnsweredWithThePlace) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::body_model_test

@@ -10,7 +10,7 @@
 #include "places.hpp"
 #include "run_text.hpp"
 
-namespace hinge {
+namespace hinge::elements_test {
 namespace {
 
 using std::numbers::pi;
@@ -643,4 +643,4 @@ quantities.pen = "pen"
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::elements_test

@@ -9,7 +9,7 @@
 #include "model/run_text.hpp"
 #include "random_draw.hpp"
 
-namespace hinge::test {
+namespace hinge::test::everyday_test {
 namespace {
 
 // An arm of 1 kg on a joint in the plane; `joint` has what the test is about.
@@ -284,4 +284,4 @@ TEST(States, MoreSamplesThanCanBeComputedAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::everyday_test

@@ -12,7 +12,7 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::famous_mechanisms_test {
 namespace {
 
 Model example(const char* name, const std::vector<Override>& overrides = {}) {
@@ -178,4 +178,4 @@ TEST(FamousMechanisms, TheGenevaDrive) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::famous_mechanisms_test

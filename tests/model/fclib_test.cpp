@@ -6,7 +6,7 @@
 #include "simulate/record/recorder.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge {
+namespace hinge::fclib_test {
 namespace {
 
 // A problem with everything, written and read back, has the same u for the same r.
@@ -87,4 +87,4 @@ TEST(Fclib, PilesAreSolvedToTheVelocitiesOfTheirFiles) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::fclib_test

@@ -12,7 +12,7 @@
 #include "hinge/error.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge {
+namespace hinge::foreign_hdf5_test {
 namespace {
 
 constexpr hsize_t rows = 6;
@@ -136,6 +136,6 @@ TEST_F(ForeignHdf5, RecordsAreReadFromTheirOwnFileOnly) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::foreign_hdf5_test
 
 #endif

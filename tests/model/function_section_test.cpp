@@ -11,7 +11,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::function_section_test {
 namespace {
 
 using test::mentions;
@@ -226,4 +226,4 @@ TEST(Tables, BeyondTheEndsWithoutALawARunFailsAndNamesTheTable) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::function_section_test

@@ -7,7 +7,7 @@
 #include "hinge/simulate.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::grip_test {
 namespace {
 
 Report hold(const std::vector<Override>& overrides) {
@@ -37,4 +37,4 @@ TEST(Grip, LetsGoWithLessThanTheForceNeeded) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::grip_test

@@ -7,9 +7,8 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
+namespace hinge::ivp_circuit_test {
 namespace {
-
-using namespace hinge;
 
 struct Published {
   std::string file, method, tolerance;
@@ -86,3 +85,4 @@ TEST(IvpChargePump, HasTheCurrentOfTheLeftLimit) {
 }
 
 }  // namespace
+}  // namespace hinge::ivp_circuit_test

@@ -10,9 +10,8 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
+namespace hinge::ivp_test {
 namespace {
-
-using namespace hinge;
 
 struct Solved {
   std::string file, method, tolerance;
@@ -127,3 +126,4 @@ TEST(IvpTestSet, EveryFileIsTestedHere) {
 }
 
 }  // namespace
+}  // namespace hinge::ivp_test

@@ -9,7 +9,7 @@
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
 
-namespace hinge {
+namespace hinge::joint_angle_test {
 namespace {
 
 Report run(const std::string& text) {
@@ -112,4 +112,4 @@ TEST(JointMotor, SpeedsAreFunctionsOfTime) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::joint_angle_test

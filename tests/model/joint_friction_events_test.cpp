@@ -9,7 +9,7 @@
 #include "random_draw.hpp"
 #include "run_text.hpp"
 
-namespace hinge {
+namespace hinge::joint_friction_events_test {
 namespace {
 
 using test::complaint_about;
@@ -365,4 +365,4 @@ end = 0.02
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::joint_friction_events_test

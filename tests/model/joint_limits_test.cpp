@@ -8,7 +8,7 @@
 #include "places.hpp"
 #include "run_text.hpp"
 
-namespace hinge {
+namespace hinge::joint_limits_test {
 namespace {
 
 using std::numbers::pi;
@@ -433,4 +433,4 @@ TEST(Motors, AMotionThatJumpsIsRefusedAndASpeedThatJumpsWhereTheUserSaysSo) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::joint_limits_test

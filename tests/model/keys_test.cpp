@@ -14,7 +14,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::keys_test {
 namespace {
 
 const std::string opening = "<!-- keys: ", closing = "<!-- end of keys -->\n";
@@ -172,4 +172,4 @@ TEST(Keys, NumbersAreInTheirRange) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::keys_test

@@ -7,7 +7,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::model_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -402,4 +402,4 @@ TEST(Model, ErrorsSpeakOfWhatWasWritten) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::model_test

@@ -4,7 +4,7 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::multibody_model_test {
 namespace {
 
 std::string complaint(const std::string& text) {
@@ -229,4 +229,4 @@ TEST(MultibodyModel, BowlingBallRollsAtFiveSevenths) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::multibody_model_test

@@ -8,7 +8,7 @@
 #include "places.hpp"
 #include "run_text.hpp"
 
-namespace hinge {
+namespace hinge::named_forces_test {
 namespace {
 
 using test::complaint_about;
@@ -379,4 +379,4 @@ root = "ball_contact_force[1] - 1"
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::named_forces_test

@@ -14,7 +14,7 @@
 #include "system/quantities.hpp"
 #include "system/symbolic.hpp"
 
-namespace hinge {
+namespace hinge::papers_test {
 namespace {
 
 using Q = Quantity;
@@ -413,4 +413,4 @@ TEST(Papers, EulerFilesRunWithTheKnownErrors) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::papers_test

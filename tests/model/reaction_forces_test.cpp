@@ -8,7 +8,7 @@
 #include "random_draw.hpp"
 #include "run_text.hpp"
 
-namespace hinge {
+namespace hinge::reaction_forces_test {
 namespace {
 
 using test::complaint_about;
@@ -157,4 +157,4 @@ TEST(ReactionForces, InOtherPlacesAreNamedWithPlaceCauseAndRemedy) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::reaction_forces_test

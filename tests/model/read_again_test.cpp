@@ -8,7 +8,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::read_again_test {
 namespace {
 
 const std::string text = R"toml(title = "Read again"
@@ -88,4 +88,4 @@ TEST(ReadAgain, WhatOverridesChangeIsTakenBack) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::read_again_test

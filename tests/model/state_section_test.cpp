@@ -11,7 +11,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::state_section_test {
 namespace {
 
 using test::mentions;
@@ -245,4 +245,4 @@ TEST(States, WhatIsWrongIsSaid) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::state_section_test

@@ -7,7 +7,7 @@
 #include "hinge/simulate.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::survey_test {
 namespace {
 
 Report run(const std::string& path, const std::vector<Override>& overrides = {}) {
@@ -38,4 +38,4 @@ TEST(Survey, RectifierOfTheExamples) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::survey_test

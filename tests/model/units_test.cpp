@@ -15,7 +15,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::units_test {
 namespace {
 
 using test::mentions;
@@ -126,4 +126,4 @@ TEST(Keys, ReferenceOfUnitsIsTheTableOfUnits) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::units_test

@@ -9,7 +9,7 @@
 #include "model/complaint.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::velocity_constraint_model_test {
 namespace {
 
 using test::mentions;
@@ -251,4 +251,4 @@ TEST(VelocityConstraintModel, ExamplesDoWhatTheirHeadsSay) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::velocity_constraint_model_test

@@ -9,7 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::best_reference_test {
 namespace {
 
 // A point on a circle without gravity turns evenly: q = (cos t, sin t).
@@ -116,4 +116,4 @@ end = 1
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::best_reference_test

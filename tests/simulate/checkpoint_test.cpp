@@ -10,7 +10,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::checkpoint_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,4 +204,4 @@ TEST_F(Checkpoint, OtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::checkpoint_test

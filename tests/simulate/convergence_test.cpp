@@ -11,7 +11,7 @@
 #include "places.hpp"
 #include "simulate/record/recorder.hpp"
 
-namespace hinge {
+namespace hinge::convergence_test {
 namespace {
 
 using Errors = StateErrors;
@@ -303,4 +303,4 @@ TEST(Simulation, ReportsTheErrorAgainstTheExactSolution) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::convergence_test

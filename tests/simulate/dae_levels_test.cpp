@@ -9,7 +9,7 @@
 #include "places.hpp"
 #include "simulate/dae_levels.hpp"
 
-namespace hinge {
+namespace hinge::dae_levels_test {
 namespace {
 
 Model paper(const std::string& name, const std::vector<Override>& overrides = {}) {
@@ -107,4 +107,4 @@ TEST(DaeLevels, SayThatThereAreNone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::dae_levels_test

@@ -9,6 +9,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 
+namespace hinge::events_test {
 namespace {
 
 using hinge::Event;
@@ -230,3 +231,4 @@ TEST(Events, FunctionsThatVanishTooOftenAreSaid) {
 }
 
 }  // namespace
+}  // namespace hinge::events_test

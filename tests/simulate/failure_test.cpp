@@ -12,7 +12,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::failure_test {
 namespace {
 
 using test::Folder;
@@ -245,4 +245,4 @@ TEST(Failures, OfTheDiskReachTheCaller) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::failure_test

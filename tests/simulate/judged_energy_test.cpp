@@ -9,7 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge::test {
+namespace hinge::test::judged_energy_test {
 namespace {
 
 Report report_of(const std::string& text, const std::vector<Override>& more = {}) {
@@ -204,4 +204,4 @@ TEST(KinkedPowers, StayUndefinedWhereTheyAre) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::judged_energy_test

@@ -9,7 +9,7 @@
 
 #include "counting_malloc.hpp"
 
-namespace hinge {
+namespace hinge::pile_malloc_test {
 namespace {
 
 // Layers of spheres that stand on each other, pushed sideways by a tilted gravity, in the plane and in space.
@@ -52,6 +52,6 @@ TEST(Pile, StepsAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::pile_malloc_test
 
 #endif

@@ -18,7 +18,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::rows_between_steps_test {
 namespace {
 
 // a sum of sines, as a function and as text, with its derivatives
@@ -331,4 +331,4 @@ TEST(RowsBetweenSteps, OfStepsOfGivenLengthAreNotLateByAnUlp) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::rows_between_steps_test

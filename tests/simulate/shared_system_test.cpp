@@ -12,7 +12,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::shared_system_test {
 namespace {
 
 constexpr int threads = 8;
@@ -192,4 +192,4 @@ TEST(SharedSystem, OfFunctions) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::shared_system_test

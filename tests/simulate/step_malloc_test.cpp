@@ -10,7 +10,7 @@
 
 #include "counting_malloc.hpp"
 
-namespace hinge {
+namespace hinge::step_malloc_test {
 namespace {
 
 long allocations_of_1000_steps(Simulation& run) {
@@ -125,6 +125,6 @@ TEST(Counter, NoticesAnAllocation) {  // the control
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::step_malloc_test
 
 #endif

@@ -9,7 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/sweep.hpp"
 
-namespace hinge {
+namespace hinge::sweep_plan_test {
 namespace {
 
 std::string settings_text(const SweepPlan& plan, std::size_t run) {
@@ -163,4 +163,4 @@ TEST(SweepPlan, SaysWhatIsWrongAndWhatToWrite) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sweep_plan_test

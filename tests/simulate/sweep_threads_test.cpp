@@ -9,7 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/sweep.hpp"
 
-namespace hinge {
+namespace hinge::sweep_threads_test {
 namespace {
 
 using test::Folder;
@@ -103,4 +103,4 @@ TEST(SweepThreads, RowsOfAnotherWidthAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sweep_threads_test

@@ -11,7 +11,7 @@
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
 
-namespace hinge {
+namespace hinge::time_kinks_test {
 namespace {
 
 Report run(const std::string& text) {
@@ -229,4 +229,4 @@ TEST(TimeKinks, APrescribedVelocityJumpsByAnImpulse) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::time_kinks_test

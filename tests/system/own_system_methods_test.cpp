@@ -9,7 +9,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::own_system_methods_test {
 namespace {
 
 constexpr double mass = 2, gravity = 9.81;
@@ -198,4 +198,4 @@ TEST(OwnSystem, HasContactsOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::own_system_methods_test

@@ -8,7 +8,7 @@
 #include "hinge/system.hpp"
 #include "system/quantities.hpp"
 
-namespace hinge {
+namespace hinge::own_system_test {
 namespace {
 
 using testing::derivative_defect;
@@ -253,4 +253,4 @@ TEST(OwnSystem, DerivativesOfAnyFunctionsAgreeWithDifferences) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::own_system_test

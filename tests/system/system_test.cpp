@@ -9,7 +9,7 @@
 #include "hinge/error.hpp"
 #include "system/quantities.hpp"
 
-namespace hinge {
+namespace hinge::system_test {
 namespace {
 
 using testing::acceleration;
@@ -421,4 +421,4 @@ TEST(Builders, RefuseExpressionsOfAnotherSystem) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::system_test

@@ -6,7 +6,7 @@
 #include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
 
-namespace hinge::test {
+namespace hinge::test::breakdown_test {
 namespace {
 
 using std::cos, std::sin, std::exp, std::numbers::pi;
@@ -269,4 +269,4 @@ TEST(Breakdown, MassesThroughZeroAreNeverPassedAsSound) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::breakdown_test

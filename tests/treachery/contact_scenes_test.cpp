@@ -11,7 +11,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::contact_scenes_test {
 namespace {
 
 struct Outcome {
@@ -327,4 +327,4 @@ end = 0.5
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::contact_scenes_test

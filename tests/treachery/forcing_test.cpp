@@ -6,7 +6,7 @@
 #include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
 
-namespace hinge::test {
+namespace hinge::test::forcing_test {
 namespace {
 
 using std::cos, std::sin, std::exp, std::numbers::pi;
@@ -393,4 +393,4 @@ TEST(Forcing, LongDrivesAreNoFalseAlarm) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::forcing_test

@@ -6,7 +6,7 @@
 #include "treachery/reference.hpp"
 #include "treachery/treachery.hpp"
 
-namespace hinge::test {
+namespace hinge::test::mechanism_test {
 namespace {
 
 using std::cos, std::sin, std::numbers::pi;
@@ -277,4 +277,4 @@ TEST(Mechanisms, RandomCranksAreRightOrSaySo) {
 }
 
 }  // namespace
-}  // namespace hinge::test
+}  // namespace hinge::test::mechanism_test

@@ -12,7 +12,7 @@
 #include "hinge/model.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::dae_structure_test {
 namespace {
 
 std::shared_ptr<const SymbolicSystem> symbolic(const std::shared_ptr<const System>& system) {
@@ -165,4 +165,4 @@ TEST(DaeStructure, NamesWhatIsSingular) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::dae_structure_test

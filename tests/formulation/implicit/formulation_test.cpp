@@ -9,7 +9,7 @@
 #include "method/implicit/bdf_runs.hpp"
 #include "method/implicit/iteration_matrix.hpp"
 
-namespace hinge {
+namespace hinge::formulation_test {
 namespace {
 
 using namespace bdf_runs;
@@ -156,4 +156,4 @@ TEST(Formulations, AreWellConditionedForEveryStep) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::formulation_test

@@ -11,7 +11,7 @@
 #include "hinge/error.hpp"
 #include "hinge/method.hpp"
 
-namespace hinge {
+namespace hinge::function_dae_test {
 namespace {
 
 // x' = -x w,  0 = w - x: x = 1/(1 + t), of index 1
@@ -73,4 +73,4 @@ TEST(FunctionDae, IndicesThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::function_dae_test

@@ -12,7 +12,7 @@
 #include "formulation/start/constraint_rank.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::consistent_start_test {
 namespace {
 
 using Q = Quantity;
@@ -371,4 +371,4 @@ TEST(SingularMass, IsRefusedWithTheMotionThatHasNone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::consistent_start_test

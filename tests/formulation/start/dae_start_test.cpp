@@ -10,7 +10,7 @@
 #include "hinge/model.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::dae_start_test {
 namespace {
 
 const std::string pendulum =
@@ -162,4 +162,4 @@ TEST(DaeStart, MovesGivenValuesNoFurtherThanTheyMust) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::dae_start_test

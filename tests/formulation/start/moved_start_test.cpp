@@ -8,7 +8,7 @@
 #include "hinge/model.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::moved_start_test {
 namespace {
 
 std::string said(const Model& model, State& state) {
@@ -79,4 +79,4 @@ TEST(MovedStart, RoundingOfTypedValuesIsNoMove) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::moved_start_test

@@ -12,7 +12,7 @@
 #include "places.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::body_energy_momentum_test {
 namespace {
 
 // Three bodies that fly freely, on a spherical joint, a hinge and two springs.
@@ -303,4 +303,4 @@ position = [1, 0, 0]
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::body_energy_momentum_test

@@ -1,7 +1,7 @@
 // Augmented multipliers: how fast the iterations of a step converge, and what a run keeps.
 #include "method/energy/energy_measures.hpp"
 
-namespace hinge {
+namespace hinge::energy_augmented_test {
 namespace {
 
 using goldens::json;
@@ -369,4 +369,4 @@ TEST(GeneralAugmented, ImprovesMonotonicallyAndEachIterateKeepsItsEnergy) {  // 
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_augmented_test

@@ -8,7 +8,7 @@
 #include "method/energy/energy_problems.hpp"
 #include "method/goldens.hpp"
 
-namespace hinge {
+namespace hinge::energy_conserved_test {
 namespace {
 
 using goldens::json;
@@ -234,4 +234,4 @@ TEST(ConditionNumber, IsThereForEnergyMomentumOnly) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_conserved_test

@@ -6,7 +6,7 @@
 #include "method/energy/energy_problems.hpp"
 #include "method/properties.hpp"
 
-namespace hinge {
+namespace hinge::energy_long_run_test {
 namespace {
 
 #ifdef NDEBUG
@@ -37,4 +37,4 @@ TEST(LongRun, KeepsEnergyAndMomentumOfThePendulumForAMillionSteps) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_long_run_test

@@ -2,7 +2,7 @@
 // (tests/data/energy.json, which says how each was made), and what they keep on pendulums and tops.
 #include "method/energy/energy_measures.hpp"
 
-namespace hinge {
+namespace hinge::energy_momentum_test {
 namespace {
 
 using goldens::json;
@@ -245,4 +245,4 @@ TEST(EnergyMomentum, PutsTheVelocityOnItsLevelAtACostInEnergy) {  // measured: 1
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_momentum_test

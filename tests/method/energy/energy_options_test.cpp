@@ -3,7 +3,7 @@
 #include "hinge/hinge.hpp"
 #include "method/energy/energy_measures.hpp"
 
-namespace hinge {
+namespace hinge::energy_options_test {
 namespace {
 
 using goldens::json;
@@ -107,4 +107,4 @@ TEST(EnergyMomentum, DoesNotDriftWhereTheMassDoesNotDivide) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_options_test

@@ -1,7 +1,7 @@
 // Penalties in energy-momentum form, which tend to the motion with multipliers, and in general form, which do not.
 #include "method/energy/energy_measures.hpp"
 
-namespace hinge {
+namespace hinge::energy_penalty_test {
 namespace {
 
 using goldens::json;
@@ -223,4 +223,4 @@ TEST(GeneralPenalty, WarnsOfLocking) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_penalty_test

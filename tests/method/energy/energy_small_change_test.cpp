@@ -6,7 +6,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::energy_small_change_test {
 namespace {
 
 template <class Potential>
@@ -94,4 +94,4 @@ TEST(SmallChanges, OfAPendulumNearItsRestAreThoseOfAnOscillator) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::energy_small_change_test

@@ -8,7 +8,7 @@
 #include "method/controls.hpp"
 #include "method/explicit/explicit_problems.hpp"
 
-namespace hinge {
+namespace hinge::explicit_test {
 namespace {
 
 using namespace explicit_problems;
@@ -341,4 +341,4 @@ TEST(ShakeAndRattle, AreRelatedAsTheTheorySays) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::explicit_test

@@ -6,7 +6,7 @@
 #include "hinge/error.hpp"
 #include "method/explicit/explicit_problems.hpp"
 
-namespace hinge {
+namespace hinge::half_explicit_test {
 namespace {
 
 using namespace explicit_problems;
@@ -116,4 +116,4 @@ TEST(HalfExplicit, RefusesOtherOrders) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::half_explicit_test

@@ -7,7 +7,7 @@
 
 #include "method/implicit/bdf_runs.hpp"
 
-namespace hinge {
+namespace hinge::bdf_adaptive_test {
 namespace {
 
 using namespace bdf_runs;
@@ -161,4 +161,4 @@ TEST(AdaptiveBdf, SaysWhereItCannotGoOn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::bdf_adaptive_test

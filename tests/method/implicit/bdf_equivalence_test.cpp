@@ -10,7 +10,7 @@
 
 #include "method/implicit/bdf_runs.hpp"
 
-namespace hinge {
+namespace hinge::bdf_equivalence_test {
 namespace {
 
 using namespace bdf_runs;
@@ -308,4 +308,4 @@ TEST(BdfEquivalence, GglIsProjectedInvariantsWhereAllMassesAreTheSame) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::bdf_equivalence_test

@@ -6,7 +6,7 @@
 #include "hinge/error.hpp"
 #include "method/implicit/bdf_runs.hpp"
 
-namespace hinge {
+namespace hinge::bdf_golden_test {
 namespace {
 
 using namespace bdf_runs;
@@ -295,4 +295,4 @@ TEST(Bdf, TakesALastStepOfAnotherLength) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::bdf_golden_test

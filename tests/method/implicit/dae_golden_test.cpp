@@ -17,7 +17,7 @@
 #include "method/implicit/dae_problems.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::dae_golden_test {
 namespace {
 
 using goldens::json;
@@ -269,4 +269,4 @@ TEST(DaeGoldens, StokesFlowOnAStaggeredGrid) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::dae_golden_test

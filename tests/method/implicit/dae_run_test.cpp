@@ -13,7 +13,7 @@
 #include "method/goldens.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::dae_run_test {
 namespace {
 
 const goldens::json& data() {
@@ -291,4 +291,4 @@ TEST(EulerMaruyama, RefusesNoiseWhereItMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::dae_run_test

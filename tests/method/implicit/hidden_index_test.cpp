@@ -13,7 +13,7 @@
 #include "random_draw.hpp"
 #include "system/symbolic.hpp"
 
-namespace hinge {
+namespace hinge::hidden_index_test {
 namespace {
 
 // c0 + c1 sin(w0 t + p) + c2 exp(-w1 t), its derivatives, as text and as numbers.
@@ -168,4 +168,4 @@ TEST(HiddenIndex, IsFoundWithCoefficientsThatDependOnTime) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::hidden_index_test

@@ -7,7 +7,7 @@
 #include "method/implicit/radau_problems.hpp"
 #include "method/implicit/radau_tableau.hpp"
 
-namespace hinge {
+namespace hinge::radau_tableau_test {
 namespace {
 
 TEST(RadauTableau, KnownCoefficients) {
@@ -85,4 +85,4 @@ TEST(RadauTableau, WeightsReproducePolynomials) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::radau_tableau_test

@@ -10,7 +10,7 @@
 #include "method/implicit/radau_problems.hpp"
 #include "method/implicit/radau_stages.hpp"
 
-namespace hinge {
+namespace hinge::radau_test {
 namespace {
 
 using namespace radau_problems;
@@ -243,4 +243,4 @@ TEST(Radau, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::radau_test

@@ -12,7 +12,7 @@
 #include "places.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::stiff_bodies_test {
 namespace {
 
 Model governor(const std::vector<Override>& overrides = {}) {
@@ -219,4 +219,4 @@ TEST(StiffBodies, IterationMatrixHasAllDerivativesOfAllElements) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::stiff_bodies_test

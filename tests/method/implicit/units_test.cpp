@@ -10,7 +10,7 @@
 #include "hinge/model.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::units_test {
 namespace {
 
 struct Units {
@@ -153,4 +153,4 @@ TEST(Units, OfStiffSpringsDoNotStopBdf) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::units_test

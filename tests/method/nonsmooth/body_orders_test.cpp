@@ -12,7 +12,7 @@
 #include "method/properties.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::body_orders_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -241,4 +241,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, BodyOrders,
                          [](const auto& p) { return p.param.scheme; });
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::body_orders_test

@@ -10,7 +10,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 
-namespace hinge {
+namespace hinge::both_levels_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -310,4 +310,4 @@ TEST(BothLevels, FreeBodiesThatStrikeKeepMomentum) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::both_levels_test

@@ -9,7 +9,7 @@
 #include "method/nonsmooth/contact_problems.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
 
-namespace hinge {
+namespace hinge::contact_law_test {
 namespace {
 
 using namespace contact_problems;
@@ -344,4 +344,4 @@ TEST(ContactStart, SmoothMethodsRefuseContacts) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::contact_law_test

@@ -8,7 +8,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::elastic_impacts_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -182,4 +182,4 @@ TEST(ElasticImpacts, InACrowdHaveErrorsOfBothSigns) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::elastic_impacts_test

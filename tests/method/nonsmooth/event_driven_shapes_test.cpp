@@ -9,7 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::event_driven_shapes_test {
 namespace {
 
 const std::string floor_in_space =
@@ -141,4 +141,4 @@ TEST(EventDrivenShapes, RefusesWhatHasNoSingleGap) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::event_driven_shapes_test

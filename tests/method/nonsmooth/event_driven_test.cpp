@@ -8,7 +8,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "hinge/simulate.hpp"
 
-namespace hinge {
+namespace hinge::event_driven_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -376,4 +376,4 @@ TEST(EventDriven, ContactsThatSayTheSame) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::event_driven_test

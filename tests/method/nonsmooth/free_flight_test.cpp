@@ -8,7 +8,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 
-namespace hinge {
+namespace hinge::free_flight_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -91,4 +91,4 @@ TEST(FreeFlight, KeepsAngularMomentumInAnyStep) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::free_flight_test

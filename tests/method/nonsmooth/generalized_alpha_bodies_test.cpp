@@ -10,7 +10,7 @@
 #include "hinge/hinge.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::generalized_alpha_bodies_test {
 namespace {
 
 // A double pendulum in space: a spherical joint, then a hinge with a damper; nothing is symmetric.
@@ -170,4 +170,4 @@ TEST(GeneralizedAlphaBodies, BodiesBounceAsElsewhere) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::generalized_alpha_bodies_test

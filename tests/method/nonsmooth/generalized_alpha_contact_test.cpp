@@ -6,7 +6,7 @@
 #include "method/nonsmooth/contact_problems.hpp"
 #include "method/nonsmooth/generalized_alpha.hpp"
 
-namespace hinge {
+namespace hinge::generalized_alpha_contact_test {
 namespace {
 
 using namespace contact_problems;
@@ -131,4 +131,4 @@ TEST(GeneralizedAlphaContacts, RestAtTheOrigin) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::generalized_alpha_contact_test

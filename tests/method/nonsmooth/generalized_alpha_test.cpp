@@ -6,7 +6,7 @@
 #include "hinge/error.hpp"
 #include "method/explicit/explicit_problems.hpp"
 
-namespace hinge {
+namespace hinge::generalized_alpha_test {
 namespace {
 
 using namespace explicit_problems;
@@ -59,4 +59,4 @@ TEST(GeneralizedAlpha, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::generalized_alpha_test

@@ -9,7 +9,7 @@
 #include "hinge/simulate.hpp"
 #include "method/nonsmooth/grain_heap.hpp"
 
-namespace hinge {
+namespace hinge::grain_impacts_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -143,4 +143,4 @@ TEST(GrainImpacts, RestitutionsThatMakeNoSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::grain_impacts_test

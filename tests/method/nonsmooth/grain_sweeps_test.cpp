@@ -8,7 +8,7 @@
 #include "hinge/multibody.hpp"
 #include "method/nonsmooth/grain_heap.hpp"
 
-namespace hinge {
+namespace hinge::grain_sweeps_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -133,4 +133,4 @@ TEST(GrainSweeps, ProfilesNameTheKernels) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::grain_sweeps_test

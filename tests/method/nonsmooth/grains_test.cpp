@@ -10,7 +10,7 @@
 #include "hinge/simulate.hpp"
 #include "method/nonsmooth/grain_heap.hpp"
 
-namespace hinge {
+namespace hinge::grains_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -341,4 +341,4 @@ TEST_F(GrainsOnOpenCl, InMixedPrecisionReachTheResidualOfTheHost) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::grains_test

@@ -10,7 +10,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::impact_friction_test {
 namespace {
 
 // A ball falls on a plane, fixed and sloping as it likes, with any gap before the step of the impact: it slides through
@@ -146,4 +146,4 @@ TEST(ImpactFriction, SequentialImpactsKeepTheSymmetryOfABreak) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::impact_friction_test

@@ -7,7 +7,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "hinge/simulate.hpp"
 
-namespace hinge {
+namespace hinge::impact_law_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -151,4 +151,4 @@ TEST(ImpactLaws, WarnsOfNewtonsLawWithFriction) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::impact_law_test

@@ -8,7 +8,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::impact_rounds_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -188,4 +188,4 @@ TEST(ImpactRounds, EnergyThatFrictionWouldCreateIsNot) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::impact_rounds_test

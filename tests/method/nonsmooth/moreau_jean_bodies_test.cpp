@@ -8,7 +8,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 
-namespace hinge {
+namespace hinge::moreau_jean_bodies_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -281,4 +281,4 @@ TEST(MoreauJeanBodies, AMotorThatDrivesIntoTheFloorIsNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::moreau_jean_bodies_test

@@ -7,7 +7,7 @@
 #include "hinge/error.hpp"
 #include "method/nonsmooth/contact_problems.hpp"
 
-namespace hinge {
+namespace hinge::moreau_jean_test {
 namespace {
 
 using namespace contact_problems;
@@ -224,4 +224,4 @@ TEST(MoreauJean, NewtonWithFrictionMayCreateEnergyAndMoreauDoesNot) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::moreau_jean_test

@@ -8,7 +8,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::overlap_test {
 namespace {
 
 // Cubes that fall into a box, turned at random: `layers` of nine.
@@ -139,4 +139,4 @@ end = 2
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::overlap_test

@@ -10,7 +10,7 @@
 #include "hinge/error.hpp"
 #include "hinge/simulate.hpp"
 
-namespace hinge {
+namespace hinge::pair_stepper_test {
 namespace {
 
 MethodChoice implicit_steps(double theta) {
@@ -186,4 +186,4 @@ TEST(PairStepper, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::pair_stepper_test

@@ -7,7 +7,7 @@
 #include "method/explicit/explicit_problems.hpp"
 #include "method/nonsmooth/contact_problems.hpp"
 
-namespace hinge {
+namespace hinge::paoli_schatzman_test {
 namespace {
 
 using namespace contact_problems;
@@ -50,4 +50,4 @@ TEST(PaoliSchatzman, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::paoli_schatzman_test

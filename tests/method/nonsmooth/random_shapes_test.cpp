@@ -10,7 +10,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::random_shapes_test {
 namespace {
 
 using Eigen::Quaterniond;
@@ -179,4 +179,4 @@ end = 0.5
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::random_shapes_test

@@ -10,7 +10,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::resting_bodies_test {
 namespace {
 
 struct Tower {
@@ -141,4 +141,4 @@ TEST(RestingBodies, AreNotThoseThatBeginToMove) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::resting_bodies_test

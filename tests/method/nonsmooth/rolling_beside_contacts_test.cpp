@@ -7,7 +7,7 @@
 #include "hinge/error.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::rolling_beside_contacts_test {
 namespace {
 
 struct End {
@@ -128,4 +128,4 @@ TEST(DrivenImpact, WhatTheMotorGivesIsNotCreatedByContacts) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::rolling_beside_contacts_test

@@ -8,7 +8,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::slip_end_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -112,4 +112,4 @@ TEST(SlipEnd, ABoxThatTurnsOnASlopeIsWhereItShouldBe) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::slip_end_test

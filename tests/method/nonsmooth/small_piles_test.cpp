@@ -9,7 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::small_piles_test {
 namespace {
 
 // Balls that fall into a narrow box.
@@ -57,4 +57,4 @@ TEST(SmallPiles, BallsAreSoundByDefault) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::small_piles_test

@@ -9,7 +9,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::turning_impact_test {
 namespace {
 
 struct Outcome {
@@ -95,4 +95,4 @@ TEST(TurningImpacts, TwoContactsAreRightOrDoubtful) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::turning_impact_test

@@ -8,7 +8,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::branch_end_test {
 namespace {
 
 const std::string model =
@@ -50,4 +50,4 @@ TEST(BranchEnd, OfTheMotionIsSaid) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::branch_end_test

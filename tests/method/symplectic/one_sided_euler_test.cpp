@@ -7,7 +7,7 @@
 #include "hinge/nonsmooth.hpp"
 #include "hinge/simulate.hpp"
 
-namespace hinge {
+namespace hinge::one_sided_euler_test {
 namespace {
 
 constexpr double g = 9.81;
@@ -120,4 +120,4 @@ TEST(OneSidedEuler, RefusesLawsThatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::one_sided_euler_test

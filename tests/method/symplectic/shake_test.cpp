@@ -10,7 +10,7 @@
 #include "method/problems.hpp"
 #include "method/symplectic/spark_tableau.hpp"
 
-namespace hinge {
+namespace hinge::shake_test {
 namespace {
 
 using problems::distance;
@@ -282,4 +282,4 @@ TEST(Shake, WorksWithoutConstraints) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::shake_test

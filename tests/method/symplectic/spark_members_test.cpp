@@ -13,7 +13,7 @@
 #include "method/symplectic/tableau_check.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::spark_members_test {
 namespace {
 
 using nlohmann::json;
@@ -308,4 +308,4 @@ TEST(OwnTableau, InAModelFileIsTheMethodItWritesOut) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::spark_members_test

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace hinge {
+namespace hinge::spark_tableau_test {
 namespace {
 
 std::vector<SparkTableau> symmetric_symplectic_tableaus() {
@@ -271,4 +271,4 @@ TEST(SparkTableau, DegenerateAlphaIsRefused) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::spark_tableau_test

@@ -9,7 +9,7 @@
 #include "method/problems.hpp"
 #include "method/symplectic/rattle.hpp"
 
-namespace hinge {
+namespace hinge::spark_test {
 namespace {
 
 using controls::spark_with;
@@ -137,4 +137,4 @@ TEST(EveryMethod, StaysAtRestWhereTheSystemIsAtRest) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::spark_test

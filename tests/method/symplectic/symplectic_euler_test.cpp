@@ -7,7 +7,7 @@
 #include "method/goldens.hpp"
 #include "method/problems.hpp"
 
-namespace hinge {
+namespace hinge::symplectic_euler_test {
 namespace {
 
 using goldens::expect_near;
@@ -428,4 +428,4 @@ TEST(Branch, CoupledMultipliersDoNotChangeTheirBranch) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::symplectic_euler_test

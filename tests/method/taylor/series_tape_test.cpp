@@ -15,7 +15,7 @@
 #include "expression/table.hpp"
 #include "hinge/expression.hpp"
 
-namespace hinge {
+namespace hinge::series_tape_test {
 namespace {
 
 constexpr int orders = 9;
@@ -267,4 +267,4 @@ TEST(SeriesTape, CorrectionsReachWhatIsMadeOfTheUnknowns) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::series_tape_test

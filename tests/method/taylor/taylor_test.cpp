@@ -15,7 +15,7 @@
 #include "places.hpp"
 #include "system/symbolic.hpp"
 
-namespace hinge {
+namespace hinge::taylor_test {
 namespace {
 
 std::shared_ptr<const System> pendulum() {
@@ -308,4 +308,4 @@ TEST(Taylor, RefusesWhatIsNotMadeOfExpressions) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::taylor_test

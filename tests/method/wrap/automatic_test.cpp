@@ -7,7 +7,7 @@
 #include "hinge/model.hpp"
 #include "method/explicit/explicit_problems.hpp"
 
-namespace hinge {
+namespace hinge::automatic_test {
 namespace {
 
 using namespace explicit_problems;
@@ -67,4 +67,4 @@ TEST(Automatic, WantsATolerance) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::automatic_test

@@ -6,7 +6,7 @@
 #include "method/problems.hpp"
 #include "method/wrap/composition.hpp"
 
-namespace hinge {
+namespace hinge::composition_test {
 namespace {
 
 using goldens::expect_near;
@@ -156,4 +156,4 @@ TEST(Composition, ThatFailsLeavesTheStateAsItWas) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::composition_test

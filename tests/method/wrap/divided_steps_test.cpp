@@ -6,7 +6,7 @@
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::divided_steps_test {
 namespace {
 
 Report run(const std::string& text, const std::vector<Override>& overrides = {}) {
@@ -91,4 +91,4 @@ end = 5
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::divided_steps_test

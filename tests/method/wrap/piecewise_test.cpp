@@ -9,7 +9,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 
-namespace hinge {
+namespace hinge::piecewise_test {
 namespace {
 
 Model model(const std::string& text, const std::string& method, const std::string& tolerance, double end) {
@@ -113,4 +113,4 @@ TEST(Piecewise, SmoothEquationsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::piecewise_test

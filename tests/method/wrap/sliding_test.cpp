@@ -9,7 +9,7 @@
 #include "hinge/model.hpp"
 #include "random_draw.hpp"
 
-namespace hinge {
+namespace hinge::sliding_test {
 namespace {
 
 // x'' = -a sign(x' + s x), x(0) = 1, x'(0) = 0: x' = -a t until x' + s x = 0, that is
@@ -63,4 +63,4 @@ TEST(Sliding, IsNotSeenWhereTheMotionGoesOn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sliding_test

@@ -10,7 +10,7 @@
 #include "hinge/model.hpp"
 #include "system/symbolic.hpp"
 
-namespace hinge {
+namespace hinge::derived_view_test {
 namespace {
 
 DerivedView view_of(const std::string& text, const std::string& method = "gauss-lobatto") {
@@ -172,4 +172,4 @@ TEST(DerivedView, WhatIsNotKnownIsNotDrawn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::derived_view_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hinge {
+namespace hinge::level_set_test {
 namespace {
 
 using Eigen::Vector3d;
@@ -60,4 +60,4 @@ TEST(LevelSet, SaddlesAndHolesAreNoTrouble) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::level_set_test

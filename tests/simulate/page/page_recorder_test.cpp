@@ -12,7 +12,7 @@
 #include "places.hpp"
 #include "simulate/page/page_of.hpp"
 
-namespace hinge {
+namespace hinge::page_recorder_test {
 namespace {
 
 TEST(PageRecorder, RowsArePlottedAsTheyWereRecorded) {
@@ -329,4 +329,4 @@ TEST(PageRecorder, SendsWhatAPageDoesNotHaveYet) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::page_recorder_test

@@ -4,7 +4,7 @@
 
 #include "simulate/page/page_of.hpp"
 
-namespace hinge {
+namespace hinge::point_scene_test {
 namespace {
 
 // A block that rests on a slope: the force of the contact is on it, and is its weight.
@@ -85,4 +85,4 @@ TEST(PointScene, ContactsAreSentWhileTheRunGoesOn) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::point_scene_test

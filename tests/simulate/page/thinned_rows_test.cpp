@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hinge {
+namespace hinge::thinned_rows_test {
 namespace {
 
 struct Random {
@@ -89,4 +89,4 @@ TEST(ThinnedRows, AMillionSamplesKeepOneThatStandsOut) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::thinned_rows_test

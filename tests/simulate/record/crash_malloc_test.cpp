@@ -64,7 +64,7 @@ int rename(const char* from, const char* to) noexcept {
 }
 }
 
-namespace hinge {
+namespace hinge::crash_malloc_test {
 namespace {
 
 using test::Folder;
@@ -262,6 +262,6 @@ TEST(CrashedRun, OutOfMemoryAtAnyAllocation) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::crash_malloc_test
 
 #endif

@@ -13,7 +13,7 @@
 #include "hinge/record.hpp"
 #include "places.hpp"
 
-namespace hinge {
+namespace hinge::distrust_test {
 namespace {
 
 class Distrust : public testing::Test {
@@ -60,4 +60,4 @@ TEST(Trust, ALibraryDoesNotForkUnasked) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::distrust_test

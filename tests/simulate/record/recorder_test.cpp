@@ -23,7 +23,7 @@
 
 #include "hinge/error.hpp"
 
-namespace hinge {
+namespace hinge::recorder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -405,4 +405,4 @@ TEST_F(Recording, DamagedFilesAreRefusedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::recorder_test

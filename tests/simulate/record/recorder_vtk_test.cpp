@@ -13,7 +13,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::recorder_vtk_test {
 namespace {
 
 std::string text_of(const std::filesystem::path& path) {
@@ -219,4 +219,4 @@ TEST(Pictures, AreOfBodiesOnly) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::recorder_vtk_test

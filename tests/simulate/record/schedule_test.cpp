@@ -7,7 +7,7 @@
 
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::schedule_test {
 namespace {
 
 struct Oscillator {
@@ -71,4 +71,4 @@ TEST(Schedule, ARunAmongMillionsOfRowsCanBeToldToStop) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::schedule_test

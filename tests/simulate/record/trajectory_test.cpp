@@ -8,7 +8,7 @@
 #include "cli/program.hpp"
 #include "hinge/hinge.hpp"
 
-namespace hinge {
+namespace hinge::trajectory_test {
 namespace {
 
 using test::Folder;
@@ -203,4 +203,4 @@ TEST(Steps, OneByOneKeepTheirTimes) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::trajectory_test

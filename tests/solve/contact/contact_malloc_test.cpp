@@ -9,7 +9,7 @@
 
 #include "counting_malloc.hpp"
 
-namespace hinge {
+namespace hinge::contact_malloc_test {
 namespace {
 
 TEST(ContactSolver, AllocatesNothingWhenProblemsDoNotGrow) {
@@ -39,6 +39,6 @@ TEST(ContactSolver, AllocatesNothingWhenProblemsDoNotGrow) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::contact_malloc_test
 
 #endif

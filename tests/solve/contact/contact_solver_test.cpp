@@ -4,7 +4,7 @@
 
 #include "solve/contact/body_piles.hpp"
 
-namespace hinge {
+namespace hinge::contact_solver_test {
 namespace {
 
 using testing::body_pile;
@@ -193,4 +193,4 @@ TEST(ContactSolver, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::contact_solver_test

@@ -4,7 +4,7 @@
 #include "method/goldens.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge {
+namespace hinge::golden_test {
 namespace {
 
 using testing::golden_chain;
@@ -205,4 +205,4 @@ TEST(Lemke, SaysSoWhereThereIsNoSolution) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::golden_test

@@ -6,7 +6,7 @@
 #include "solve/contact/plain_residual.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge {
+namespace hinge::honesty_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -318,4 +318,4 @@ TEST(ContactHonesty, NumbersThatOverflowAreNotCalledSolved) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::honesty_test

@@ -10,7 +10,7 @@
 
 #include "hinge/contact.hpp"
 
-namespace hinge {
+namespace hinge::least_norm_test {
 namespace {
 
 using Eigen::Matrix3d;
@@ -176,4 +176,4 @@ TEST(ContactBudget, IsKept) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::least_norm_test

@@ -10,7 +10,7 @@
 #include "solve/contact/plain_residual.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge {
+namespace hinge::solver_test {
 namespace {
 
 using testing::PileKind;
@@ -317,4 +317,4 @@ TEST(ContactProblem, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::solver_test

@@ -9,7 +9,7 @@
 
 #include "solve/linear/random_matrix.hpp"
 
-namespace hinge {
+namespace hinge::frontal_lu_test {
 namespace {
 
 RC_GTEST_PROP(FrontalLu, SolvesSumsOfUnsymmetricElements, ()) {
@@ -54,4 +54,4 @@ TEST(FrontalLu, SolvesNodesThatAreNotCoupled) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::frontal_lu_test

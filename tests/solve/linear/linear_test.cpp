@@ -8,7 +8,7 @@
 
 #include "solve/linear/random_matrix.hpp"
 
-namespace hinge {
+namespace hinge::linear_test {
 namespace {
 
 using testing::dense;
@@ -221,4 +221,4 @@ TEST(LinearSolver, AcceptsSquareMatricesOnlyAndNoRowsAtAll) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::linear_test

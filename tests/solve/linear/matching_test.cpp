@@ -7,7 +7,7 @@
 
 #include "solve/linear/matching.hpp"
 
-namespace hinge {
+namespace hinge::matching_test {
 namespace {
 
 Pattern pattern_of(int rows, int columns, const std::vector<std::vector<int>>& lists) {
@@ -96,4 +96,4 @@ TEST(Matching, BlocksNeedOnlyThoseBeforeThem) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::matching_test

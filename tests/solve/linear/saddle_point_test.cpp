@@ -6,7 +6,7 @@
 
 #include "solve/linear/random_matrix.hpp"
 
-namespace hinge {
+namespace hinge::saddle_point_test {
 namespace {
 
 using testing::dense;
@@ -169,4 +169,4 @@ TEST(SchurComplement, DeclinesMassesThatDoNotFallApart) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::saddle_point_test

@@ -10,7 +10,7 @@
 #include "solve/linear/random_matrix.hpp"
 #include "solve/linear/saddle_kernel.hpp"
 
-namespace hinge {
+namespace hinge::sparse_schur_test {
 namespace {
 
 using testing::dense;
@@ -255,4 +255,4 @@ TEST(SparseSchur, ComparisonSeesADigitThatIsWrong) {  // a control
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sparse_schur_test

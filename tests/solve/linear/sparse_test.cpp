@@ -8,7 +8,7 @@
 
 #include "solve/linear/random_matrix.hpp"
 
-namespace hinge {
+namespace hinge::sparse_test {
 namespace {
 
 using testing::dense;
@@ -196,4 +196,4 @@ TEST(BlockInverse, RefusesNumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::sparse_test

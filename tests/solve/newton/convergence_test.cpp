@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-namespace hinge {
+namespace hinge::convergence_test {
 namespace {
 
 using Verdict = NewtonVerdict;
@@ -181,4 +181,4 @@ TEST(Convergence, LimitCountsIncrements) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::convergence_test

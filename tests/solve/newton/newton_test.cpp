@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace hinge {
+namespace hinge::newton_test {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -201,4 +201,4 @@ TEST(WithinTolerance, RemembersTheLastContractionWhereItMay) {
 }
 
 }  // namespace
-}  // namespace hinge
+}  // namespace hinge::newton_test
