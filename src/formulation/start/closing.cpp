@@ -70,7 +70,8 @@ class LeastSquares {
       double gradient = 0;
       for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
         gradient += std::abs(rows_.values()[at(k)]) * rows_.length()[at(i)] / rows_.column_scale()[at(p.column[at(k)])];
-      c.closed = c.closed && std::abs(c.g[at(i)]) <= gradient * (closed_within * size + closed_rounding) + closed_rounding;
+      c.closed =
+          c.closed && std::abs(c.g[at(i)]) <= gradient * (closed_within * size + closed_rounding) + closed_rounding;
       const double length = rows_.length()[at(i)];
       c.combination[at(i)] = c.g[at(i)] / (length > 0 ? length * length : 1.0);
       largest = std::max(largest, std::abs(c.combination[at(i)]));

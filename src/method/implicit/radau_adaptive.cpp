@@ -17,7 +17,8 @@ constexpr double safety = 0.9;
 constexpr double least_quotient = 1.0 / 8, largest_quotient = 5;  // of h / h_new
 constexpr double good_contraction = 1e-3;                         // the derivatives serve the next step, too
 constexpr double keep_step_up_to = 1.2;                           // times h: not worth new factorisations
-constexpr double projected_part = 0.25;   // rows of mechanical systems are projected: less will do in the choice of steps
+constexpr double projected_part =
+    0.25;                            // rows of mechanical systems are projected: less will do in the choice of steps
 constexpr double unsure = 5;         // a guess may be off by that factor
 constexpr int most_stagewise = 300;  // unknowns: full matrices
 constexpr int stagewise_for = 20;    // steps, when the simplified iteration has failed
