@@ -38,6 +38,7 @@ class PrescribedMotion {
   std::unique_ptr<Evaluation> rows_at_;
   std::vector<Part> rows_;      // g_t + G v and sum_j |H_ij| |z_j|
   std::vector<int> driven_;     // coordinates in constraints that depend on time
+  double drive_off_ = 0;        // what of the velocity the rule may be off by
   std::vector<Part> movement_;  // of these: defect of the rule, as a velocity, and |y'|
   std::vector<double> y_, v_;   // of these, before the step
 };
