@@ -11,12 +11,14 @@ export class Pace {
   private level = 0;
   private intervals: number[] = [];
   private last = -Infinity;
+  private moving = false;
 
   /** A picture of something that moves was drawn at this time, in seconds; returns the sharpness of the next one. */
   drawn(now: number): number {
     const interval = now - this.last;
     this.last = now;
-    if (interval >= REST) {
+    if (!this.moving) {
+      this.moving = true;
       this.intervals = [];
       return 1; // something begins to move, or was shown once
     }
@@ -29,9 +31,11 @@ export class Pace {
     return SHARPNESS[this.level]!;
   }
 
-  /** Nothing has moved for a while. */
+  /** Nothing was drawn with this frame of the screen: has nothing moved for a while? However slow pictures are, those that move are drawn
+   *  with every frame of the screen. */
   resting(now: number): boolean {
-    return now - this.last >= REST;
+    if (now - this.last >= REST) this.moving = false;
+    return !this.moving;
   }
   /** The picture has another size: what was learnt does not hold any more. */
   forget(): void {

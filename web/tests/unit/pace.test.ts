@@ -18,6 +18,7 @@ describe('pace', () => {
     expect(play(new Pace(), pixels(0.04))).toBe(0.75);
     expect(play(new Pace(), pixels(0.07))).toBe(0.5);
     expect(play(new Pace(), pixels(0.15))).toBe(SHARPNESS.at(-1));
+    expect(play(new Pace(), pixels(0.6), 30)).toBe(SHARPNESS.at(-1)); // slower than what counts as rest
   });
   it('is not misled by single long frames', () => {
     let k = 0;
