@@ -5,7 +5,9 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -75,16 +77,31 @@ std::shared_ptr<toml::table> moved(toml::node& node) {
   return holder;
 }
 
-void keep(Overridden& before, toml::table& table, const std::string& name) {
-  toml::node* const old = table.get(name);
-  if (!old) return before.keep([&table, name] { table.erase(name); });
-  before.keep([&table, name, holder = moved(*old)] { table.insert_or_assign(name, std::move(*holder->get("value"))); });
+using Path = std::vector<std::string>;
+
+// The table or list that the last part of a path is in. Found anew where something is taken back: until then a later
+// override may have replaced it.
+toml::node* parent_of(toml::table& root, const Path& path) {
+  toml::node* node = &root;
+  for (std::size_t k = 0; node && k + 1 < path.size(); ++k)
+    node = node->is_table() ? node->as_table()->get(path[k]) : node->as_array()->get(std::stoul(path[k]));
+  return node;
 }
 
-void keep(Overridden& before, toml::array& array, std::size_t index) {
-  before.keep([&array, index, holder = moved(*array.get(index))] {
-    array.replace(array.cbegin() + static_cast<std::ptrdiff_t>(index), std::move(*holder->get("value")));
-  });
+void keep(Overridden& before, toml::table& root, const Path& path) {
+  toml::node* const parent = parent_of(root, path);
+  if (toml::array* const array = parent->as_array()) {
+    before.keep([&root, path, holder = moved(*array->get(std::stoul(path.back())))] {
+      toml::array& list = *parent_of(root, path)->as_array();
+      list.replace(list.cbegin() + std::stol(path.back()), std::move(*holder->get("value")));
+    });
+  } else if (toml::node* const old = parent->as_table()->get(path.back())) {
+    before.keep([&root, path, holder = moved(*old)] {
+      parent_of(root, path)->as_table()->insert_or_assign(path.back(), std::move(*holder->get("value")));
+    });
+  } else {
+    before.keep([&root, path] { parent_of(root, path)->as_table()->erase(path.back()); });
+  }
 }
 
 }  // namespace
@@ -97,6 +114,7 @@ void apply_override(toml::table& root, const Override& o, Source& source, Overri
   toml::table* table = &root;
   toml::array* array = nullptr;  // in its place: one of [[body]]
   std::string path;
+  Path parts;
   std::string rest = o.key;
   if (rest.empty()) throw InputError("--set takes key=value, as in --set parameters.m1=2");
   if (std::count(rest.begin(), rest.end(), '.') > deepest_key)
@@ -106,6 +124,7 @@ void apply_override(toml::table& root, const Override& o, Source& source, Overri
     const std::string name = rest.substr(0, dot);
     if (name.empty())
       throw InputError(fmt::format("--set {}: the key has an empty part; write it as in --set parameters.m1=2", o.key));
+    parts.push_back(name);
     toml::node* place = nullptr;
     if (array) {
       place = entry_of(*array, name, path, o);
@@ -116,10 +135,7 @@ void apply_override(toml::table& root, const Override& o, Source& source, Overri
     }
     if (dot == std::string::npos) {
       const toml::table parsed = value_of(o.value);
-      if (before && array)
-        keep(*before, *array, std::stoul(name));
-      else if (before)
-        keep(*before, *table, name);
+      if (before) keep(*before, root, parts);
       if (array)
         array->replace(array->cbegin() + std::stol(name), *parsed.get("value"));
       else
@@ -128,7 +144,7 @@ void apply_override(toml::table& root, const Override& o, Source& source, Overri
       return;
     }
     if (!place) {
-      if (before) keep(*before, *table, name);
+      if (before) keep(*before, root, parts);
       place = &table->insert(name, toml::table{}).first->second;
     }
     table = place->as_table();

@@ -70,14 +70,19 @@ TEST(ReadAgain, WhatOverridesChangeIsTakenBack) {
                                    {"output.quantities.third", "\"2*a\""},
                                    {"output.quantities.second", "\"a\""},
                                    {"output", "3"},
+                                   {"parameters", "{ z = 1.5, a = 2 }"},  // what holds others
+                                   {"output.quantities", "{ only = \"a\" }"},
+                                   {"body.1.position.0", "0.125"},
+                                   {"initial.position", "{ one = [1, 2, 3] }"},
+                                   {"initial", "{ consistent = \"project\" }"},
                                    {"title.x", "3"},
                                    {"title", "Other"}};
   const std::string plain = seen({});
   EXPECT_NE(plain.find("second first"), std::string::npos) << plain;  // as in the file
   std::mt19937 random(3);
-  for (int k = 0; k < 60; ++k) {
+  for (int k = 0; k < 200; ++k) {
     std::vector<Override> overrides;
-    for (std::size_t n = 1 + random() % 3; n > 0; --n) overrides.push_back(some[random() % some.size()]);
+    for (std::size_t n = 1 + random() % 4; n > 0; --n) overrides.push_back(some[random() % some.size()]);
     const std::string again = seen(overrides);
     EXPECT_EQ(again, seen_by_another_thread(overrides)) << k;
     EXPECT_NE(again, plain);
