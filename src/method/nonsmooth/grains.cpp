@@ -162,9 +162,11 @@ int Grains::Work::solve(int contacts) {
   report.residual = 0;
   if (contacts == 0) return 0;
   Stopwatch watch(*backend);
-  const GrainSize size = backend->size();
+  GrainSize size = backend->size();
   report.penetration = std::max(report.penetration, size.penetration);
   watch.lap(report.seconds.residual);
+  // r = 0 is the solution: what the last step's reactions did is to be taken back
+  if (size.q == 0) size.q = backend->residual();
   if (size.q == 0) return 0;
   int done = 0, more = options.look > 0 ? options.look : first_look;
   double before = HUGE_VAL;

@@ -69,6 +69,21 @@ TEST(GrainImpacts, OfTwoAreNewtons) {
   }
 }
 
+// Where the free motion needs no reaction at all, the reaction of the step before is not applied once more.
+TEST(GrainImpacts, WhatHasStoppedStaysStopped) {
+  for (const double v : {0.5, 1.0, 2.0}) {
+    Heap h;
+    h.scene = {{0.5, 0.5}, {1, 1}, {0.1, 0.1}, {0, 0}, {}, {0, 0, 0}};
+    h.state = {{0, 0, 0, 2, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0}, {v, 0, 0, -v, 0, 0}, {0, 0, 0, 0, 0, 0}};
+    Grains grains(h.scene, {.tolerance = 1e-10});
+    grains.set(h.state);
+    for (int k = 0; k < 12; ++k) ASSERT_EQ(grains.step(0.25 / v), "");
+    grains.get(h.state);
+    EXPECT_NEAR(h.state.velocity[0], 0, 1e-9) << v;
+    EXPECT_NEAR(h.state.velocity[3], 0, 1e-9) << v;
+  }
+}
+
 // Many elastic grains in a box without gravity or friction. What is struck within the step by one that was struck
 // itself stops first, and bounces a step later: some energy is lost, none is gained.
 TEST(GrainImpacts, ElasticOnesKeepMostOfTheEnergyOfAGas) {
