@@ -91,9 +91,10 @@ void refuse(const JointOptions& o, const JointEquations& e, bool plane) {
     throw BodyError("friction", "there is no friction here: give a coefficient, or a constant torque or force");
   const bool turns = e.angle || universal;
   if (f.span > 0 && (plane || universal || f.coefficient == 0))
-    throw BodyError("friction", plane       ? "in the plane a bearing carries no moment, so that it has no span"
-                                : universal ? "a universal joint carries no moment across its pins; leave the span out"
-                                            : "a span is for friction with a coefficient; leave it out");
+    throw BodyError("friction",
+                    plane       ? "in the plane a bearing carries no moment, so that it has no span"
+                    : universal ? "what a universal joint transmits does not count in its friction; leave the span out"
+                                : "a span is for friction with a coefficient; leave it out");
   if (turns && f.coefficient > 0 && f.radius == 0)
     throw BodyError("friction",
                     "a joint that turns has friction at the radius of its bearing: friction = { coefficient = "

@@ -108,8 +108,10 @@ void MoreauJean::choose_contacts(const State& state, double h, double band) {
             fmt::format("a gap that is treated by positions has no restitution, but the contact {} has {:g}; use gap = "
                         "\"velocity\" or restitution = 0",
                         contacts_.finder().name(l.key[at(i)]), l.restitution[at(i)]));
-    // (convexified friction pushes open contacts apart, and gaps that turn are not known before)
-    if (!bodies_ || options_.gap != GapTreatment::linearised || options_.solving.friction == FrictionModel::convexified)
+    // (convexified friction pushes open contacts apart, gaps that turn are not known before, and of many contacts open
+    // ones cost sweeps little)
+    if (!bodies_ || options_.gap != GapTreatment::linearised ||
+        options_.solving.friction == FrictionModel::convexified || !contacts_.few())
       return;
     const double margin = 1e-3 * std::min(recover_ / pushed_out_per_step, bodies_of(*system_)->length);
     free_velocities(state, h);

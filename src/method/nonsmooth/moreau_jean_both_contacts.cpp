@@ -99,6 +99,7 @@ void MoreauJeanBoth::list_active(const State& state, double h) {
     if (!resting_.any_held() || !resting_.holds_contact(l, i)) contacts_.active.push_back(i);
   }
   if (options_.solving.friction == FrictionModel::convexified) return;  // pushes open contacts apart
+  if (!contacts_.few()) return;  // sweeps over open contacts cost little, problems that have to be solved again much
   contacts_.keep_candidates(h, 1e-3 * std::min(smallest_, table_.length), zh_.data(), free_.data());
 }
 

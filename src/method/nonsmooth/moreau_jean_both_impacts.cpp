@@ -14,6 +14,7 @@
 
 #include "body/body_table.hpp"
 #include "method/nonsmooth/moreau_jean_both.hpp"
+#include "method/nonsmooth/rebound_part.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -223,8 +224,8 @@ void MoreauJeanBoth::demand_of_velocities(double part) {
   }
 }
 
-// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken, to
-// 1/64, as creates none.
+// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken as
+// creates none.
 bool MoreauJeanBoth::limit_rebound() {
   const int rows = contacts_.rows();
   if (contacts_.dimension() == 1 || biggest(rebound_) == 0) return true;
@@ -232,7 +233,7 @@ bool MoreauJeanBoth::limit_rebound() {
   if (std::none_of(contacts_.active.begin(), contacts_.active.end(), [&](int i) { return friction[at(i)] > 0; }))
     return true;
   uh_.resize(at(rows));
-  const auto creates = [&] {
+  const auto created = [&] {
     contacts_.velocities(z1_.data(), uh_.data());
     double gain = 0, size = 0;
     for (int k = 0; k < rows; ++k) {
@@ -240,21 +241,18 @@ bool MoreauJeanBoth::limit_rebound() {
       gain += r * (u0_[at(k)] + uh_[at(k)]) / 2;
       size += std::abs(r * u0_[at(k)]);
     }
-    return gain > 1e-10 * size;
+    return gain - 1e-10 * size;
   };
-  if (!creates()) return true;
+  const double whole = created();
+  if (!(whole > 0)) return true;
   ++limited_;
   const auto take = [&](double part) {
     demand_of_velocities(part);
     return contacts_.solve(right_.data(), c_.data(), w_.data(), z1_.data());
   };
-  double low = 0, high = 1;
-  while (high - low > 1.0 / 64) {
-    const double part = (low + high) / 2;
-    if (!take(part)) return false;
-    (creates() ? high : low) = part;
-  }
-  return take(low);
+  const std::optional<double> part =
+      largest_rebound(whole, [&](double some) { return take(some) ? std::optional(created()) : std::nullopt; });
+  return part && take(*part);
 }
 
 }  // namespace hinge

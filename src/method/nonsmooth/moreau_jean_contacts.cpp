@@ -5,6 +5,7 @@
 
 #include "body/body_table.hpp"
 #include "method/nonsmooth/moreau_jean.hpp"
+#include "method/nonsmooth/rebound_part.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
@@ -30,11 +31,11 @@ bool MoreauJean::strike(const State& state) {
                                                : contacts_.sequential(options_.last_first, z0_.data(), struck_);
 }
 
-// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken, to
-// 1/64, as creates none.
+// Restitution and friction together may create energy, sum r.(u0 + u1)/2 > 0. Then as much of the rebound is taken as
+// creates none.
 bool MoreauJean::limit_rebound(const State& state, double h) {
   if (contacts_.dimension() == 1 || biggest(rebound_.data(), static_cast<int>(rebound_.size())) == 0) return true;
-  const auto creates = [&] {
+  const auto created = [&] {
     w_.resize(std::max(w_.size(), at(contacts_.rows())));
     contacts_.velocities(z1_.data(), w_.data());
     contacts_.add_end_drift(w_.data());
@@ -44,22 +45,19 @@ bool MoreauJean::limit_rebound(const State& state, double h) {
       gain += r * (u0_[at(k)] + w_[at(k)]) / 2;
       size += std::abs(r * u0_[at(k)]);
     }
-    return gain > 1e-10 * size;
+    return gain - 1e-10 * size;
   };
-  if (!creates()) return true;
+  const double gained = created();
+  if (!(gained > 0)) return true;
   ++limited_;
   const std::vector<double> whole = rebound_;
   const auto take = [&](double part) {
     for (std::size_t k = 0; k < whole.size(); ++k) rebound_[k] = part * whole[k];
     return solve(state, h);
   };
-  double low = 0, high = 1;
-  while (high - low > 1.0 / 64) {
-    const double part = (low + high) / 2;
-    if (!take(part)) return false;
-    (creates() ? high : low) = part;
-  }
-  return take(low);
+  const std::optional<double> part =
+      largest_rebound(gained, [&](double some) { return take(some) ? std::optional(created()) : std::nullopt; });
+  return part && take(*part);
 }
 
 // Penetration has been pushed out by positions: velocities as if there were none. After the last problem of the step.
