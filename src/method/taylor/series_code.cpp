@@ -18,10 +18,10 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
   if (native_use() == NativeUse::off || at.size > most_numbers) return nullptr;
   SeriesAssembler assembler(program, at, tape, first_choice);
   SeriesRecurrences<SeriesAssembler> recurrences(program, assembler);
-  const auto function = [&](bool first, auto&& write) {
-    const std::size_t place = assembler.begin(first);
+  const auto function = [&](bool of_first_stages, auto&& write) {
+    const std::size_t place = assembler.begin(of_first_stages);
     write();
-    assembler.end(first);
+    assembler.end(of_first_stages);
     return place;
   };
   constexpr int last_of_first = SeriesProgram::first_stages;

@@ -30,12 +30,11 @@ double power_of_two(double h) {
 
 }  // namespace
 
-TaylorStepper::TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point, int order,
+TaylorStepper::TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point,
                              const StepOptions& steps)
     : Stepper(steps.chosen()),
       system_(std::move(system)),
       point_(std::move(point)),
-      order_(order),
       options_(steps),
       depends_on_time_(system_->structure().depends_on_time) {}
 

@@ -30,8 +30,7 @@ namespace hinge {
 
 class TaylorStepper final : public Stepper {
  public:
-  TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point, int order,
-                const StepOptions& steps);
+  TaylorStepper(std::shared_ptr<const System> system, std::unique_ptr<SeriesPoint> point, const StepOptions& steps);
   StepResult start(const State& state) override;
   StepResult step(State& state, double h) override;
   StepResult advance(State& state, double limit) override;
@@ -50,7 +49,6 @@ class TaylorStepper final : public Stepper {
 
   std::shared_ptr<const System> system_;
   std::unique_ptr<SeriesPoint> point_;
-  int order_;
   StepOptions options_;
   bool depends_on_time_;
   bool begun_ = false;  // by a step of given length

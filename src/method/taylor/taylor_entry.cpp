@@ -62,7 +62,7 @@ std::unique_ptr<Stepper> make(const TaylorOptions& options, std::shared_ptr<cons
   auto point = system->structure().is_dae
                    ? dae_point(symbolic, solver.linear_algebra, order)
                    : mechanical_point(symbolic, options.projection, solver.linear_algebra, order);
-  return std::make_unique<TaylorStepper>(std::move(system), std::move(point), order, steps);
+  return std::make_unique<TaylorStepper>(std::move(system), std::move(point), steps);
 }
 
 }  // namespace
