@@ -175,18 +175,21 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
   if (dissipates_ && !first_ && gaps_.stay && std::abs(lost) < little * kinetic_) dripped_ += lost;
 }
 
+// Of the energy itself, whose zero is anywhere, and of forces times lengths, which is what energies are made of:
+// structures at rest have no kinetic energy to compare with. Contacts carry to the tolerance of their solver.
+double Watch::rest() const {
+  const double rounding = 1e-9, at_rest = dissipates_ ? 1e-8 : 1e-11;
+  return std::max(rounding * energy_size_, at_rest * force_ * size_);
+}
+
 void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   step_.doubts(doubts);
   if (mass_) doubts.push_back(*mass_);
-  // Of the energy itself, whose zero is anywhere, and of forces times lengths, which is what energies are made of:
-  // structures at rest have no kinetic energy to compare with. Contacts carry to the tolerance of their solver.
-  const double rounding = 1e-9, at_rest = dissipates_ ? 1e-8 : 1e-11;
   const bool chosen = tolerance_.given();
   const double tolerance = std::max(tolerance_.relative, tolerance_.absolute);
   // errors add up over the steps, and stiff forces magnify them
   const double allowed = chosen ? std::min(1e-2, tolerance * std::max(1e5, 10 * static_cast<double>(steps))) : 0.1;
-  const double rest = std::max(rounding * energy_size_, at_rest * force_ * size_);
-  const double scale = std::max(kinetic_, rest), unsure = work_.unsure() + allowed * work_.exchanged();
+  const double scale = std::max(kinetic_, rest()), unsure = work_.unsure() + allowed * work_.exchanged();
   const char* const remedy = chosen ? "take a smaller tolerance" : "take a shorter step";
   const bool created = (conserves_ || dissipates_) && energy_created_ > allowed * scale + unsure;
   const bool lost = conserves_ && energy_lost_ > std::max(allowed * scale + unsure, energy_created_);
@@ -198,7 +201,7 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
         {fmt::format("energy was lost that nothing takes, as a part of the largest kinetic energy ({:.3g})", kinetic_),
          energy_lost_ / scale, remedy});
   // A comet is fast for a short time, and what counts is what is left of its energy when it is slow.
-  const double mean = std::max(kinetic_time_, rest * time_);
+  const double mean = std::max(kinetic_time_, rest() * time_);
   if (conserves_ && !created && !lost && error_time_ > allowed * mean + unsure * time_)
     doubts.push_back({fmt::format("energy is off most of the time, as a part of the mean kinetic energy ({:.3g})",
                                   kinetic_time_ / time_),
@@ -222,7 +225,7 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
 void Watch::doubt_losses(double taken, std::vector<Doubt>& doubts) const {
   const double lost = energy0_ - own_ - taken;
   // a tenth of what was taken: accounts are as accurate as the steps
-  if (!dissipates_ || !(taken > 0) || !(lost > 0.03 * kinetic_) || !(lost > 0.1 * taken)) return;
+  if (!dissipates_ || !(taken > 0) || !(lost > 0.03 * std::max(kinetic_, rest())) || !(lost > 0.1 * taken)) return;
   doubts.push_back({fmt::format("energy was lost that neither impacts nor friction took, as a part of the largest "
                                 "kinetic energy ({:.3g})",
                                 kinetic_),

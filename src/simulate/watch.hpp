@@ -47,6 +47,7 @@ class Watch {
   /// What makes the motion so far doubtful, after so many steps.
   void doubts(long steps, std::vector<Doubt>& doubts) const;
   /// Of the energy that is gone, impacts and friction took this much: what of the rest?
+  double rest() const;
   void doubt_losses(double taken, std::vector<Doubt>& doubts) const;
 
  private:

@@ -53,8 +53,9 @@ class GrainBackend {
   virtual void sweep_further(const std::vector<double>& betas) = 0;
   /// Largest |F_i| / rho_i.
   virtual double residual() = 0;
-  /// Positions will move with the velocities of now; contacts deeper than this are not pushed out any more.
-  virtual void stop_pushing(double deep) = 0;
+  /// Positions will move with the velocities of now; contacts deeper than this are not pushed out any more
+  /// (in a step of h, at this speed).
+  virtual void stop_pushing(double deep, double h, double speed) = 0;
   virtual GrainSums sums(const Eigen::Vector3d& fall) = 0;
   /// The step is not over: it is searched again, and its reactions are where that begins.
   virtual void again() = 0;

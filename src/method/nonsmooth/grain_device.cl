@@ -172,9 +172,9 @@ kernel void k_copy(int n, GLOBAL const Wide4* from, GLOBAL Wide4* to) {
 }
 
 kernel void k_stop_pushing(int n, GLOBAL Real4* normal, GLOBAL const Real4* reaction, GLOBAL const double* gaps,
-                           double deep) {
+                           double deep, double h, double speed) {
   const int k = get_global_id(0);
-  if (k < n) stop_pushing_contact(k, normal, reaction, gaps, deep);
+  if (k < n) stop_pushing_contact(k, normal, reaction, gaps, deep, h, speed);
 }
 
 // ---- Largest and sums ----------------------------------------------------------------------------------------

@@ -235,12 +235,12 @@ double GrainOnDevice::residual() {
   return parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
 }
 
-void GrainOnDevice::stop_pushing(double deep) {
+void GrainOnDevice::stop_pushing(double deep, double h, double speed) {
   for (Buffer* b : {&moving_v_, &moving_w_}) device_.room(*b, at(n_) * sizeof(Wide4));
   each(k_.copy, n_, vs_, moving_v_);
   each(k_.copy, n_, ws_, moving_w_);
   pushed_ = true;
-  each(k_.stop_pushing, contacts_, normal_, kept_[now_].reaction, gaps_, deep);
+  each(k_.stop_pushing, contacts_, normal_, kept_[now_].reaction, gaps_, deep, h, speed);
 }
 
 void GrainOnDevice::move(double h) {

@@ -40,7 +40,7 @@ class GrainOnDevice final : public GrainBackend {
   void sweep(int count) override;
   void sweep_further(const std::vector<double>& betas) override;
   double residual() override;
-  void stop_pushing(double deep) override;
+  void stop_pushing(double deep, double h, double speed) override;
   GrainSums sums(const Eigen::Vector3d& fall) override;
   void again() override { now_ = 1 - now_; }
   void move(double h) override;

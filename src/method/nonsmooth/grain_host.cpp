@@ -226,7 +226,7 @@ double GrainHost::residual() {
   });
 }
 
-void GrainHost::stop_pushing(double deep) {
+void GrainHost::stop_pushing(double deep, double h, double speed) {
   moving_v_.resize(at(n_));
   moving_w_.resize(at(n_));
   each(n_, [&](int s) {
@@ -235,7 +235,7 @@ void GrainHost::stop_pushing(double deep) {
   });
   pushed_ = true;
   const Real4* r = kept_[now_].reaction.data();
-  each(contacts_, [&](int k) { stop_pushing_contact(k, normal_.data(), r, gaps_.data(), deep); });
+  each(contacts_, [&](int k) { stop_pushing_contact(k, normal_.data(), r, gaps_.data(), deep, h, speed); });
 }
 
 GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {

@@ -229,8 +229,7 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
     const Wide4 va = vs[a], vb = vs[other_end];
     const double u0 = nx * (va.x - vb.x) + ny * (va.y - vb.y) + nz * (va.z - vb.z) - fall;
     if (gap + h * u0 <= 0 && u0 < -2 * sqrt(gx * gx + gy * gy + gz * gz)) {
-      demanded = e * u0;
-      gap = larger(gap, 0);  // it is not pushed out besides
+      demanded = e * u0;  // and it is not pushed out besides
     }
   }
   pair[k] = int2_of(a, other_end);
@@ -388,10 +387,13 @@ FUNCTION double residual_of(int k, GLOBAL const Int2* pair, GLOBAL const Real4* 
   return sqrt(fn * fn + fx * fx + fy * fy + fz * fz) / rho;
 }
 
-// A contact that was pushed out of an old penetration loses that part of what it demands. True where it is one.
+// A contact that was pushed out of an old penetration loses that part of what it demands; one that strikes demands
+// something else. True where it is one.
 FUNCTION int stop_pushing_contact(int k, GLOBAL Real4* normal, GLOBAL const Real4* reaction, GLOBAL const double* gaps,
-                          double deep) {
+                          double deep, double h, double speed) {
   if (gaps[k] >= -deep || !(reaction[k].x > 0)) return 0;
+  const double push = gaps[k] / h + (speed > 0 ? larger(0, -gaps[k] / h - speed) : 0), other = normal[k].w - push;
+  if (larger(other, -other) > -1e-6 * push) return 0;
   normal[k].w = 0;
   return 1;
 }

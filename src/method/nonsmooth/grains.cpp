@@ -293,7 +293,7 @@ std::string Grains::step(double h) {
     const double way = h * w.fastest;
     const double deep = std::max(2e-9 * w.largest, 0.01 * per_step + way * way / (4 * w.smallest));
     if (w.options.recover < 0 && report.penetration > deep) {
-      w.backend->stop_pushing(deep);
+      w.backend->stop_pushing(deep, h, speed);
       w.solve(contacts);
       residual = std::max(residual, report.residual);
     }

@@ -221,6 +221,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
           z1_[at(k)] += (free_[at(k)] - offset_[at(k)]) / theta_ - state.z[at(k)];
   // Rounding is that of the forces even where everything rests.
   double free = 0, last_given = 0, left = 0;
+  bool loose = false;
   for (int i = 0; i < nz_; ++i)
     for (int k = mass.row_start[at(i)]; k < mass.row_start[at(i) + 1]; ++k)
       if (mass.column[at(k)] == i && M_[at(k)] > 0) free = std::max(free, std::abs(h * b0_[at(i)] / M_[at(k)]));
@@ -273,6 +274,10 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     const double change = take_new_velocity();
     const double size = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
     left = change / size;
+    if (rule.count() > 1 && as_left_by_contacts(left, contacts_.residual_left)) {
+      loose = true;
+      return already_solved;
+    }
     return {change, size};
   });
   // What contact problems leave that are not solved to rounding does not get less: the report says so.
@@ -281,13 +286,18 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     contacts_.failure = fmt::format(
         "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
         max_iterations_);
-  if (rule.unsettled() || harmless) {
+  if (trouble != NewtonTrouble::none && !harmless) return false;
+  const bool unsettled = rule.unsettled() || harmless || loose;
+  if (unsettled) {
     ++unsettled_;
     unsettled_to_ = std::max(unsettled_to_, left);
   }
-  if ((trouble != NewtonTrouble::none && !harmless) || !move_to_end() || !velocities_alone(state, h)) return false;
+  if (!move_to_end() || !velocities_alone(state, h)) return false;
   if (spins_ && m_ == 0) balance_spins(state, h);
-  return true;
+  if (!unsettled || m_ == 0) return true;
+  // joints hold all the same
+  std::copy_n(z1_.data(), nz_, z_new_.data());
+  return give_to_joints(state, t1);
 }
 
 // z1 <- z_new; how far that is
@@ -363,8 +373,13 @@ StepResult MoreauJean::step(State& state, double h) {
     if (!(needed > reach)) break;
     reach = 1.5 * needed;
     const int before = contacts_.list().count;
+    const std::vector<int> active = contacts_.active;  // some of which may have been added when they were crossed
+    const std::vector<double> u0 = u0_;
     choose_contacts(state, h, reach);
-    if (contacts_.list().count == before) break;
+    if (contacts_.list().count > before) continue;
+    contacts_.active = active;  // nobody else: that was the step
+    u0_ = u0;
+    break;
   }
   account(state, h);
   state.t += h;

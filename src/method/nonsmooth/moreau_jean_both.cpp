@@ -174,6 +174,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   demand_of_positions(h);
   Settling rule(newton_policy::contacts_on_velocities, m_ > 0 || repeats ? max_iterations_ : 1);
   double left = 0;
+  bool loose = false;
   const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
     if (rule.count() > 0 && repeats) {
       std::copy_n(f_.data(), nz_, z_new_.data());
@@ -204,6 +205,10 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
     if (m_ == 0 && !repeats) return already_solved;
     const double size = std::max({biggest(zh_.data(), nz_), scale, 1e-200});
     left = change / size;
+    if (rule.count() > 1 && as_left_by_contacts(left, contacts_.residual_left)) {
+      loose = true;
+      return already_solved;
+    }
     return {change, size};
   });
   // What contact problems leave that are not solved to rounding does not get less: the report says so.
@@ -212,7 +217,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
     contacts_.failure = fmt::format(
         "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
         max_iterations_);
-  if (rule.unsettled() || harmless) {
+  if (rule.unsettled() || harmless || loose) {
     ++unsettled_;
     unsettled_to_ = std::max(unsettled_to_, left);
   }

@@ -113,8 +113,8 @@ bool MoreauJean::crosses(const State& state, double h, bool all) {
   return true;
 }
 
-// Of explicit steps, whose velocities (z_new_) are put onto the joints of y1: that is an impulse of the joints, too,
-// along their rows there. It becomes a part of s and of what is given.
+// Of explicit steps and of those that do not settle, whose velocities (z_new_) are put onto the joints of y1: that is
+// an impulse of the joints, too, along their rows there. It becomes a part of s and of what is given.
 bool MoreauJean::give_to_joints(const State& state, double t1) {
   const Pattern& joints = system_->pattern(Q::constraint_rate_z);
   next_->at(t1, y1_.data(), z_new_.data(), state.psi.data());

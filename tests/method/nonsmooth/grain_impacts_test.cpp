@@ -49,6 +49,23 @@ TEST(GrainImpacts, AThrownBallBouncesToTheSquareOfItsRestitution) {
   }
 }
 
+// Two that are inside of each other and approach rebound by the law, and the report says how deep they were.
+TEST(GrainImpacts, OverlapOfThoseThatStrikeIsSaid) {
+  RandomNumbers random(31);
+  for (int draw = 0; draw < 10; ++draw) {
+    const double overlap = 1e-3 + 0.05 * random.uniform(), e = 0.1 + 0.8 * random.uniform(), u = 1 + random.uniform();
+    Heap h;
+    h.scene = {{0.1, 0.1}, {1, 2}, {0.004, 0.008}, {0, 0}, {}, {0, 0, 0}, {e, e}};
+    h.state = {{0, 0, 0, 0.2 - overlap, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0}, {u, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}};
+    Grains grains(h.scene, {.tolerance = 1e-12});
+    grains.set(h.state);
+    ASSERT_EQ(grains.step(1e-3), "");
+    grains.get(h.state);
+    EXPECT_NEAR(grains.report().penetration, overlap, 1e-12);
+    EXPECT_NEAR(h.state.velocity[3] - h.state.velocity[0], e * u, 1e-9 * u);
+  }
+}
+
 // Two of any masses that strike each other anyhow: relative velocity along the normal by the law, momentum and the rest
 // as before.
 TEST(GrainImpacts, OfTwoAreNewtons) {

@@ -56,5 +56,37 @@ TEST(SmallPiles, BallsAreSoundByDefault) {
   for (int k = 0; k < 3; ++k) expect_sound(pile(draw, draw.integer(12, 40)));
 }
 
+// A box that is pushed less than it takes to move it has nothing but rounding for a kinetic energy to compare with.
+TEST(SmallPiles, ABoxThatDoesNotMoveIsSound) {
+  Draw draw(13);
+  for (int k = 0; k < 12; ++k) {
+    const double mu = draw.number(0.2, 0.9), m = draw.power(-2, 3), width = draw.power(-2, 1), part = draw.number(0, 1);
+    const double push = draw.number(0.3, 0.99) * std::min(mu, 0.5 / std::max(part, 0.01)) * m * 9.81;
+    expect_sound(fmt::format(R"(
+[multibody]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "floor"
+shape = {{ plane = [0, 0, 1] }}
+fixed = true
+[[body]]
+name = "box"
+mass = {0}
+shape = {{ box = [{1}, {1}, {1}] }}
+position = [0, 0, {2}]
+[[force]]
+body = "box"
+point = [{3}, 0, {4}]
+force = [{5}, 0, 0]
+[contact]
+friction = {6}
+[integrate]
+step = 0.002
+end = 0.5
+)",
+                             m, width, width / 2, -width / 2, part * width, push, mu));
+  }
+}
+
 }  // namespace
 }  // namespace hinge::small_piles_test
