@@ -249,6 +249,7 @@ bool ContactStep::solve_from_start(const double* right, const double* c, const d
 bool ContactStep::only_rounding(const double* v, const double* w) const {
   constexpr double rounding = 1e-12;
   const ContactList& l = list();
+  double largest = 0, parts = 0;  // of all rows: residuals are relative to the largest
   for (const int i : active)
     for (int row = 0; row < d_; ++row, ++w) {
       double u = *w, size = std::abs(*w);
@@ -257,9 +258,10 @@ bool ContactStep::only_rounding(const double* v, const double* w) const {
         u += part;
         size += std::abs(part);
       }
-      if (!(std::abs(u) <= rounding * size)) return false;
+      largest = std::max(largest, std::abs(u));
+      parts = std::max(parts, size);
     }
-  return true;
+  return largest <= rounding * parts;
 }
 
 bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
