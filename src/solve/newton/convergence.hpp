@@ -85,6 +85,9 @@ class Convergence {
     return theta_ > policy_.renew_above && (!fresh_ || last_ > far_from_rounding);
   }
 
+  /// In the units of what ends the iteration at once.
+  double relative(double size, double = 1) const { return size; }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= limit_; }
   /// Of the second increment against the first; 0 if the first was enough. With exact derivatives at both, up to 1/4

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solve/newton/policies.hpp"
 
@@ -50,6 +51,30 @@ template <class Rule, class Improve>
 bool solved_by_newton(Rule&& rule, Improve&& improve) {
   return newton(rule, improve) == NewtonTrouble::none;
 }
+
+/// A rule that keeps the books of who asks: Books has `solved`, how many iterations an increment has ended, and
+/// `increments`, the sum of these, in the units of what ends an iteration at once.
+template <class Rule, class Books>
+class Booked {
+ public:
+  Booked(Rule&& rule, Books& books) : rule_(std::forward<Rule>(rule)), books_(books) {}
+  void begin() { rule_.begin(); }
+  bool exhausted() const { return rule_.exhausted(); }
+  NewtonVerdict judge(double size, double scale) {
+    const NewtonVerdict verdict = rule_.judge(size, scale);
+    if (verdict == NewtonVerdict::converged && size != already_solved) {
+      ++books_.solved;
+      books_.increments += rule_.relative(size, scale);
+    }
+    return verdict;
+  }
+
+ private:
+  Rule rule_;  // or a reference
+  Books& books_;
+};
+template <class Rule, class Books>
+Booked(Rule&&, Books&) -> Booked<Rule, Books>;
 
 /// The longest of 1, 1/2, 1/4, ... that `good` is content with; 0 where none of the first `most` is good.
 template <class Good>

@@ -46,6 +46,9 @@ class Settling {
   void forget() { last_ = std::numeric_limits<double>::infinity(); }
   void matrix_renewed() { fresh_ = true; }
 
+  /// In the units of what ends the iteration at once.
+  double relative(double change, double scale) const { return change / (policy_.floor * scale); }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= policy_.limit; }
   /// Last observed contraction, 0 before the second increment.

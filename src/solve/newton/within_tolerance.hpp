@@ -59,6 +59,9 @@ class WithinTolerance {
     return exhausted() ? NewtonVerdict::failed : NewtonVerdict::go_on;
   }
 
+  /// In the units of the error that may be left.
+  double relative(double size, double = 1) const { return size / policy.enough; }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= policy.limit; }
   /// Contraction as it was judged, 0 before the second increment, and the worst of all.

@@ -56,7 +56,7 @@ function factRow(fact: Fact): HTMLElement {
     element('th', { scope: 'row' }, foreign(fact.what), fact.symbol !== undefined && element('span', { class: 'symbol' }, foreign(fact.symbol)),
       fact.note !== undefined && element('span', { class: 'note' }, foreign(fact.note))),
     element('td', { class: 'gauge-cell' }, fact.error && value !== null ? gauge(value) : null),
-    element('td', { class: 'number' }, ...shown));
+    element('td', { class: (fact.text?.length ?? 0) > 16 ? 'number long' : 'number' }, ...shown));
 }
 
 export function factTable(title: string, facts: Fact[]): HTMLElement | null {
