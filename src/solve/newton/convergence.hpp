@@ -85,8 +85,8 @@ class Convergence {
     return theta_ > policy_.renew_above && (!fresh_ || last_ > far_from_rounding);
   }
 
-  /// In the units of what ends the iteration at once.
-  double relative(double size, double = 1) const { return size; }
+  /// The last increment in units of what ends the iteration at once.
+  double last_relative() const { return last_ * noise_; }
 
   int count() const { return count_; }
   bool exhausted() const { return count_ >= limit_; }

@@ -27,18 +27,38 @@ struct Increment {
 /// way is closed; it was shortened, and so says nothing about convergence.
 inline constexpr double already_solved = 0, no_increment = -1, shortened = -2;
 
+/// A rule, and the books of who asks: `solved`, how many iterations an increment has ended, and `increments`, the sum
+/// of these, in the units of what ends an iteration at once.
+template <class Rule, class Books>
+struct Booked {
+  Booked(Rule&& its_rule, Books& its_books) : rule(std::forward<Rule>(its_rule)), books(its_books) {}
+  Rule rule;  // or a reference
+  Books& books;
+};
+template <class Rule, class Books>
+Booked(Rule&&, Books&) -> Booked<Rule, Books>;
+
 /// `accept` is asked where the rule is content; the iteration goes on where it is not.
 template <class Rule, class Improve, class Accept>
 NewtonTrouble newton(Rule&& rule, Improve&& improve, Accept&& accept) {
-  rule.begin();
-  for (;;) {
-    const Increment increment = improve();
-    if (increment.size == no_increment) return NewtonTrouble::singular;
-    if (increment.size == shortened) continue;
-    const NewtonVerdict verdict = rule.judge(increment.size, increment.scale);
-    if (verdict == NewtonVerdict::converged && accept()) return NewtonTrouble::none;
-    if (verdict == NewtonVerdict::failed || rule.exhausted())
-      return std::isfinite(increment.size) ? NewtonTrouble::slow : NewtonTrouble::not_finite;
+  if constexpr (requires { rule.books; }) {
+    const NewtonTrouble trouble = newton(rule.rule, improve, accept);
+    if (const double left = rule.rule.last_relative(); trouble == NewtonTrouble::none && left > 0) {
+      ++rule.books.solved;
+      rule.books.increments += left;
+    }
+    return trouble;
+  } else {
+    rule.begin();
+    for (;;) {
+      const Increment increment = improve();
+      if (increment.size == no_increment) return NewtonTrouble::singular;
+      if (increment.size == shortened) continue;
+      const NewtonVerdict verdict = rule.judge(increment.size, increment.scale);
+      if (verdict == NewtonVerdict::converged && accept()) return NewtonTrouble::none;
+      if (verdict == NewtonVerdict::failed || rule.exhausted())
+        return std::isfinite(increment.size) ? NewtonTrouble::slow : NewtonTrouble::not_finite;
+    }
   }
 }
 
@@ -51,30 +71,6 @@ template <class Rule, class Improve>
 bool solved_by_newton(Rule&& rule, Improve&& improve) {
   return newton(rule, improve) == NewtonTrouble::none;
 }
-
-/// A rule that keeps the books of who asks: Books has `solved`, how many iterations an increment has ended, and
-/// `increments`, the sum of these, in the units of what ends an iteration at once.
-template <class Rule, class Books>
-class Booked {
- public:
-  Booked(Rule&& rule, Books& books) : rule_(std::forward<Rule>(rule)), books_(books) {}
-  void begin() { rule_.begin(); }
-  bool exhausted() const { return rule_.exhausted(); }
-  NewtonVerdict judge(double size, double scale) {
-    const NewtonVerdict verdict = rule_.judge(size, scale);
-    if (verdict == NewtonVerdict::converged && size != already_solved) {
-      ++books_.solved;
-      books_.increments += rule_.relative(size, scale);
-    }
-    return verdict;
-  }
-
- private:
-  Rule rule_;  // or a reference
-  Books& books_;
-};
-template <class Rule, class Books>
-Booked(Rule&&, Books&) -> Booked<Rule, Books>;
 
 /// The longest of 1, 1/2, 1/4, ... that `good` is content with; 0 where none of the first `most` is good.
 template <class Good>
