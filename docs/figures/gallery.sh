@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The pictures of docs/gallery.md, by the program itself: docs/figures/gallery.sh [build/hinge]
+# The pictures of docs/gallery.md, by the program itself, and that of its page in docs/images/report.png, where Chromium and the
+# packages of web/ are: docs/figures/gallery.sh [build/hinge]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 hinge=$(realpath "${1:-build/hinge}")
@@ -46,3 +47,11 @@ draw cam-table t height 'Lift of a valve by a cam from a table of points'
 draw dc-motor t a,current 'A motor with inductance lifts a pendulum'
 draw pid-slider-crank t speed 'A crank is held at its speed'
 draw sampled-control t x,u 'A cart, and a force that is held between samples'
+
+if command -v "${HINGE_CHROMIUM:-chromium}" >/dev/null && [ -x web/node_modules/.bin/vite-node ]; then
+  made=$(mktemp -d)
+  "$hinge" run examples/double-spherical-pendulum.toml --report "$made/report.html" >/dev/null
+  (cd web && node_modules/.bin/vite-node tests/e2e/picture.ts "$made" "$made/report.html:1280:light:0.41")
+  mv "$made/report-1280-light.png" docs/images/report.png
+  rm -rf "$made"
+fi

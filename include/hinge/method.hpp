@@ -41,6 +41,10 @@ struct Counters {
   long augmentations = 0;   ///< solutions with given multipliers, in augmented Lagrangian methods
   long rejected = 0;        ///< steps that an error test refused
   long failed = 0;          ///< steps that Newton's iteration gave up, tried again with a shorter one
+  long solved = 0;          ///< systems of equations that Newton's iteration has solved
+  double increments = 0;    ///< sum of the increments these ended with, in units of what ends an iteration at once
+  /// How many were solved since `before`, and with what; the other numbers stay.
+  void solved_since(const Counters& before, const Counters& now);
   Counters& operator+=(const Counters& more);
 };
 

@@ -217,6 +217,7 @@ std::string json_text(const Report& r, const std::string& method_name) {
   if (const Json exact = errors_json(r.exact_error); !exact.empty()) d["exact_error"] = exact;
   if (r.contacts) d["contacts"] = contacts_json(*r.contacts);
   d["newton_iterations"] = r.counters.iterations;
+  if (r.counters.solved > 0) d["newton_increment"] = r.counters.increments / static_cast<double>(r.counters.solved);
   if (r.counters.augmentations > 0) d["augmentations"] = r.counters.augmentations;
   d["evaluations"] = r.counters.evaluations;
   d["factorisations"] = r.counters.factorisations;

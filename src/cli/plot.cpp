@@ -84,6 +84,8 @@ int plot(const PlotArguments& a) {
     if (*end != '\0' || !std::isfinite(figure.slopes.back()))
       throw InputError(fmt::format("--slopes: '{}' is not a number; write --slopes 2,4", slope));
   }
+  if (!figure.slopes.empty() && !(figure.log_x && figure.log_y))
+    throw InputError("--slopes are those of straight lines on two logarithmic axes; add --log xy");
   WholeFile file(a.out);
   for (const std::string& source : a.files) {
     const Trajectory rows = rows_of(source, a.overrides);

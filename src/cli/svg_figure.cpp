@@ -61,18 +61,24 @@ void draw_axis(const Axis& axis, bool upright, std::string& svg) {
   std::vector<double> marks = axis_marks(axis.low, axis.high, axis.logarithmic);
   const bool powers = axis.logarithmic && marks.size() > 1;  // a short logarithmic axis has round numbers
   if (axis.logarithmic && !powers) marks = axis_marks(axis.low, axis.high, false);
+  double taken = -INFINITY;  // by the number before: where marks are not evenly spaced they come close
   for (const double x : marks) {
     const double p = axis.at(x);
+    const double room = upright ? 13 : powers ? 26 : 7.5 * static_cast<double>(mark_text(x, false).size());
+    const double place = upright ? -p : p;
+    const bool numbered = place - room / 2 >= taken;
+    if (numbered) taken = place + room / 2;
+    const std::string text = numbered ? mark_text(x, powers) : "";
     if (upright)
       svg += fmt::format(
           "<line class=\"grid\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.2f}\" y2=\"{2:.2f}\"/><text x=\"{3}\" y=\"{4:.2f}\" "
           "text-anchor=\"end\">{5}</text>\n",
-          left, width - right, p, left - 6, p + 4, mark_text(x, powers));
+          left, width - right, p, left - 6, p + 4, text);
     else
       svg += fmt::format(
           "<line class=\"grid\" x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1}\" y2=\"{2}\"/><text x=\"{0:.2f}\" y=\"{3}\" "
           "text-anchor=\"middle\">{4}</text>\n",
-          p, top, height - bottom, height - bottom + 16, mark_text(x, powers));
+          p, top, height - bottom, height - bottom + 16, text);
   }
 }
 

@@ -31,9 +31,15 @@ void Tolerance::validate() const {
 Counters& Counters::operator+=(const Counters& more) {
   for (long Counters::*part :
        {&Counters::steps, &Counters::iterations, &Counters::evaluations, &Counters::factorisations,
-        &Counters::full_newton, &Counters::augmentations, &Counters::rejected, &Counters::failed})
+        &Counters::full_newton, &Counters::augmentations, &Counters::rejected, &Counters::failed, &Counters::solved})
     this->*part += more.*part;
+  increments += more.increments;
   return *this;
+}
+
+void Counters::solved_since(const Counters& before, const Counters& now) {
+  solved += now.solved - before.solved;
+  increments += now.increments - before.increments;
 }
 
 ContactStatistics& ContactStatistics::operator+=(const ContactStatistics& more) {

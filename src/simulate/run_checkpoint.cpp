@@ -34,7 +34,8 @@ std::string without_end(const std::string& settings) {
 void remember(Memory& m, State& s) { m(s.t, s.y, s.z, s.psi); }
 void remember(Memory& m, Occurrence& o) { m(o.name, o.state); }
 void remember(Memory& m, Counters& c) {
-  m(c.steps, c.iterations, c.evaluations, c.factorisations, c.full_newton, c.augmentations, c.rejected, c.failed);
+  m(c.steps, c.iterations, c.evaluations, c.factorisations, c.full_newton, c.augmentations, c.rejected, c.failed,
+    c.solved, c.increments);
 }
 void remember(Memory& m, Doubt& d) { m(d.cause, d.value, d.remedy); }
 void remember(Memory& m, ContactStatistics::Event& e) { m(e.t, e.what); }

@@ -40,6 +40,7 @@ TEST(Plot, WrongInputIsAnswered) {
       {{"plot", model, "--y", "energy", "--out", folder.file("figure.gif")}, ".svg"},
       {{"plot", model, "--y", "energy", "--log", "z", "--out", figure}, "--log xy"},
       {{"plot", model, "--y", "energy", "--slopes", "two", "--out", figure}, "not a number"},
+      {{"plot", model, "--y", "energy", "--slopes", "2", "--log", "y", "--out", figure}, "add --log xy"},
       {{"plot", folder.file("none.csv"), "--y", "energy", "--out", figure}, "none.csv"},
       {{"plot", model, "--y", ",", "--out", figure}, "--y needs"},
       {{"plot", model, "--out", figure}, "--y"},

@@ -151,7 +151,7 @@ ComplementarityProblem::Outcome ComplementarityProblem::iterate_active(double te
     }
     return good;
   };
-  const NewtonTrouble trouble = newton(rule, improve, pairs_hold);
+  const NewtonTrouble trouble = newton(Booked(rule, *this), improve, pairs_hold);
   if (trouble == NewtonTrouble::singular) return Outcome::singular;
   if (trouble != NewtonTrouble::none) return Outcome::not_converged;
   for (std::size_t k = 0; k < peak_.size(); ++k) peak_[k] = std::max(peak_[k], std::abs(out_pairs_[k]));

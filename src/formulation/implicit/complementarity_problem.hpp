@@ -46,7 +46,8 @@ class ComplementarityProblem {
   double residual() const { return residual_; }
   const std::vector<char>& active() const { return active_; }
   const std::string& pair_name(int k) const { return system_->equations().pairs[static_cast<std::size_t>(k)].name; }
-  long iterations = 0, factorisations = 0, evaluations = 0, pivoting_solves = 0;
+  long iterations = 0, factorisations = 0, evaluations = 0, pivoting_solves = 0, solved = 0;
+  double increments = 0;
 
  private:
   void evaluate(double t_equations, const Substitution& equations, double t_pairs, const Substitution& pairs,

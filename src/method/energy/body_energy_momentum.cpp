@@ -79,7 +79,7 @@ class BodyEnergyMomentum final : public Stepper {
   bool solve(const State& state, double h) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const int nz = static_cast<int>(state.z.size());
-    return solved_by_newton(newton_, [&]() -> Increment {
+    return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
       ++counters_.iterations;
       ++counters_.evaluations;
       ++counters_.factorisations;

@@ -129,7 +129,7 @@ bool EnergyMomentum::iterate(double h, bool full) {
   const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
                                                     g0_.data(), lam_k_.data(),   x_.data()};
   const auto unknowns = static_cast<std::size_t>(step_.unknowns);
-  return solved_by_newton(newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     const bool renew = !kept_ || newton_.renew();
     if (const int s = step_.explicit_unknown; s >= 0) {  // eliminated: always that of the other unknowns

@@ -32,6 +32,8 @@ struct HalfExplicitWork {
     c.evaluations = map.evaluations();
     c.factorisations = map.factorisations();
     c.iterations = map.iterations();
+    c.solved = map.solved();
+    c.increments = map.increments();
   }
 };
 

@@ -51,7 +51,8 @@ class HalfExplicitStep {
   HalfExplicitStep(std::shared_ptr<const System> system, const HalfExplicitTableau& tableau, LinearAlgebra choice);
   /// psi is the first guess of the multipliers. False where a stage cannot be solved.
   bool apply(double t, double h, const double* y0, const double* z0, const double* psi, double* y1, double* z1);
-  long evaluations = 0, factorisations = 0, iterations = 0;
+  long evaluations = 0, factorisations = 0, iterations = 0, solved = 0;
+  double increments = 0;
 
  private:
   using Q = Quantity;
@@ -78,6 +79,8 @@ class HalfExplicitMap {
   long evaluations() const { return step_.evaluations + projection_.evaluations() + end_projection_.evaluations(); }
   long factorisations() const { return step_.factorisations; }
   long iterations() const { return step_.iterations; }
+  long solved() const { return step_.solved; }
+  double increments() const { return step_.increments; }
 
  private:
   bool extrapolate(double t, double h, const double* y0, const double* z0, const double* psi, double* y1, double* z1);

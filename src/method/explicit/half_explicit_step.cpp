@@ -84,7 +84,7 @@ bool HalfExplicitStep::stage(int i, double t, double h, const double* z0, const 
   else
     std::copy_n(psi, m_, lambda_.data());
   Settling rule(newton_policy::half_explicit);
-  const bool solved = solved_by_newton(rule, [&]() -> Increment {
+  const bool found = solved_by_newton(Booked(rule, *this), [&]() -> Increment {
     ++iterations;
     ++evaluations;
     if (rule.count() > 0 && !linear_) here_->at(t_here, Y(i), Z(i), lambda_.data());
@@ -114,7 +114,7 @@ bool HalfExplicitStep::stage(int i, double t, double h, const double* z0, const 
   });
   std::copy_n(base_.data(), nz_, Z(i + 1));
   axpy(weight, K(i), nz_, Z(i + 1));
-  return solved;
+  return found;
 }
 
 HalfExplicitMap::HalfExplicitMap(std::shared_ptr<const System> system, const HalfExplicitOptions& options,

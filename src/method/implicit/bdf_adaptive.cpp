@@ -209,7 +209,7 @@ NewtonTrouble AdaptiveBdf::iterate(double t) {
   for (std::size_t i = 0; i < n_; ++i) newton_weight_[i] = units_.weight(i, 1 / weight_[i]);
   const double correction = 2 / (1 + now_.c / matrix_c_);
   std::fill(e_.begin(), e_.end(), 0.0);
-  const NewtonTrouble trouble = newton(newton_, [&]() -> Increment {
+  const NewtonTrouble trouble = newton(Booked(newton_, counters_), [&]() -> Increment {
     problem_->residual(t, x_.data(), rate_.data(), d_.data());
     ++counters_.evaluations;
     ++counters_.iterations;

@@ -110,6 +110,7 @@ class FixedBdf final : public Stepper {
     counters_.iterations += now.iterations - before.iterations;
     counters_.evaluations += now.evaluations - before.evaluations;
     counters_.factorisations += now.factorisations - before.factorisations;
+    counters_.solved_since(before, now);
     if (!push(next_, h)) return bdf_failure(*system_, state, h, NewtonTrouble::singular);
     problem_->to_state(next_.t, history_[0].data(), rate_.data(), next_);
     std::swap(state, next_);
@@ -162,7 +163,7 @@ class FixedBdf final : public Stepper {
     if (!fresh_pattern_) noise_.spread(matrix_.f_x(), matrix_.f_rate(), c);
     Settling rule(newton_policy::multistep);
     bool lost = false;  // what comes out of a long way may be another solution
-    NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+    NewtonTrouble trouble = newton(Booked(rule, counters_), [&]() -> Increment {
       if (rule.count() > 1) last_rate_ = rule.theta();
       for (const std::size_t i : sigma_) x_[i] = 0;
       for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];

@@ -161,7 +161,7 @@ bool RadauAdaptive::solve_stagewise(double h) {
   if (!stagewise) stagewise.emplace(*problem_, tableau(), counters_);
   if (stagewise_steps_ == 0) predict(h);
   newton_.forget();
-  const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+  const bool solved = solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     if ((newton_.count() == 0 || newton_.slowest() > renew_above) &&
         !stagewise->linearise(t_, x0_.data(), h, now_.z.data()))
       return no_increment;
@@ -177,7 +177,7 @@ bool RadauAdaptive::solve(double h) {
   // What is left of algebraic equations at the end is a defect at the next t0, however short the next step: the first
   // increment is not the last one because earlier steps converged fast. A projection does as well.
   if (leaves_constraints_) newton_.forget();
-  return solved_by_newton(newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     if (!stages_.iterate(t_, x0_.data(), h, now_.z.data(), dz_.data())) return no_increment;
     return increment_size();
   });

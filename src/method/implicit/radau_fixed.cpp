@@ -109,7 +109,7 @@ class RadauStepper final : public Stepper {
 
   bool solve(double t, double h) {
     noise_.begin(h, x0_.data(), rate0_.data());
-    return solved_by_newton(newton_, [&]() -> Increment {
+    return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
       if (renew()) {
         linearise(t, h);
         noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
@@ -129,7 +129,7 @@ class RadauStepper final : public Stepper {
     noise_.begin(h, x0_.data(), rate0_.data());
     noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
     newton_.forget();
-    const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+    const bool solved = solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
       newton_.matrix_renewed();
       switch (coupled_->iterate(t, x0_.data(), h, z_.data(), dz_.data())) {
         case RadauCoupled::Outcome::singular: return no_increment;

@@ -194,7 +194,7 @@ bool GeneralizedAlpha::solve(double t1, double h) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   newton_ = Convergence(options_.max_iterations);
   t1_ = t1;
-  return solved_by_newton(newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     counters_.evaluations += 2;
     ++counters_.factorisations;

@@ -231,7 +231,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     return !projection_.active() || projection_.project(t1, y1_.data(), z1_.data(), state.psi.data());
   };
   Settling rule(newton_policy::contacts_on_velocities, max_iterations_);
-  const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+  const NewtonTrouble trouble = newton(Booked(rule, counters_), [&]() -> Increment {
     if (!move_to_end()) return no_increment;
     middle_mass(state, h);
     next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
@@ -333,14 +333,15 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
   std::copy_n((*next_)[Q::constraint_rate], m_, c_.data());
   multiply_add(system_->pattern(Q::constraint_rate_z), C_.data(), z0_.data(), -1.0, c_.data());
   const int rounds = options_.gap == GapTreatment::nonlinear ? max_iterations_ : 1;
-  const NewtonTrouble trouble = newton(Settling(newton_policy::nonlinear_gaps, rounds), [&]() -> Increment {
-    demand(state, h);
-    ++counters_.iterations;
-    if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
-    const double change = take_new_velocity();
-    move(state, h);
-    return {change, biggest(z1_.data(), nz_)};
-  });
+  const NewtonTrouble trouble =
+      newton(Booked(Settling(newton_policy::nonlinear_gaps, rounds), counters_), [&]() -> Increment {
+        demand(state, h);
+        ++counters_.iterations;
+        if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
+        const double change = take_new_velocity();
+        move(state, h);
+        return {change, biggest(z1_.data(), nz_)};
+      });
   if (trouble == NewtonTrouble::singular || !velocities_alone(state, h)) return false;
   if (!projection_.active()) return true;
   std::copy_n(z1_.data(), nz_, z_new_.data());

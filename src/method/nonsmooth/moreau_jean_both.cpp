@@ -175,7 +175,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   Settling rule(newton_policy::contacts_on_velocities, m_ > 0 || repeats ? max_iterations_ : 1);
   double left = 0;
   bool loose = false;
-  const NewtonTrouble trouble = newton(rule, [&]() -> Increment {
+  const NewtonTrouble trouble = newton(Booked(rule, counters_), [&]() -> Increment {
     if (rule.count() > 0 && repeats) {
       std::copy_n(f_.data(), nz_, z_new_.data());
       force_at_middle(state, h);

@@ -41,6 +41,8 @@ class PairStepper final : public Stepper {
     }
     const auto outcome = problem_.solve(state.t + theta_ * h, equations_, state.t + h, pairs_, x_.data(), limit_);
     counters_.iterations = problem_.iterations;
+    counters_.solved = problem_.solved;
+    counters_.increments = problem_.increments;
     counters_.factorisations = problem_.factorisations;
     counters_.evaluations = problem_.evaluations;
     if (outcome != ComplementarityProblem::Outcome::solved) return {false, reason(outcome, state.t)};

@@ -89,7 +89,7 @@ bool PaoliSchatzman::solve(const State& state, double h) {
   multiply_add(system_->pattern(Q::momentum_z), M_.data(), v0_.data(), 1.0, right_.data());
   axpy(h, b_.data(), n_, right_.data());
   const NewtonTrouble trouble =
-      newton(Settling(newton_policy::contacts_on_positions, max_iterations_), [&]() -> Increment {
+      newton(Booked(Settling(newton_policy::contacts_on_positions, max_iterations_), counters_), [&]() -> Increment {
         move();
         next_->at(state.t + h, y1_.data(), nullptr, nullptr);
         ++counters_.evaluations;

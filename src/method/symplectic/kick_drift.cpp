@@ -159,7 +159,7 @@ bool KickDrift::solve(const From& from, double weight, double h, double* psi, do
   if (code_in_ > 0 && --code_in_ == 0) code_ = KickCode::make(system_, small_);
   drift(from, weight, h, psi, z, y1);
   if (m_ == 0) return std::isfinite(biggest(y1, ny_));
-  const bool solved = solved_by_newton(newton_, [&]() -> Increment {
+  const bool solved = solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     if (!renewed && newton_.renew()) {
       renewed = true;
       if (!renew_small(t1, y1, z, psi)) return no_increment;

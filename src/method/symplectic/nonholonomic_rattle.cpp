@@ -242,7 +242,7 @@ double NonholonomicRattle::velocity_size(const double* dz) {
 
 bool NonholonomicRattle::solve_first(const State& state, double h) {
   if (first_kept_) set_units(state, h);
-  return solved_by_newton(first_newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(first_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     evaluate_first(state, h);
     residual_first(state, h);
@@ -271,7 +271,7 @@ bool NonholonomicRattle::solve_second(double t1, double h) {
   kick_->at(t1, x(at_y), x(at_z1), x(at_l1));
   counters_.evaluations += 2;
   const Evaluation &a = *at1_, &e = *end_;
-  return solved_by_newton(second_newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(second_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     end_->at(t1, x(at_y), x(at_z), x(at_l1));

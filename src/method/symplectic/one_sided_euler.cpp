@@ -148,6 +148,7 @@ class OneSidedEuler final : public Stepper {
     counters_.iterations += after.iterations - before.iterations;
     counters_.evaluations += after.evaluations - before.evaluations;
     counters_.factorisations += after.factorisations - before.factorisations;
+    counters_.solved_since(before, after);
     ++statistics_.solver_iterations;
     if (!result) return result;
     end.t = s.t;
@@ -206,8 +207,8 @@ class OneSidedEuler final : public Stepper {
       for (int k = 0; k < m; ++k)
         if (!open[at(k)]) closed.push_back(k);
       const auto nc = static_cast<Eigen::Index>(closed.size());
-      const bool solved =
-          solved_by_newton(Settling(newton_policy::opened_contacts, options_.max_iterations), [&]() -> Increment {
+      const bool solved = solved_by_newton(
+          Booked(Settling(newton_policy::opened_contacts, options_.max_iterations), counters_), [&]() -> Increment {
             Eigen::MatrixXd J = Eigen::MatrixXd::Zero(nz + nc, nz + nc);
             Eigen::VectorXd residual = Eigen::VectorXd::Zero(nz + nc);
             e.at(t, y, z.data(), p0.data());

@@ -132,7 +132,7 @@ bool SeparableRattle::solve_velocity(double t1, double h) {
   end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
   first_.kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h / 2, half_z_.data(), z1_.data());
   if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
-  return solved_by_newton(end_newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(end_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     KickCode* const code = first_.code();

@@ -40,7 +40,7 @@ double Spark::measure_end(const double* dz, double multiplier_effect) {
 }
 
 bool Spark::simplified_end(double t1, double h) {
-  return solved_by_newton(end_newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(end_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     const bool renew = !end_small_.factored() || end_newton_.renew();
@@ -103,7 +103,7 @@ bool Spark::full_end(double t1, double h) {
   const double bt = c_.btilde[st_];
   newton_.resize(std::max(newton_.size(), static_cast<std::size_t>(nz_ + m_)));
   const Evaluation& e = *end_;
-  return solved_by_newton(full_newton_, [&]() -> Increment {
+  return solved_by_newton(Booked(full_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     ++counters_.evaluations;
     end_->at(t1, y1_.data(), z1_.data(), psi1_.data());

@@ -106,7 +106,7 @@ double Spark::measure_stages(double multiplier_effect) {
 bool Spark::simplified_stages(const State& state, double h) {
   sum_stage_positions(state, h);
   stages_by_code_ = false;
-  const bool solved = solved_by_newton(stages_newton_, [&]() -> Increment {
+  const bool solved = solved_by_newton(Booked(stages_newton_, counters_), [&]() -> Increment {
     if (stages_newton_.renew() && !fresh_) {  // once per step
       if (stages_by_code_) std::copy_n(code_->moved_v(), stage_v_.size(), stage_v_.data());
       refresh_small_matrix(state, h);
@@ -214,7 +214,7 @@ bool Spark::full_stages(const State& state, double h) {
   std::vector<double>& x = newton_;
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));
   sum_stage_positions(state, h);
-  const bool solved = solved_by_newton(full_newton_, [&]() -> Increment {
+  const bool solved = solved_by_newton(Booked(full_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     evaluate_stages(state.t, h);
     evaluate_nodes(state, h, false);

@@ -204,7 +204,7 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, bool short
   const bool anew = !part.kept || guard_.needed() || (part.ages_fast && counters_.steps % 32 != 0);
   bool renew = anew;
   int judged = 0, shortenings = 0, renewals = 0;
-  const bool solved = solved_by_newton(part.newton, [&]() -> Increment {
+  const bool solved = solved_by_newton(Booked(part.newton, counters_), [&]() -> Increment {
     ++counters_.iterations;
     if (part.has_first) evaluate_first(state, h), residual_first(state, h);
     if (part.has_second) evaluate_second(end_time(state, h)), residual_second(h);

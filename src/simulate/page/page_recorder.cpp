@@ -116,6 +116,7 @@ void PageRecorder::choose_columns(const Row& row) {
   for (std::size_t k = 0; k < gaps_.size(); ++k) columns_.push_back({gap_names_[k], "gap"});
   columns_.push_back({"step", "step"});
   columns_.push_back({"Newton, per step", "iterations"});
+  columns_.push_back({"Newton, last increment (1 is enough)", "residual", -1, "Newton's iteration"});
   if (row.contact_statistics) {
     columns_.push_back({"listed", "contacts"});
     columns_.push_back({"loaded", "contacts"});
@@ -182,6 +183,10 @@ void PageRecorder::compute(const Row& row) {
   const double steps = row.counters ? since(row.counters->steps, steps_) : 0,
                iterations = row.counters ? since(row.counters->iterations, iterations_) : 0;
   put(steps > 0 ? iterations / steps : NAN);
+  const double solved = row.counters ? since(row.counters->solved, solved_) : 0,
+               increments =
+                   row.counters ? row.counters->increments - std::exchange(increments_, row.counters->increments) : 0;
+  put(solved > 0 ? increments / solved : NAN);
   if (out == values_.end()) return;
   double listed = 0, loaded = 0;
   if (const ContactImpulses* c = row.contacts) {

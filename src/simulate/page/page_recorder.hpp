@@ -96,7 +96,8 @@ class PageRecorder {
   std::vector<std::string> remarks_;
   int energy_ = -1;  ///< place in a row
   double energy0_ = 0, last_time_ = 0;
-  long steps_ = 0, iterations_ = 0, solver_iterations_ = 0, solves_ = 0;  ///< at the last row
+  long steps_ = 0, iterations_ = 0, solved_ = 0, solver_iterations_ = 0, solves_ = 0;  ///< at the last row
+  double increments_ = 0;
 };
 
 }  // namespace hinge

@@ -48,7 +48,9 @@ if size(walls, "Cells") > 0:
     shown.ColorArrayName = ["POINTS", ""]
     shown.AmbientColor = shown.DiffuseColor = [0.45, 0.47, 0.5]
 
+scene = GetAnimationScene()
 surfaces = series("surfaces")
+scene.UpdateAnimationUsingDataTimeSteps()
 if size(surfaces, "Cells") > 0:
     shown = Show(surfaces, view)
     shown.ColorArrayName = ["POINTS", ""]
@@ -75,35 +77,41 @@ elif size(points, "Points") > 0:
     shown = Show(spheres, view)
 if size(points, "Points") > 0:
     shown.ColorArrayName = ["POINTS", ""]
-    shown.AmbientColor = shown.DiffuseColor = [0.44, 0.62, 0.77]
+    shown.AmbientColor = shown.DiffuseColor = [0.72, 0.81, 0.9] if flat else [0.85, 0.68, 0.42]
+    if usual_force > 0 and not flat and not many:  # the chains are inside of them
+        shown.Opacity = 0.35
     if flat:  # disks lie behind the forces
         # its name depends on the version of ParaView
         setattr(shown, "Translation" if hasattr(shown, "Translation") else "Position", [0, 0, -diagonal])
 
 contacts = series("contacts")
-if largest_force > 0:
-    chains = Show(contacts, view)
+if usual_force > 0:
+    scene.GoToLast()  # where there are contacts
+    # as wide as they are strong
+    tubes = Tube(registrationName=name + " force chains", Input=contacts)
+    tubes.Scalars = ["POINTS", "normal_force"]
+    tubes.VaryRadius = "By Scalar"
+    tubes.Radius = 0.0002 * diagonal
+    tubes.RadiusFactor = 20
+    chains = Show(tubes, view)
     chains.SetRepresentationType("Surface")
-    chains.LineWidth = 3
-    chains.PointSize = 1
-    ColorBy(chains, ("CELLS", "normal_force"))
+    ColorBy(chains, ("POINTS", "normal_force"))
     colours = GetColorTransferFunction("normal_force")
     colours.ApplyPreset("Inferno (matplotlib)", True)
     colours.InvertTransferFunction()
-    colours.RescaleTransferFunction(0, largest_force)
+    colours.RescaleTransferFunction(0, usual_force)
     chains.SetScalarBarVisibility(view, True)
     bar = GetScalarBar(colours, view)
     bar.Title = "normal force"
+    bar.ComponentTitle = ""
     bar.TitleColor = bar.LabelColor = [0.1, 0.1, 0.1]
     arrows = Glyph(registrationName=name + " forces", Input=contacts, GlyphType="Arrow")
     arrows.GlyphMode = "All Points"
     arrows.OrientationArray = ["POINTS", "force"]
     arrows.ScaleArray = ["POINTS", "force"]
-    arrows.ScaleFactor = 0.1 * diagonal / largest_force
+    arrows.ScaleFactor = 0.1 * diagonal / usual_force
     Hide(arrows, view)  # the eye beside its name shows them
 
-scene = GetAnimationScene()
-scene.UpdateAnimationUsingDataTimeSteps()
 scene.GoToLast()
 view.CameraParallelProjection = 1 if flat else 0
 ResetCamera(view)
@@ -132,9 +140,9 @@ std::string paraview_script(const ParaViewScene& s) {
              "name = {1}\n"
              "folder = os.path.dirname(os.path.abspath(__file__)) if \"__file__\" in globals() else {2}\n"
              "if not os.path.exists(os.path.join(folder, name + \"_points.pvd\")):\n    folder = {2}\n"
-             "flat = {3}\nmany = {4}\nup = [{5:g}, {6:g}, {7:g}]\ndiagonal = {8:g}\nlargest_force = {9:g}\n",
+             "flat = {3}\nmany = {4}\nup = [{5:g}, {6:g}, {7:g}]\ndiagonal = {8:g}\nusual_force = {9:g}\n",
              name, quoted(name), quoted(folder.string()), s.flat ? "True" : "False", s.points > many ? "True" : "False",
-             s.up(0) + 0.0, s.up(1) + 0.0, s.up(2) + 0.0, s.size, s.largest_force) +
+             s.up(0) + 0.0, s.up(1) + 0.0, s.up(2) + 0.0, s.size, s.usual_force) +
          script;
 }
 

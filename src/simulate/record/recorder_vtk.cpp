@@ -68,6 +68,7 @@ class Pictures final : public Recorder {
   void write_index(std::string status = {});
   std::string list(int only) const;
   std::vector<std::string> names() const;
+  double usual_force() const;
 
   std::string path_, stem_;  // stem: without the ending
   OutputFile index_;         // as written last; keeps it locked
@@ -79,7 +80,7 @@ class Pictures final : public Recorder {
   std::vector<char> one_shape_;            // of each body
   std::vector<Surface> surfaces_;          // that move
   Extent extent_;                          // of all that moves, so far
-  double largest_force_ = 0;
+  std::vector<double> strongest_;          // contact of each picture that has any
   std::size_t most_points_ = 0;
   struct Frame {
     double t;
@@ -153,13 +154,21 @@ void Pictures::write_index(std::string status) {
     scene.flat = table_.dimension == 2;
     scene.up = table_.gravity.any() ? Vector3d(-table_.gravity.normalized()) : Vector3d(Vector3d::UnitZ());
     scene.size = extent_.empty() ? table_.length : (extent_.high - extent_.low).norm();
-    scene.largest_force = largest_force_;
+    scene.usual_force = usual_force();
     scene.points = most_points_;
     write_whole(stem_ + ".py", paraview_script(scene));
   }
   WholeFile file(path_);
   file.write(out);
   index_ = file.commit();
+}
+
+double Pictures::usual_force() const {
+  std::vector<double> list = strongest_;
+  if (list.empty()) return 0;
+  const auto middle = list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2);
+  std::nth_element(list.begin(), middle, list.end());
+  return *middle;
 }
 
 std::vector<std::string> Pictures::names() const {
@@ -245,6 +254,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
   VtkPolyData data;
   VtkArray force{"force", 3, {}}, normal{"normal", 3, {}}, gap{"gap", 1, {}}, strength{"normal_force", 1, {}};
   std::vector<double> of_vertices, of_lines;
+  double strongest = 0;
   const int count = contacts && contacts->step > 0 && !contacts->contacts.point.empty() ? contacts->contacts.count : 0;
   for (int i = 0; i < count; ++i) {
     const ContactList& list = contacts->contacts;
@@ -268,7 +278,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
     const std::int64_t vertex = add_point(Eigen::Map<const Vector3d>(list.point.data() + 3 * at));
     data.vertices.add(std::span(&vertex, 1));
     of_vertices.push_back(fn);
-    largest_force_ = std::max(largest_force_, f.norm());
+    strongest = std::max(strongest, f.norm());
     std::vector<std::int64_t> line{vertex};
     int last = -1;
     for (int k = list.first[at]; k < list.first[at + 1]; ++k) {
@@ -287,6 +297,7 @@ VtkPolyData Pictures::contacts(const State& state, const ContactImpulses* contac
   cells.values.insert(cells.values.end(), of_lines.begin(), of_lines.end());
   data.point_data = {std::move(force), std::move(normal), std::move(gap), std::move(strength)};
   data.cell_data = {std::move(cells)};
+  if (strongest > 0) strongest_.push_back(strongest);
   return data;
 }
 

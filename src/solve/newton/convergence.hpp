@@ -85,6 +85,9 @@ class Convergence {
     return theta_ > policy_.renew_above && (!fresh_ || last_ > far_from_rounding);
   }
 
+  /// The last increment in units of what ends the iteration at once.
+  double last_relative() const { return last_ * noise_; }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= limit_; }
   /// Of the second increment against the first; 0 if the first was enough. With exact derivatives at both, up to 1/4

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solve/newton/policies.hpp"
 
@@ -26,18 +27,38 @@ struct Increment {
 /// way is closed; it was shortened, and so says nothing about convergence.
 inline constexpr double already_solved = 0, no_increment = -1, shortened = -2;
 
+/// A rule, and the books of who asks: `solved`, how many iterations an increment has ended, and `increments`, the sum
+/// of these, in the units of what ends an iteration at once.
+template <class Rule, class Books>
+struct Booked {
+  Booked(Rule&& its_rule, Books& its_books) : rule(std::forward<Rule>(its_rule)), books(its_books) {}
+  Rule rule;  // or a reference
+  Books& books;
+};
+template <class Rule, class Books>
+Booked(Rule&&, Books&) -> Booked<Rule, Books>;
+
 /// `accept` is asked where the rule is content; the iteration goes on where it is not.
 template <class Rule, class Improve, class Accept>
 NewtonTrouble newton(Rule&& rule, Improve&& improve, Accept&& accept) {
-  rule.begin();
-  for (;;) {
-    const Increment increment = improve();
-    if (increment.size == no_increment) return NewtonTrouble::singular;
-    if (increment.size == shortened) continue;
-    const NewtonVerdict verdict = rule.judge(increment.size, increment.scale);
-    if (verdict == NewtonVerdict::converged && accept()) return NewtonTrouble::none;
-    if (verdict == NewtonVerdict::failed || rule.exhausted())
-      return std::isfinite(increment.size) ? NewtonTrouble::slow : NewtonTrouble::not_finite;
+  if constexpr (requires { rule.books; }) {
+    const NewtonTrouble trouble = newton(rule.rule, improve, accept);
+    if (const double left = rule.rule.last_relative(); trouble == NewtonTrouble::none && left > 0) {
+      ++rule.books.solved;
+      rule.books.increments += left;
+    }
+    return trouble;
+  } else {
+    rule.begin();
+    for (;;) {
+      const Increment increment = improve();
+      if (increment.size == no_increment) return NewtonTrouble::singular;
+      if (increment.size == shortened) continue;
+      const NewtonVerdict verdict = rule.judge(increment.size, increment.scale);
+      if (verdict == NewtonVerdict::converged && accept()) return NewtonTrouble::none;
+      if (verdict == NewtonVerdict::failed || rule.exhausted())
+        return std::isfinite(increment.size) ? NewtonTrouble::slow : NewtonTrouble::not_finite;
+    }
   }
 }
 

@@ -31,6 +31,7 @@ class Settling {
   NewtonVerdict judge(double change, double scale) {
     ++count_;
     before_ = std::exchange(last_, change);
+    scale_ = scale;
     if (!std::isfinite(change)) return NewtonVerdict::failed;
     const bool late = count_ > policy_.patience;
     const double stagnation = late ? policy_.late : fresh_ ? policy_.stagnation : policy_.with_old_matrix;
@@ -46,6 +47,9 @@ class Settling {
   void forget() { last_ = std::numeric_limits<double>::infinity(); }
   void matrix_renewed() { fresh_ = true; }
 
+  /// The last increment in units of what ends the iteration at once; 0 where nothing was left.
+  double last_relative() const { return last_ > 0 ? last_ / (policy_.floor * scale_) : 0; }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= policy_.limit; }
   /// Last observed contraction, 0 before the second increment.
@@ -57,7 +61,7 @@ class Settling {
  private:
   Policy policy_;
   int count_ = 0;
-  double last_ = std::numeric_limits<double>::infinity(), before_ = last_;
+  double last_ = std::numeric_limits<double>::infinity(), before_ = last_, scale_ = 1;
   bool fresh_ = false, unsettled_ = false;
 };
 

@@ -35,6 +35,7 @@ class WithinTolerance {
 
   NewtonVerdict judge(double size, double) {
     if (!std::isfinite(size)) return NewtonVerdict::failed;
+    size_ = size;
     if (size <= policy.rounding) return NewtonVerdict::converged;
     if (++count_ == 1) {
       first_ = size;
@@ -59,6 +60,9 @@ class WithinTolerance {
     return exhausted() ? NewtonVerdict::failed : NewtonVerdict::go_on;
   }
 
+  /// The last increment in units of the error that may be left.
+  double last_relative() const { return size_ / policy.enough; }
+
   int count() const { return count_; }
   bool exhausted() const { return count_ >= policy.limit; }
   /// Contraction as it was judged, 0 before the second increment, and the worst of all.
@@ -79,7 +83,7 @@ class WithinTolerance {
   }
 
   int count_ = 0;
-  double first_ = 0, last_ = 0, ratio_ = 0, theta_ = 0, slowest_ = 0, factor_ = 1, shrink_ = 0.5;
+  double first_ = 0, last_ = 0, size_ = 0, ratio_ = 0, theta_ = 0, slowest_ = 0, factor_ = 1, shrink_ = 0.5;
 };
 
 }  // namespace hinge

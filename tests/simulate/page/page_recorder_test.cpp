@@ -40,6 +40,44 @@ TEST(PageRecorder, RowsArePlottedAsTheyWereRecorded) {
   double sum = 0;
   for (const double x : iterations) sum += std::isnan(x) ? 0 : x;
   EXPECT_NEAR(sum, static_cast<double>(page.report.counters.iterations), 1e-3 * sum);
+  // two systems of equations in each step
+  const std::vector<double> left = read.values("Newton, last increment (1 is enough)");
+  EXPECT_TRUE(std::isnan(left[0]));
+  double mean = 0;
+  for (std::size_t k = 1; k < left.size(); ++k) mean += left[k] / static_cast<double>(left.size() - 1);
+  const Counters& work = page.report.counters;
+  EXPECT_EQ(work.solved, 2 * work.steps);
+  EXPECT_NEAR(mean, work.increments / static_cast<double>(work.solved), 1e-5 * mean);
+}
+
+// Where a method iterates, the page says what its iterations ended with; where it does not, there is no such plot.
+TEST(PageRecorder, WhatNewtonEndedWithIsPlottedForEveryMethodThatIterates) {
+  const auto left_by = [](const std::string& model, std::vector<Override> overrides) {
+    const PageOf page = page_of(model, overrides);
+    const Counters& work = page.report.counters;
+    const std::string name = "Newton, last increment (1 is enough)";
+    EXPECT_EQ(work.solved > 0, page.read->column(name) != nullptr) << overrides[0].value;
+    if (work.solved == 0) return 0.0;
+    EXPECT_GE(work.iterations, work.solved) << overrides[0].value;
+    for (const double x : page.read->values(name)) EXPECT_TRUE(std::isnan(x) || (x >= 0 && std::isfinite(x))) << x;
+    return work.increments / static_cast<double>(work.solved);
+  };
+  for (const char* method : {"gauss-lobatto", "lobatto-iiia-iiib", "rattle", "shake", "symplectic-euler", "composition",
+                             "energy-momentum", "generalized-alpha", "radau", "bdf"}) {
+    const double left = left_by("double-spherical-pendulum.toml",
+                                {{"integrate.method", fmt::format("\"{}\"", method)}, {"integrate.end", "0.5"}});
+    EXPECT_GT(left, 0) << method;
+    EXPECT_LT(left, 100) << method;  // roundings
+  }
+  for (const char* method : {"radau", "bdf"}) {
+    const double left = left_by("double-spherical-pendulum.toml", {{"integrate.method", fmt::format("\"{}\"", method)},
+                                                                   {"integrate.tolerance", "1e-6"},
+                                                                   {"integrate.end", "0.5"}});
+    EXPECT_GT(left, 0) << method;
+    EXPECT_LT(left, 10) << method;  // of what may be left of the tolerance
+  }
+  EXPECT_EQ(left_by("double-spherical-pendulum.toml", {{"integrate.method", "\"explicit\""}, {"integrate.end", "0.5"}}),
+            0);
 }
 
 TEST(PageRecorder, PointsAndRodsAreWhereTheMotionIs) {

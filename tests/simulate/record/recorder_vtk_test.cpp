@@ -123,6 +123,8 @@ TEST(Pictures, HoldTheBodiesOfEveryFrame) {
   EXPECT_EQ(script.find("shown.Translation"), std::string::npos) << "ParaView 5.11 knows it as Position";
   EXPECT_NE(script.find("name = \"scene\""), std::string::npos);
   EXPECT_NE(script.find("up = [0, 0, 1]"), std::string::npos) << script.substr(0, 900);
+  EXPECT_NE(script.find("usual_force = "), std::string::npos);
+  EXPECT_EQ(script.find("usual_force = 0\n"), std::string::npos);
   // the floor carries the brick
   const std::string contacts = text_of(folder / "scene_000002_contacts.vtp");
   EXPECT_NE(contacts.find("NumberOfVerts=\"4\""), std::string::npos) << contacts.substr(0, 400);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <vector>
 
 namespace hinge::newton_test {
 namespace {
@@ -32,6 +33,39 @@ TEST(Newton, ConvergesToRoundOff) {
   EXPECT_EQ(newton(rule, [&] { return Increment(root.improve(true), root.x); }), NewtonTrouble::none);
   EXPECT_NEAR(root.x, std::numbers::sqrt2, 3e-16);  // measured 0
   EXPECT_LE(rule.count(), 7);                       // measured 6
+}
+
+TEST(Newton, BooksHaveTheIncrementThatAnIterationEndedWith) {
+  struct {
+    long solved = 0;
+    double increments = 0;
+  } books;
+  std::vector<double> sizes;
+  SquareRoot root;
+  Settling rule({.limit = 20, .floor = 1e-9, .stagnation = 1e-12});
+  const auto improve = [&] {
+    sizes.push_back(root.improve(true));
+    return Increment(sizes.back(), root.x);
+  };
+  EXPECT_EQ(newton(Booked(rule, books), improve), NewtonTrouble::none);
+  EXPECT_EQ(books.solved, 1);
+  EXPECT_DOUBLE_EQ(books.increments, sizes.back() / (1e-9 * root.x));
+  EXPECT_LT(books.increments, 1);  // measured 1e-3
+  EXPECT_GT(sizes[sizes.size() - 2], 1e-9 * root.x) << "the one before was not enough";
+
+  // what fails is not booked, nor where there was nothing to improve
+  double size = 1;
+  EXPECT_EQ(newton(Booked(Settling({.limit = 5, .floor = 1e-15}), books), [&] { return Increment(size *= 0.4); }),
+            NewtonTrouble::slow);
+  EXPECT_EQ(newton(Booked(rule, books), [] { return Increment(already_solved); }), NewtonTrouble::none);
+  EXPECT_EQ(books.solved, 1);
+
+  Convergence to_rounding(20);  // in units of round-off already
+  root = {.unit = 2e-16};
+  const double before = books.increments;
+  EXPECT_EQ(newton(Booked(to_rounding, books), improve), NewtonTrouble::none);
+  EXPECT_DOUBLE_EQ(books.increments - before, to_rounding.last());
+  EXPECT_EQ(books.solved, 2);
 }
 
 TEST(Newton, StopsWhereIncrementsStagnateAndOnlyThere) {

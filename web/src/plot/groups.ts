@@ -40,7 +40,7 @@ const VIEWS: Record<ColumnKind, KindView> = {
   contacts: { title: 'Contacts', section: 'Forces', split: true },
   step: { title: 'Step size', section: 'Solver', log: true },
   iterations: { title: 'Solver iterations', section: 'Solver' },
-  residual: { title: 'Solver residuals', section: 'Solver', log: true },
+  residual: { title: 'Solver residuals', section: 'Solver', log: true, split: true },
 };
 export const SECTIONS = ['Motion', 'Quantities', 'Preserved', 'Forces', 'Solver'] as const;
 

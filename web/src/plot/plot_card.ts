@@ -5,7 +5,7 @@ import type { TimeRange } from './time_range.ts';
 import { decimate, logFloor, lowerBound, sizesAbove } from './decimate.ts';
 import type { PlotGroup } from './groups.ts';
 import { Legend } from './legend.ts';
-import { decadeLabel, decadeRange, decades, tickLabels } from './ticks.ts';
+import { decadeLabel, decadeRange, decades, linearSplits, stepOf, tickBase, tickLabels } from './ticks.ts';
 import { formatCount } from '../data/numbers.ts';
 import { element, foreign } from '../page/element.ts';
 import { lineColour, lineDash, type Theme } from '../page/palette.ts';
@@ -13,7 +13,7 @@ import { styleColour } from '../page/theme.ts';
 import { extentBetween, lineKey, type EarlierLine, type EarlierRun } from '../live/earlier_run.ts';
 
 const HEIGHT = 176;
-export const AXIS_WIDTH = 66;
+export const AXIS_WIDTH = 72;
 const FONT = '11px system-ui, sans-serif';
 
 export interface PlotContext {
@@ -28,6 +28,7 @@ export class PlotCard {
   readonly root: HTMLElement;
   private area = element('div', { class: 'plot-area' });
   private line = element('div', { class: 'time-line' });
+  private base = element('span', { class: 'axis-base', hidden: true });
   private note = element('span', { class: 'plot-note' });
   private legend: Legend;
   private plot: uPlot | null = null;
@@ -101,6 +102,14 @@ export class PlotCard {
     return [thin.time, ...lines] as uPlot.AlignedData;
   }
 
+  /** Of the vertical axis; what all of them have in common stands above. */
+  private labels(values: (number | null)[], step: number): string[] {
+    const base = tickBase(values, step);
+    this.base.hidden = base === 0;
+    this.base.textContent = `${String(base).replace(/-/g, '−')} +`;
+    return tickLabels(values.map((v) => (v === null ? null : v - base)), step);
+  }
+
   private build(): void {
     if (!this.open) return;
     const theme = this.context.theme();
@@ -117,10 +126,10 @@ export class PlotCard {
         y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(...this.withEarlier(low, high)) },
       },
       axes: [
-        { ...axis, size: 26, gap: 3, space: 60, values: (_u, splits, _a, _s, step) => tickLabels(splits, step) },
+        { ...axis, ...linear(60), size: 26, gap: 3, values: (_u, splits) => tickLabels(splits, stepOf(splits)) },
         this.log
           ? { ...axis, size: AXIS_WIDTH, gap: 4, splits: (u) => decades(u.scales.y!.min ?? 1e-16, u.scales.y!.max ?? 1, 6), values: (_u, splits) => splits.map(decadeLabel), filter: (_u, splits) => splits }
-          : { ...axis, size: AXIS_WIDTH, gap: 4, space: 28, values: (_u, splits, _a, _s, step) => tickLabels(splits, step) },
+          : { ...axis, ...linear(28), size: AXIS_WIDTH, gap: 4, values: (_u, splits) => this.labels(splits, stepOf(splits)) },
       ],
       series: [{}, ...active.map(({ column, i }) => ({
         label: column.name, stroke: lineColour(i, theme), width: 1.5, dash: lineDash(i), points: { show: few, size: 5 }, spanGaps: false,
@@ -135,7 +144,8 @@ export class PlotCard {
         drawAxes: [(u) => this.drawEarlier(u, theme)],
       },
     };
-    this.area.replaceChildren();
+    this.base.hidden = true;
+    this.area.replaceChildren(this.base);
     this.plot = new uPlot(options, this.data(), this.area);
     this.plot.over.append(this.line);
     this.area.setAttribute('role', 'img');
@@ -273,6 +283,14 @@ export class PlotCard {
 }
 
 /** A little room above and below; around a constant, enough to see that it is one. */
+/** Ticks of our own, a number of pixels apart: uPlot has none for very small and very large numbers. What it is given as
+ * increments is only there to pass its search for one. */
+const linear = (space: number): Partial<uPlot.Axis> => ({
+  space,
+  incrs: (_u, _axis, low, high, pixels) => [Math.max(5, (1.001 * space * (high - low)) / Math.max(1, pixels))],
+  splits: (_u, _axis, low, high, increment, pixels) => linearSplits(low, high, Math.floor((pixels / increment) * ((high - low) / space) + 1e-9)),
+});
+
 export function linearRange(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1];
   const span = high - low;

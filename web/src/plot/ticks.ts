@@ -5,7 +5,7 @@ export function tickLabels(values: (number | null)[], step: number): string[] {
   const sizes = values.map((v) => Math.abs(v ?? 0));
   const most = Math.max(...sizes, 0);
   let decimals = 0;
-  while (decimals < 10 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) ++decimals;
+  while (decimals < 15 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 * step * 10 ** decimals) ++decimals;
   return values.map((v) => {
     if (v === null) return '';
     if (v === 0 || Math.abs(v) < step * 1e-6) return '0';
@@ -16,6 +16,32 @@ export function tickLabels(values: (number | null)[], step: number): string[] {
     }
     return v.toFixed(decimals).replace('-', '−');
   });
+}
+
+/** At most `most` round numbers between two, of any size, evenly spaced. */
+export function linearSplits(low: number, high: number, most: number): number[] {
+  const least = (high - low) / Math.max(1, most);
+  if (!(least > 0) || !Number.isFinite(least)) return [low];
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = (power > 0 ? [1, 2, 2.5, 5, 10].map((lead) => lead * power).find((x) => x >= least * (1 - 1e-9)) : undefined) ?? least;
+  const out: number[] = [];
+  const first = Math.ceil(low / step - 1e-9);
+  for (let i = 0; i <= most && (first + i) * step <= high + 1e-9 * step; ++i) out.push(Number(((first + i) * step).toPrecision(15)));
+  return out;
+}
+
+export const stepOf = (splits: number[]): number => (splits.length > 1 ? splits[1]! - splits[0]! : Math.abs(splits[0] ?? 1) || 1);
+
+const LONGEST_LABEL = 8; // what there is room for
+
+/** Numbers that differ in late digits only are labelled by their distance from this one, else from 0. */
+export function tickBase(values: (number | null)[], step: number): number {
+  const known = values.filter((v): v is number => v !== null);
+  const low = Math.min(...known);
+  const high = Math.max(...known);
+  if (tickLabels(values, step).every((label) => label.length <= LONGEST_LABEL)) return 0;
+  const unit = 10 ** Math.ceil(Math.log10(Math.max(high - low, step)));
+  return Number((Math.round((low + high) / 2 / unit) * unit).toPrecision(15));
 }
 
 /** Powers of ten between two positive numbers, at most `most` of them, evenly chosen. */

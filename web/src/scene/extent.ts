@@ -18,6 +18,12 @@ export function extentOf(min: number[], max: number[]): Extent {
   return { min, max, centre, radius: radius > 0 ? radius : 1 };
 }
 
+/** Of a single place. */
+const around = (place: number[], dimension: number): Extent => {
+  const room = (k: number): number => (dimension === 2 && k === 2 ? 0 : 1);
+  return extentOf(place.map((x, k) => x - room(k)), place.map((x, k) => x + room(k)));
+};
+
 const three = (v: number[]): number[] => [v[0] ?? 0, v[1] ?? 0, v[2] ?? 0];
 
 /** Bounds of one thing over all frames; at most a thousand frames are looked at. */
@@ -27,7 +33,7 @@ function cover(motion: Motion, index: number, frames: number, reach: number, tak
 }
 
 export function sceneExtent(scene: SceneInfo, motions: Motion[], frames: number, blocks: NumberArray[]): Extent {
-  if (scene.bounds) return extentOf(three(scene.bounds.min), three(scene.bounds.max));
+  if (scene.bounds && scene.bounds.min.some((x, k) => x < scene.bounds!.max[k]!)) return extentOf(three(scene.bounds.min), three(scene.bounds.max));
   const min = [Infinity, Infinity, Infinity];
   const max = [-Infinity, -Infinity, -Infinity];
   const take = (p: number[], r: number): void => {
@@ -68,8 +74,8 @@ export function sceneExtent(scene: SceneInfo, motions: Motion[], frames: number,
       for (let i = 0; i + 2 < points.length; i += 3) take([points[i]!, points[i + 1]!, points[i + 2]!], 0);
     }
   }
-  if (!Number.isFinite(min[0]!)) return extentOf([-1, -1, scene.dimension === 2 ? 0 : -1], [1, 1, scene.dimension === 2 ? 0 : 1]);
-  return extentOf(min, max);
+  if (!Number.isFinite(min[0]!)) return around([0, 0, 0], scene.dimension);
+  return min.every((x, k) => x === max[k]) ? around(min, scene.dimension) : extentOf(min, max);
 }
 
 /** So that it holds later frames as well; by a good part more, so that it does not have to grow with each of them. */

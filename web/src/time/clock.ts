@@ -81,7 +81,7 @@ export function comfortableSpeed(span: number): number {
   if (wanted > 1 / 6 && wanted < 3) return 1;
   const power = 10 ** Math.floor(Math.log10(wanted));
   const lead = wanted / power;
-  return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+  return Number((power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10)).toPrecision(3));
 }
 
 /** What the reader can choose: around the comfortable speed, and true speed. */

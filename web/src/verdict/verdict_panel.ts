@@ -53,10 +53,10 @@ function factRow(fact: Fact): HTMLElement {
   if (fact.text !== undefined) shown.push(foreign(fact.text));
   else if (value !== null) shown.push(fact.error ? formatError(value) : Number.isInteger(value) && Math.abs(value) < 1e9 ? formatCount(value) : formatNumber(value));
   return element('tr', {},
-    element('th', { scope: 'row' }, foreign(fact.what), fact.symbol !== undefined && element('span', { class: 'symbol' }, foreign(fact.symbol)),
+    element('th', { scope: 'row' }, foreign(fact.what), fact.symbol !== undefined && element('span', { class: 'symbol' }, foreign(fact.symbol.replace(/^-/, '−'))),
       fact.note !== undefined && element('span', { class: 'note' }, foreign(fact.note))),
     element('td', { class: 'gauge-cell' }, fact.error && value !== null ? gauge(value) : null),
-    element('td', { class: 'number' }, ...shown));
+    element('td', { class: (fact.text?.length ?? 0) > 16 ? 'number long' : 'number' }, ...shown));
 }
 
 export function factTable(title: string, facts: Fact[]): HTMLElement | null {

@@ -180,6 +180,28 @@ test('a million samples: opens, and the spike is seen', async ({ page }) => {
   expect(real(trouble)).toEqual([]);
 });
 
+test('axes have numbers, whatever their size; plots take the place of a picture that is missing', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const trouble = await open(page, 'odd-numbers');
+  const axes = await page.evaluate(() => {
+    const { plots } = window.hingePage as unknown as { plots: { cards: { group: { title: string }; plot: { axes: { _values: string[] }[] } | null }[] } };
+    return plots.cards.filter((card) => card.plot).map((card) => [card.group.title, ...card.plot!.axes.map((axis) => axis._values)] as [string, string[], string[]]);
+  });
+  expect(axes.length).toBe(4);
+  for (const [title, x, y] of axes)
+    for (const labels of [x, y]) {
+      expect(labels.length, title).toBeGreaterThan(2);
+      expect(new Set(labels).size, `${title}: ${labels}`).toBe(labels.length);
+    }
+  await expect(page.locator('.axis-base:visible')).toHaveText(['57.52503 +']);
+  await expect(page.locator('.speed')).not.toHaveValue('');
+  expect((await page.locator('.plot-area').first().boundingBox())!.width).toBeGreaterThan(1100);
+  await page.setViewportSize({ width: 400, height: 800 });
+  const cost = page.locator('.cost td.number');
+  expect((await cost.boundingBox())!.height).toBeLessThan(30); // one line
+  expect(real(trouble)).toEqual([]);
+});
+
 test('hostile texts are inert', async ({ page }) => {
   const trouble = await open(page, 'hostile');
   expect(await page.evaluate(() => window.broken)).toBeUndefined();

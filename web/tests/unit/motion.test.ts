@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { coordinate, frameAt, inLengths, motionOf, nearestFrame, newPose, placeAt, pointOn, poseAt } from '../../src/scene/motion.ts';
 import { Assembly } from '../../fixtures/assemble.ts';
 import { decodeBlock } from '../../src/data/blocks.ts';
-import { extentOf } from '../../src/scene/extent.ts';
+import { extentOf, sceneExtent } from '../../src/scene/extent.ts';
 import { trailFrames, TRAIL_PIECES, zigzag } from '../../src/scene/strokes.ts';
 import { largeForce } from '../../src/scene/contact_view.ts';
 import { gridStep } from '../../src/scene/planes.ts';
@@ -69,6 +69,10 @@ describe('motion', () => {
 });
 
 describe('pieces of the scene', () => {
+  it('has room around a single point that rests', () => {
+    const still = { dimension: 2 as const, frames: { count: 1, time: 0 }, motions: [], points: [{ name: 'p', at: { position: [3, 4] } }] };
+    expect(sceneExtent(still, [], 1, [])).toMatchObject({ min: [2, 3, 0], max: [4, 5, 0] });
+  });
   it('has a size even where nothing moves', () => expect(extentOf([1, 1, 1], [1, 1, 1]).radius).toBe(1));
   it('limits trails', () => {
     expect(trailFrames(3)).toEqual([0, 1, 2, 3]);

@@ -4,7 +4,7 @@ import { ownsKey, press, type KeyActions } from '../../src/time/keys.ts';
 import { TimeRange } from '../../src/plot/time_range.ts';
 import { plotGroups, stemOf } from '../../src/plot/groups.ts';
 import { listed, MOST_LISTED } from '../../src/plot/legend.ts';
-import { decadeLabel, decadeRange, decades, tickLabels } from '../../src/plot/ticks.ts';
+import { decadeLabel, decadeRange, decades, linearSplits, stepOf, tickBase, tickLabels } from '../../src/plot/ticks.ts';
 import type { ColumnKind } from '../../src/data/contract.ts';
 import type { Table } from '../../src/data/report.ts';
 
@@ -31,6 +31,9 @@ describe('clock', () => {
     clock.set(NaN);
     expect(clock.t).toBe(2);
     expect(heard).toHaveBeenCalledTimes(1);
+  });
+  it('offers the speed that it has', () => {
+    for (let power = -12; power < 12; power += 0.37) expect(speedChoices(comfortableSpeed(10 ** power))).toContain(comfortableSpeed(10 ** power));
   });
   it('has a speed at which a run can be watched', () => {
     expect(comfortableSpeed(10)).toBe(1);
@@ -127,6 +130,38 @@ describe('ticks', () => {
     expect(tickLabels([-2.5e-5, 0, 2.5e-5], 2.5e-5)).toEqual(['−2.5e−5', '0', '2.5e−5']);
     expect(tickLabels([19.6199, 19.62], 0.0001)).toEqual(['19.6199', '19.6200']);
     expect(tickLabels([null], 1)).toEqual(['']);
+  });
+  it('tell neighbours apart, whatever their size and step', () => {
+    let seed = 7;
+    const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+    for (let k = 0; k < 2000; ++k) {
+      const step = [1, 2, 2.5, 5][Math.floor(4 * random())]! * 10 ** Math.floor(30 * random() - 16);
+      const first = Math.round((random() - 0.5) * 10 ** (12 * random()));
+      const values = [0, 1, 2, 3, 4].map((i) => (first + i) * step);
+      const base = tickBase(values, step);
+      const labels = tickLabels(values.map((v) => v - base), step);
+      expect(new Set(labels).size, `${values} by ${step}: ${labels}`).toBe(5);
+      labels.forEach((label, i) => {
+        expect(label.length, `${values} by ${step}: ${labels}`).toBeLessThanOrEqual(10);
+        expect(Math.abs(Number(label.replace(/−/g, '-')) + base - values[i]!), `${values}: ${base} ${label}`).toBeLessThan(0.01 * step + 1e-15 * Math.abs(base));
+      });
+    }
+    for (let k = 0; k < 2000; ++k) {
+      const span = 10 ** (580 * random() - 290);
+      const low = (random() - 0.5) * span * 10 ** (8 * random() * random());
+      const most = 2 + Math.floor(20 * random());
+      const splits = linearSplits(low, low + span, most);
+      expect(splits.length, `${low} + ${span}, ${most}: ${splits}`).toBeGreaterThan(0.3 * most - 1);
+      expect(splits.length).toBeLessThanOrEqual(most + 1);
+      for (const x of splits) expect(x >= low - 1e-6 * span && x <= low + span * (1 + 1e-6), `${low} + ${span}: ${splits}`).toBe(true);
+      for (let i = 1; i < splits.length; ++i) expect((splits[i]! - splits[i - 1]!) / stepOf(splits)).toBeCloseTo(1, 4);
+    }
+    expect(linearSplits(0, 1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
+    expect([linearSplits(3, 3, 5), linearSplits(0, Infinity, 5), linearSplits(NaN, 1, 5)]).toEqual([[3], [0], [NaN]]);
+    expect(tickLabels([57.5250305, 57.525031, 57.5250315], 5e-7)).toEqual(['57.5250305', '57.5250310', '57.5250315']);
+    expect(tickBase([57.5250305, 57.525031], 5e-7)).toBe(57.525031);
+    expect(tickBase([19.61, 19.62], 0.01)).toBe(0);
+    expect([tickBase([0, 5], 1), tickBase([null], 1), tickBase([], 1)]).toEqual([0, 0, 0]);
   });
   it('are whole decades on logarithmic axes', () => {
     expect(decadeRange(3e-16, 2e-15)).toEqual([1e-16, 1e-14]);
