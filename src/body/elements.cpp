@@ -176,7 +176,9 @@ void Multibody::bushing(const BushingOptions& o) {
   if (o.stiffness.size() > 0) {
     const Expression potential = quadratic(o.stiffness, x);
     s.potential += potential;
+    s.by_potential = true;
     for (PlacedBody* body : {&a, &b}) act(*body, wrench_of(potential, *body, plane));
+    s.by_potential = false;
   }
   if (o.damping.size() > 0) {
     std::vector<Node> y, v;
