@@ -103,6 +103,8 @@ void Multibody::motor(std::size_t number, const MotorOptions& o) {
                        fmt::format("of joint '{}' (motor: speed)", joint.options.name));
     return;
   }
+  if (o.angle) s.refuse_velocities(*o.angle, "motor");
+  if (o.position) s.refuse_velocities(*o.position, "motor");
   const std::string& name = joint.options.name;
   const auto prescribe = [&](const Expression& g, const char* what, const Expression& slope) {
     joint.motor_row = static_cast<int>(constraints_.size());

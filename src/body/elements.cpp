@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "body/multibody_parts.hpp"
+#include "expression/derivative.hpp"
 #include "expression/graph.hpp"
 #include "expression/table.hpp"
 #include "expression/time_rate.hpp"
@@ -22,7 +23,18 @@ namespace hinge {
 
 using Eigen::Vector3d;
 
+void Multibody::Parts::refuse_velocities(const Expression& g, const char* field) const {
+  if (!g.graph()) return;
+  std::vector<Node> velocities;
+  for (const Expression& v : z) velocities.push_back(v.node_in(*g.graph()));
+  if (dependence(*g.graph(), velocities)[static_cast<std::size_t>(g.node_in(*g.graph()))])
+    throw BodyError(field,
+                    "this contains a velocity, and prescribes positions, as a function of t and of what is where; "
+                    "velocities are prescribed by a motor = { speed = ... }, and by rolling and knife-edge joints");
+}
+
 void Multibody::constraint(const std::string& name, const Expression& g) {
+  parts_->refuse_velocities(g, "equation");
   for (const NamedRows& other : parts_->named_rows)
     if (!name.empty() && other.name == name)
       throw BodyError("name", fmt::format("there is a constraint '{}' already; choose another name", name));
@@ -97,7 +109,10 @@ void check_matrix(const Eigen::MatrixXd& m, int size, const char* field) {
                                 field));
   const Eigen::VectorXd values = eigenvalues(m).real();
   if (values.minCoeff() < -1e-9 * std::max(values.cwiseAbs().maxCoeff(), 1e-300))
-    throw BodyError(field, fmt::format("the {} has the negative eigenvalue {:g}", field, values.minCoeff()));
+    throw BodyError(field,
+                    fmt::format("the {} has the negative eigenvalue {:g}: it pushes away in some direction; make "
+                                "it positive, or zero, in all of them",
+                                field, values.minCoeff()));
 }
 
 // The angle as it is, and no number near a full turn; the name says why where a run ends for it.

@@ -177,6 +177,8 @@ struct Multibody::Parts {
   PlacedJoint begin_rolling(JointKind kind, std::string name, const std::string& a, const std::string& b, bool collide);
   void end_rolling(PlacedJoint joint, const Eigen::Vector3d& start_a, const Eigen::Vector3d& start_b,
                    const Eigen::Vector3d& axis);
+  /// Complains about a velocity in what prescribes positions.
+  void refuse_velocities(const Expression& g, const char* field) const;
   /// Damping and stiffness of a joint.
   void resist(const PlacedJoint& joint);
   /// Complains about limits and friction that a joint cannot have.
