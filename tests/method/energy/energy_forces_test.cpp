@@ -21,7 +21,7 @@ Model machine(unsigned seed, const std::string& more = "") {
 [multibody]
 gravity = [0, 0, -9.81]
 [states]
-sum = {{ rate = "1 - shaft_speed - 0.3*sum" }}
+drive = {{ rate = "1 - shaft_speed - 0.3*drive" }}
 [[body]]
 name = "a"
 mass = 1
@@ -42,7 +42,7 @@ bodies = ["ground", "a"]
 axis = [1, 0, 0]
 damping = {}
 stiffness = 2
-motor = {{ torque = "0.5*sum + 0.2*sin(3*t) - 0.1*shaft_angle" }}
+motor = {{ torque = "0.5*drive + 0.2*sin(3*t) - 0.1*shaft_angle" }}
 [[joint]]
 name = "pin"
 type = "revolute"

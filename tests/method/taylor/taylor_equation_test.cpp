@@ -47,7 +47,7 @@ TEST(TaylorEquations, OfAllFunctionsMeetTheirTolerance) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     Draw draw(seed);
     const Model m = drawn(draw);
-    const Report r = run(m, make_method("taylor"), 1e-11), exact = run(m, make_method("radau"), 1e-13);
+    const Report r = run(m, make_method("taylor", {}), 1e-11), exact = run(m, make_method("radau", {}), 1e-13);
     double error = 0;
     for (std::size_t k = 0; k < r.final.y.size(); ++k)
       error = std::max(error, std::abs(r.final.y[k] - exact.final.y[k]));
