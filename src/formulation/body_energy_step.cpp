@@ -72,8 +72,8 @@ DirectorForm director_form(const SymbolicSystem& system, const BodyTable& table,
   if (!jacobian(graph, form.functions, rotations).entries.empty())
     throw UnsuitableMethod(fmt::format(
         "{} needs energy and joints that are functions of the places and axes of bodies in space, and here the "
-        "quaternion of a body stands in a [[constraint]] by itself: write it with NAME_e1, NAME_e2, NAME_e3, or use "
-        "gauss-lobatto",
+        "quaternion of a body stands in a [[constraint]], or in a [[bushing]] that is stiff against turns: write the "
+        "first with NAME_e1, NAME_e2, NAME_e3, or use gauss-lobatto",
         method));
   return form;
 }
