@@ -56,6 +56,7 @@ void Multibody::Parts::resist(const PlacedJoint& joint) {
                                                "have; a [[spring]] connects two points",
                                                joint_name(o.kind)));
     const bool applied = applied_force;
+    by_potential = true;
     if (e.angle) {
       drive_torque(joint, -o.stiffness * *e.angle);
       potential += 0.5 * o.stiffness * *e.angle * *e.angle;
@@ -64,6 +65,7 @@ void Multibody::Parts::resist(const PlacedJoint& joint) {
       drive_force(joint, -o.stiffness * *e.position);
       potential += 0.5 * o.stiffness * *e.position * *e.position;
     }
+    by_potential = false;
     applied_force = applied;
   }
 }
@@ -101,6 +103,8 @@ void Multibody::motor(std::size_t number, const MotorOptions& o) {
                        fmt::format("of joint '{}' (motor: speed)", joint.options.name));
     return;
   }
+  if (o.angle) s.refuse_velocities(*o.angle, "motor");
+  if (o.position) s.refuse_velocities(*o.position, "motor");
   const std::string& name = joint.options.name;
   const auto prescribe = [&](const Expression& g, const char* what, const Expression& slope) {
     joint.motor_row = static_cast<int>(constraints_.size());
@@ -153,8 +157,9 @@ void Multibody::spring(const SpringOptions& o) {
   const Vector d = b.frame.point(rb) - a.frame.point(ra);
   const Vector rate = b.frame.point_velocity(rb) - a.frame.point_velocity(ra);
   PlacedSpring spring{o.name, norm(d), 0.0, 0.0};
-  Vector force{0.0, 0.0, 0.0};  // on b
+  Vector force{0.0, 0.0, 0.0}, damping{0.0, 0.0, 0.0};  // on b
   if (length == 0 && !o.tension) {
+    damping = -(o.damping * rate);
     force = -(o.stiffness * d) - o.damping * rate;  // also where the points coincide, and across the line
     spring.rate = choose(spring.length > 0.0, dot(rate, d) / spring.length, 0.0);
     spring.tension = o.stiffness * spring.length + o.damping * spring.rate;
@@ -169,11 +174,18 @@ void Multibody::spring(const SpringOptions& o) {
     spring.tension =
         o.tension ? o.tension(spring.length, spring.rate) : o.stiffness * stretch + o.damping * spring.rate;
     force = -(spring.tension / spring.length * d);
+    damping = -(o.damping * spring.rate / spring.length * d);
     if (!o.tension) s.potential += 0.5 * o.stiffness * stretch * stretch;
   }
   s.springs.push_back(spring);
+  s.by_potential = !o.tension;
   s.apply(b, rb, force);
   s.apply(a, ra, -force);
+  s.by_potential = false;
+  if (o.damping > 0) {
+    s.has_no_potential(b, rb, damping);
+    s.has_no_potential(a, ra, -damping);
+  }
   s.links.push_back({o.name, "spring", a.number, b.number, a.link_point(pa), b.link_point(pb)});
   if (o.damping > 0 || o.tension) s.applied_force = true;
 }

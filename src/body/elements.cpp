@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "body/multibody_parts.hpp"
+#include "expression/derivative.hpp"
 #include "expression/graph.hpp"
 #include "expression/table.hpp"
 #include "expression/time_rate.hpp"
@@ -22,7 +23,18 @@ namespace hinge {
 
 using Eigen::Vector3d;
 
+void Multibody::Parts::refuse_velocities(const Expression& g, const char* field) const {
+  if (!g.graph()) return;
+  std::vector<Node> velocities;
+  for (const Expression& v : z) velocities.push_back(v.node_in(*g.graph()));
+  if (dependence(*g.graph(), velocities)[static_cast<std::size_t>(g.node_in(*g.graph()))])
+    throw BodyError(field,
+                    "this contains a velocity, and prescribes positions, as a function of t and of what is where; "
+                    "velocities are prescribed by a motor = { speed = ... }, and by rolling and knife-edge joints");
+}
+
 void Multibody::constraint(const std::string& name, const Expression& g) {
+  parts_->refuse_velocities(g, "equation");
   for (const NamedRows& other : parts_->named_rows)
     if (!name.empty() && other.name == name)
       throw BodyError("name", fmt::format("there is a constraint '{}' already; choose another name", name));
@@ -97,7 +109,10 @@ void check_matrix(const Eigen::MatrixXd& m, int size, const char* field) {
                                 field));
   const Eigen::VectorXd values = eigenvalues(m).real();
   if (values.minCoeff() < -1e-9 * std::max(values.cwiseAbs().maxCoeff(), 1e-300))
-    throw BodyError(field, fmt::format("the {} has the negative eigenvalue {:g}", field, values.minCoeff()));
+    throw BodyError(field,
+                    fmt::format("the {} has the negative eigenvalue {:g}: it pushes away in some direction; make "
+                                "it positive, or zero, in all of them",
+                                field, values.minCoeff()));
 }
 
 // The angle as it is, and no number near a full turn; the name says why where a run ends for it.
@@ -176,7 +191,9 @@ void Multibody::bushing(const BushingOptions& o) {
   if (o.stiffness.size() > 0) {
     const Expression potential = quadratic(o.stiffness, x);
     s.potential += potential;
+    s.by_potential = true;
     for (PlacedBody* body : {&a, &b}) act(*body, wrench_of(potential, *body, plane));
+    s.by_potential = false;
   }
   if (o.damping.size() > 0) {
     std::vector<Node> y, v;

@@ -90,13 +90,27 @@ bool Multibody::Parts::is_reactive(const Vector& v) const {
 }
 
 void Multibody::Parts::push(PlacedBody& body, const Vector& force) const {
-  Vector& sum = is_reactive(force) ? body.reactive_force : body.force;
-  sum = sum + force;
+  if (is_reactive(force)) {
+    body.reactive_force = body.reactive_force + force;
+    return;
+  }
+  body.force = body.force + force;
+  if (!by_potential) body.applied_force = body.applied_force + force;
 }
 
 void Multibody::Parts::turn(PlacedBody& body, const Vector& torque) const {
-  Vector& sum = is_reactive(torque) ? body.reactive_torque : body.torque;
-  sum = sum + torque;
+  if (is_reactive(torque)) {
+    body.reactive_torque = body.reactive_torque + torque;
+    return;
+  }
+  body.torque = body.torque + torque;
+  if (!by_potential) body.applied_torque = body.applied_torque + torque;
+}
+
+void Multibody::Parts::has_no_potential(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force) const {
+  if (body.number < 0) return;
+  body.applied_force = body.applied_force + force;
+  body.applied_torque = body.applied_torque + cross(body.frame.direction(r), force);
 }
 
 const std::vector<Expression>& Multibody::multipliers() const {

@@ -84,6 +84,7 @@ std::size_t Multibody::Parts::find(const std::string& name, const char* field) c
     if (heap.options.name == name)
       throw BodyError(field,
                       fmt::format("'{}' are particles; joints and springs connect bodies with names ({})", name, list));
+  if (name == "ground") throw BodyError(field, "the ground is space, which nothing moves; name a body");
   const std::string near = nearest_name(name, names);
   throw BodyError(field, fmt::format("there is no body '{}'{} (there are: {})", name,
                                      near.empty() ? "" : fmt::format(", did you mean '{}'?", near), list));
@@ -254,7 +255,7 @@ PlacedJoint& Multibody::Parts::joint(const std::string& name) {
   }
   const std::string near = nearest_name(name, names);
   throw BodyError("joints", fmt::format("there is no joint '{}'{}", name,
-                                        near.empty() ? "; joints have to stand before what uses them, with a name"
+                                        near.empty() ? "; give the one that is meant a name (in C++ it is added first)"
                                                      : fmt::format(", did you mean '{}'?", near)));
 }
 

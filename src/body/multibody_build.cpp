@@ -37,19 +37,21 @@ double size_of(const Shape& shape) {
 
 // m x'' and J omega' of one body
 void append_equations(const PlacedBody& body, const Vector3d& gravity, bool plane, std::vector<Expression>& p,
-                      std::vector<Expression>& f, Expression& energy) {
+                      std::vector<Expression>& f, std::vector<Expression>& applied, Expression& energy) {
   const Frame& frame = body.frame;
   const std::size_t d = plane ? 2 : 3;
   for (std::size_t k = 0; k < d; ++k) {
     const double g = gravity(static_cast<Eigen::Index>(k));
     p.push_back(body.mass * frame.x_rate[k]);
     f.push_back(body.mass * g + body.force[k]);
+    applied.push_back(body.applied_force[k]);
     energy += 0.5 * body.mass * frame.x_rate[k] * frame.x_rate[k] - body.mass * g * frame.x[k];
   }
   if (plane) {
     const Expression& w = body.z_spin[0];
     p.push_back(body.moments(2) * w);
     f.push_back(body.torque[2]);
+    applied.push_back(body.applied_torque[2]);
     energy += 0.5 * body.moments(2) * w * w;
     return;
   }
@@ -60,6 +62,7 @@ void append_equations(const PlacedBody& body, const Vector3d& gravity, bool plan
     const auto at = [&](std::size_t i) { return j(static_cast<Eigen::Index>(i)); };
     p.push_back(at(k) * w[k]);
     f.push_back(dot(frame.axes[k], body.torque) + (at(k1) - at(k2)) * w[k1] * w[k2]);
+    applied.push_back(dot(frame.axes[k], body.applied_torque));
     energy += 0.5 * at(k) * w[k] * w[k];
   }
 }
@@ -221,14 +224,14 @@ std::shared_ptr<const System> Multibody::assemble() const {
   layout.velocity_constraints = velocity_constraint_names_;
   eq.w = nodes_of(velocity_constraints_, graph);
   refuse_as_velocity_constraints(graph, layout, eq);
-  std::vector<Expression> v, p, f;
+  std::vector<Expression> v, p, f, applied;
   Expression energy = s.potential;
   for (const PlacedBody& body : s.bodies) {
     if (body.number < 0) continue;
     for (std::size_t k = 0; k < (plane ? 2u : 3u); ++k) v.push_back(body.frame.x_rate[k]);
     const Vector turn = plane ? body.z_spin : quaternion_rate(body.y_rotation, body.z_spin);
     v.insert(v.end(), turn.begin(), turn.end());
-    append_equations(body, s.gravity, plane, p, f, energy);
+    append_equations(body, s.gravity, plane, p, f, applied, energy);
   }
   for (const CountedTurn& turn : s.turns) v.push_back(turn.rate);
   eq.v = nodes_of(v, graph);
@@ -236,6 +239,7 @@ std::shared_ptr<const System> Multibody::assemble() const {
   eq.f = nodes_of(f, graph);
   eq.energy = energy.node_in(graph);
   eq.applied_force = s.applied_force;
+  if (eq.applied_force) eq.applied = nodes_of(applied, graph);
   eq.psi = nodes_of(multipliers(), graph);
   for (std::size_t k = 0; k < eq.w.size(); ++k)
     eq.psi.push_back(velocity_multiplier(static_cast<int>(k)).node_in(graph));

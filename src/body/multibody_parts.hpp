@@ -25,7 +25,8 @@ struct PlacedBody {
   BodyPlace place{};
   Frame frame{};
   Vector y_rotation{}, z_spin{};
-  Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};  ///< in space
+  Vector force{0.0, 0.0, 0.0}, torque{0.0, 0.0, 0.0};                  ///< in space
+  Vector applied_force{0.0, 0.0, 0.0}, applied_torque{0.0, 0.0, 0.0};  ///< what of these no potential has
   /// The same of what depends on the multipliers.
   Vector reactive_force{0.0, 0.0, 0.0}, reactive_torque{0.0, 0.0, 0.0};
 
@@ -144,6 +145,7 @@ struct Multibody::Parts {
   std::vector<BodyLink> links;  ///< joints and springs, to be drawn
   Expression potential = 0.0;   ///< of springs
   bool applied_force = false;
+  bool by_potential = false;  ///< what is applied now is in `potential`
   // coordinates
   std::vector<Block> y_blocks, z_blocks;
   int ny = 0, nz = 0;
@@ -158,6 +160,8 @@ struct Multibody::Parts {
   /// To the forces or to the reactions of a body, about its centre of mass.
   void push(PlacedBody& body, const Vector& force) const;
   void turn(PlacedBody& body, const Vector& torque) const;
+  /// A part of what has been applied by_potential that no potential has, at the point r of the body.
+  void has_no_potential(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force) const;
   /// F at the point r of the body, by components along its axes.
   void apply(PlacedBody& body, const Eigen::Vector3d& r, const Vector& force);
   void apply_torque(PlacedBody& body, const Vector& torque);
@@ -173,6 +177,8 @@ struct Multibody::Parts {
   PlacedJoint begin_rolling(JointKind kind, std::string name, const std::string& a, const std::string& b, bool collide);
   void end_rolling(PlacedJoint joint, const Eigen::Vector3d& start_a, const Eigen::Vector3d& start_b,
                    const Eigen::Vector3d& axis);
+  /// Complains about a velocity in what prescribes positions.
+  void refuse_velocities(const Expression& g, const char* field) const;
   /// Damping and stiffness of a joint.
   void resist(const PlacedJoint& joint);
   /// Complains about limits and friction that a joint cannot have.

@@ -265,7 +265,7 @@ void declare_run(CLI::App* run, hinge::cli::RunArguments& arguments, Settings& s
   run->add_option("--from", arguments.from, "start from a recorded row: run.h5:last, run.csv:12 or run.csv:t=1.5");
   run->add_option("--checkpoint", arguments.checkpoint, "a file from which --resume can go on, written every minute");
   run->add_option("--checkpoint-every", arguments.checkpoint_seconds, "seconds between two checkpoints, 60 by default")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9, "NONNEGATIVE"));
   run->add_option(
          "--checkpoint-steps", arguments.checkpoint_steps,
          "steps after which the method starts anew, as every run does: else 10000, 1000 from 300 velocities on, "

@@ -10,6 +10,7 @@
 #include "cli/page_template.hpp"
 #include "cli/terminal.hpp"
 #include "hinge/error.hpp"
+#include "simulate/checkpoint.hpp"
 #include "simulate/page/page_recorder.hpp"
 #include "simulate/record/recorder.hpp"
 
@@ -119,7 +120,10 @@ int run(const RunArguments& arguments) {
   });
   if (!arguments.resume.empty() && !arguments.from.empty())
     throw InputError("--resume and --from both say where to begin; give one of them");
+  if (!arguments.resume.empty()) require_checkpoint(arguments.resume);
   const std::string& checkpoint = arguments.checkpoint.empty() ? arguments.resume : arguments.checkpoint;
+  if (checkpoint.empty() && arguments.checkpoint_seconds != RunArguments{}.checkpoint_seconds)
+    throw InputError("--checkpoint-every says how often the file of --checkpoint is written; give that, too");
   if (!checkpoint.empty() || arguments.checkpoint_steps > 0)
     simulation.keep_checkpoints({checkpoint, arguments.checkpoint_seconds, arguments.checkpoint_steps});
   if (arguments.resume.empty())

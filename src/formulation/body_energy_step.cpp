@@ -9,6 +9,7 @@
 #include "expression/derivative.hpp"
 #include "expression/substitute.hpp"
 #include "formulation/discrete_gradient.hpp"
+#include "formulation/energy_step.hpp"
 #include "hinge/error.hpp"
 #include "solve/index.hpp"
 #include "system/symbolic.hpp"
@@ -24,10 +25,9 @@ const SymbolicSystem& suitable(const System& system, const char* method) {
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
   if (!symbolic) refuse("knows no particles in space, which are no expressions");
   const Structure& has = system.structure();
-  if (has.depends_on_time)
-    refuse("needs equations without t: where they contain it, the energy is not conserved anyway");
-  if (has.has_applied_force)
-    refuse("needs forces that have a potential, of bodies in space: no dampers, motors and forces of one's own");
+  if (energy_depends_on_time(*symbolic)) refuse(without_time);
+  if (!has.reaction_is_ideal)
+    refuse("treats ideal joints only, whose reaction is -G^T psi, and here forces depend on reactions");
   return *symbolic;
 }
 
@@ -72,8 +72,8 @@ DirectorForm director_form(const SymbolicSystem& system, const BodyTable& table,
   if (!jacobian(graph, form.functions, rotations).entries.empty())
     throw UnsuitableMethod(fmt::format(
         "{} needs energy and joints that are functions of the places and axes of bodies in space, and here the "
-        "quaternion of a body stands in a [[constraint]] by itself: write it with NAME_e1, NAME_e2, NAME_e3, or use "
-        "gauss-lobatto",
+        "quaternion of a body stands in a [[constraint]], or in a [[bushing]] that is stiff against turns: write the "
+        "first with NAME_e1, NAME_e2, NAME_e3, or use gauss-lobatto",
         method));
   return form;
 }
@@ -83,17 +83,22 @@ class StepWriter {
  public:
   StepWriter(const DirectorForm& form, const SymbolicSystem& system, const BodyTable& table)
       : form_(form),
+        system_(system),
         table_(table),
         graph_(std::make_shared<Graph>()),
         n_(static_cast<int>(table.places.size())),
+        nz_(system.nz()),
         m_(system.ng()) {
     h_ = variable("h");
+    t0_ = variable("t0");
+    for (int k = 0; k < system.ny(); ++k) y0_.push_back(variable(fmt::format("y0[{}]", k)));
     for (std::size_t k = 0; k < form_.xi.size(); ++k) xi0_.push_back(variable(fmt::format("xi[{}]", k)));
-    for (int k = 0; k < 6 * n_; ++k) z0_.push_back(variable(fmt::format("z0[{}]", k)));
-    for (int k = 0; k < 6 * n_ + m_; ++k) unknown_.push_back(variable(fmt::format("x[{}]", k)));
-    read_masses(system);
+    for (int k = 0; k < nz_; ++k) z0_.push_back(variable(fmt::format("z0[{}]", k)));
+    for (int k = 0; k < nz_ + m_; ++k) unknown_.push_back(variable(fmt::format("x[{}]", k)));
+    read_masses();
     move();
     balance();
+    if (system_.equations().applied_force) apply_forces();
   }
 
   BodyEnergyStep finish() {
@@ -101,13 +106,14 @@ class StepWriter {
     step.places = table_.places;
     for (const BodyTurn& turn : table_.counted) step.turns.push_back(turn.y);
     step.bodies = n_;
+    step.states = nz_ - 6 * n_;
     step.constraints = m_;
-    step.unknowns = 6 * n_ + m_;
+    step.unknowns = nz_ + m_;
     const std::vector<Node> rows = nodes(rows_), unknowns = nodes(unknown_);
     const SparseExpressions matrix = jacobian(*graph_, rows, unknowns);
     step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
-    const std::vector<Node> blocks[] = {nodes({h_}), nodes(xi0_), nodes(z0_), unknowns};
-    step.residual = make_tape(*graph_, blocks, rows);
+    const std::vector<Node> blocks[] = {nodes({h_}), nodes({t0_}), nodes(y0_), nodes(xi0_), nodes(z0_), unknowns};
+    if (system_.equations().applied_force) step.work = make_tape(*graph_, blocks, nodes({work_}));
     std::vector<Node> outputs = rows;
     outputs.insert(outputs.end(), matrix.entries.begin(), matrix.entries.end());
     step.residual_and_matrix = make_tape(*graph_, blocks, outputs);
@@ -125,13 +131,13 @@ class StepWriter {
     return {list[at(first)], list[at(first + 1)], list[at(first + 2)]};
   }
 
-  void read_masses(const SymbolicSystem& system) {
-    const auto e = system.evaluation({Quantity::momentum_z});
-    const std::vector<double> nothing(at(std::max({system.ny(), system.nz(), system.npsi(), 1})), 0.0);
+  void read_masses() {
+    const auto e = system_.evaluation({Quantity::momentum_z});
+    const std::vector<double> nothing(at(std::max({system_.ny(), system_.nz(), system_.npsi(), 1})), 0.0);
     e->at(0, nothing.data(), nothing.data(), nothing.data());
-    const Pattern& p = system.pattern(Quantity::momentum_z);
+    const Pattern& p = system_.pattern(Quantity::momentum_z);
     mass_.assign(at(6 * n_), 0.0);
-    for (int i = 0; i < p.rows; ++i)
+    for (int i = 0; i < 6 * n_; ++i)
       for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
         if (p.column[at(k)] == i) mass_[at(i)] = (*e)[Quantity::momentum_z][at(k)];
   }
@@ -171,11 +177,12 @@ class StepWriter {
     const SparseExpressions dd = discrete_gradients(source, forms, form_.xi, step);
     std::vector<Expression> force(xi0_.size(), Expression(0.0));  // D
     for (int i = 0; i < dd.rows; ++i) {
-      const Expression factor = i == 0 ? h_ : unknown_[at(6 * n_ + i - 1)];
+      const Expression factor = i == 0 ? h_ : unknown_[at(nz_ + i - 1)];
       for (int k = dd.row_start[at(i)]; k < dd.row_start[at(i) + 1]; ++k)
         force[at(dd.column[at(k)])] += factor * Expression(graph_, dd.entries[at(k)]);
     }
-    rows_.assign(at(6 * n_ + m_), Expression(0.0));
+    rows_.assign(at(nz_ + m_), Expression(0.0));
+    for (int k = 6 * n_; k < nz_; ++k) rows_[at(k)] = unknown_[at(k)] - z0_[at(k)];
     for (int b = 0; b < n_; ++b) {
       const BodyPlace& place = table_.places[at(b)];
       const auto momentum = [&](const std::vector<Expression>& z, int first) {
@@ -200,15 +207,64 @@ class StepWriter {
     const std::vector<Node> ends = nodes(xi1);
     const std::vector<Node> g(form_.functions.begin() + 1, form_.functions.end());
     const std::vector<Node> g1 = substitute(source, g, form_.xi, ends, *graph_);
-    for (int i = 0; i < m_; ++i) rows_[at(6 * n_ + i)] = Expression(graph_, g1[at(i)]) / h_;
+    for (int i = 0; i < m_; ++i) rows_[at(nz_ + i)] = Expression(graph_, g1[at(i)]) / h_;
+  }
+
+  // h F, h R0^T Rh T and h c to the rows, and their work
+  void apply_forces() {
+    const Equations& eq = system_.equations();
+    std::vector<Node> replaced{eq.t}, images = nodes({t0_ + 0.5 * h_});
+    const auto replace = [&](Node node, const Expression& by) {
+      replaced.push_back(node);
+      images.push_back(by.node_in(*graph_));
+    };
+    std::vector<Expression> middle = y0_, z;
+    std::vector<Vector> half;  // (w, v) of R0^T Rh
+    for (int k = 0; k < nz_; ++k) z.push_back(0.5 * (z0_[at(k)] + unknown_[at(k)]));
+    for (int b = 0; b < n_; ++b) {
+      const BodyPlace& place = table_.places[at(b)];
+      for (int k = 0; k < 3; ++k) middle[at(place.x + k)] += 0.5 * u_[at(12 * b + k)];
+      // q1 = q0 (1, T/2)/|(1, T/2)|, and the middle of q0 and q1
+      const Vector& turn = turn_[at(b)];
+      const Expression c = 1.0 / sqrt(1.0 + 0.25 * dot(turn, turn)), length = sqrt(2.0 + 2.0 * c);
+      const Expression w = (1.0 + c) / length;
+      const Vector v = 0.5 * c / length * turn;
+      half.push_back({w, v[0], v[1], v[2]});
+      const Expression p = y0_[at(place.rotation)];
+      const Vector q = three(y0_, place.rotation + 1), moved = p * v + w * q + cross(q, v);
+      middle[at(place.rotation)] = p * w - dot(q, v);
+      for (std::size_t k = 0; k < 3; ++k) middle[at(place.rotation) + 1 + k] = moved[k];
+    }
+    for (int k = 6 * n_; k < nz_; ++k) {
+      const std::size_t integral = middle.size() - at(nz_ - k);
+      middle[integral] += 0.5 * h_ * z[at(k)];
+    }
+    for (std::size_t k = 0; k < middle.size(); ++k) replace(eq.y[k], middle[k]);
+    for (std::size_t k = 0; k < z.size(); ++k) replace(eq.z[k], z[k]);
+    std::vector<Expression> force;
+    for (const Node node : substitute(*eq.graph, eq.applied, replaced, images, *graph_))
+      force.emplace_back(graph_, node);
+    for (int k = 6 * n_; k < nz_; ++k) rows_[at(k)] -= h_ * force[at(k)];
+    for (int b = 0; b < n_; ++b) {
+      const BodyPlace& place = table_.places[at(b)];
+      const Vector push = three(force, place.v), turn = three(force, place.spin),
+                   v{half[at(b)][1], half[at(b)][2], half[at(b)][3]};
+      const Vector c = cross(v, turn), torque = turn + 2.0 * half[at(b)][0] * c + 2.0 * cross(v, c);
+      for (std::size_t k = 0; k < 3; ++k) {
+        rows_[at(place.v) + k] -= h_ * push[k];
+        rows_[at(place.spin) + k] -= h_ * torque[k];
+      }
+      work_ += h_ * (dot(push, three(z, place.v)) + dot(turn, three(z, place.spin)));
+    }
   }
 
   const DirectorForm& form_;
+  const SymbolicSystem& system_;
   const BodyTable& table_;
   std::shared_ptr<Graph> graph_;
-  int n_, m_;
-  Expression h_;
-  std::vector<Expression> xi0_, z0_, unknown_, u_, rows_;
+  int n_, nz_, m_;  // bodies, velocities with [states], joints
+  Expression h_, t0_, work_ = 0.0;
+  std::vector<Expression> y0_, xi0_, z0_, unknown_, u_, rows_;
   std::vector<Vector> turn_;
   std::vector<double> mass_;
 };

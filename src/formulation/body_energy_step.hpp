@@ -11,13 +11,18 @@
 // counted until the start of the step, which are among xi and do not change in it. With the potential U, the joints g,
 // the impulses L = h psi and D = h dd U + sum_i L_i dd g_i,
 //
-//   m (v1 - v0)              = -D_x
-//   cay(h Wm) J W1 - J W0    = -R0^T sum_k am_k x D_k,      am_k = Rm e_k
+//   m (v1 - v0)              = -D_x + h F
+//   cay(h Wm) J W1 - J W0    = -R0^T sum_k am_k x D_k + h R0^T Rh T,      am_k = Rm e_k
+//   s1 - s0                  = h c
 //   0                        = g(xi1)
 //
+// F, T (along the axes of the body) and the rates c of [states] s are what no potential has, taken at t0 + h/2, xm,
+// the rotation Rh = R0 exp(h Wm / 2) up to its angle, vm, Wm and (s0 + s1)/2.
+//
 // The energy: Wm . (J W1 - J W0) = Wm . R0^T (...), since cay(T)^T - 1 is T times something, crosswise, and
-// (R0 T) x (Rm e) = Rm (T x e), so that the work is -D . (xi1 - xi0). Angular momentum: what is invariant under
-// rotations has sum (xm x D_x + sum_k am_k x D_k) = 0, and x1 x m v1 - x0 x m v0 = xm x m (v1 - v0).
+// (R0 T) x (Rm e) = Rm (T x e), so that the work is -D . (xi1 - xi0). Since R0 and Rh take Wm to the same spin, the
+// forces add h (F . vm + T . Wm), and nothing else. Angular momentum: what is invariant under rotations has
+// sum (xm x D_x + sum_k am_k x D_k) = 0, and x1 x m v1 - x0 x m v0 = xm x m (v1 - v0).
 //
 // After J. C. Simo, K. K. Wong, Int. J. Numer. Methods Eng. 31 (1991) 19-52, with discrete gradients for forces and
 // joints.
@@ -35,13 +40,13 @@ namespace hinge {
 
 struct BodyEnergyStep {
   std::vector<BodyPlace> places;
-  int bodies = 0, unknowns = 0, constraints = 0;
-  std::vector<int> turns;               ///< counted angles that come after the bodies in xi: their places in y
-  Pattern pattern;                      ///< of the Newton matrix; unknowns z1, then L
-  std::unique_ptr<Evaluator> residual;  ///< the equations; constraints by h
-  std::unique_ptr<Evaluator> residual_and_matrix;  ///< and the entries of the matrix
-  // inputs of both: {h}, xi0 (12 for each body, then the turns), z0, unknowns
-  static constexpr int inputs = 4;
+  int bodies = 0, states = 0, unknowns = 0, constraints = 0;
+  std::vector<int> turns;  ///< counted angles that come after the bodies in xi: their places in y
+  Pattern pattern;         ///< of the Newton matrix; unknowns z1, then L
+  std::unique_ptr<Evaluator> residual_and_matrix;  ///< the equations, constraints by h; then the entries of the matrix
+  std::unique_ptr<Evaluator> work;                 ///< of what has no potential; null where there is nothing
+  // inputs of both: {h}, {t0}, y0, xi0 (12 for each body, then the turns), z0, unknowns
+  static constexpr int inputs = 6;
   static constexpr int numbers = 12;
 };
 

@@ -75,7 +75,7 @@ std::vector<Node> apply(Graph& graph, const Pattern& pattern, const std::vector<
 // The step while it is put together, in a graph of its own.
 struct Draft {
   Graph graph;
-  Node h, mu;
+  Node h, mu, t0, work;
   std::vector<Node> q0, p0, g0, lam_k, u;
   std::vector<Node> unknown, residual, force, lam, change;
   int explicit_unknown = -1;
@@ -83,6 +83,8 @@ struct Draft {
   Draft(int n, int m)
       : h(graph.variable("h")),
         mu(graph.variable("mu")),
+        t0(graph.variable("t0")),
+        work(graph.constant(0)),
         q0(variables(graph, "q0", n)),
         p0(variables(graph, "p0", n)),
         g0(variables(graph, "g0", m)),
@@ -92,6 +94,25 @@ struct Draft {
   Node times(Node a, Node b) { return graph.multiply(a, b); }
   Node plus(Node a, Node b) { return graph.add(a, b); }
 };
+
+// Q in the middle of the step; its work on the rows that the energy depends on, which [states] are not.
+void apply_forces(const ConstantMassForm& form, Draft& d) {
+  if (!form.has_forces) return;
+  const Equations& eq = form.system->equations();
+  Graph& graph = d.graph;
+  std::vector<Node> replaced{eq.t}, images{d.plus(d.t0, d.times(d.number(0.5), d.h))};
+  for (std::size_t k = 0; k < d.u.size(); ++k) {
+    replaced.insert(replaced.end(), {eq.y[k], eq.z[k]});
+    images.insert(images.end(), {d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])), graph.divide(d.u[k], d.h)});
+  }
+  const std::vector<Node> q = substitute(*form.graph, eq.applied, replaced, images, graph);
+  const SparseExpressions moves = jacobian(*form.graph, std::span(&eq.energy, 1), eq.z);
+  for (std::size_t k = 0; k < q.size(); ++k) d.force[k] = graph.subtract(d.force[k], q[k]);
+  for (const int column : moves.column) {
+    const auto k = static_cast<std::size_t>(column);
+    d.work = d.plus(d.work, d.times(q[k], d.u[k]));
+  }
+}
 
 // (38), (39), (40)
 void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment, Draft& d) {
@@ -108,6 +129,7 @@ void energy_momentum_equations(const ConstantMassForm& form, Treatment treatment
   };
   d.force.assign(d.u.size(), d.number(0));
   each(0, [&](std::size_t k, Node slope) { d.force[k] = slope; });
+  apply_forces(form, d);
   d.unknown = d.u;
   std::vector<Node> given;  // multipliers as unknowns
   if (treatment == Treatment::multiplier) {
@@ -232,10 +254,9 @@ void general_equations(const ConstantMassForm& form, Treatment treatment, Draft&
   // the velocity times h, so that rows are of the size of u and d
   for (std::size_t k = 0; k < n; ++k)
     d.residual.push_back(graph.subtract(d.u[k], d.times(d.h, d.plus(v_middle[k], d.times(s, dp[k])))));
-  for (std::size_t k = 0; k < n; ++k) {
-    d.force.push_back(d.plus(force[k], d.times(s, d.u[k])));
-    d.residual.push_back(d.plus(dp[k], d.times(d.h, d.force[k])));
-  }
+  for (std::size_t k = 0; k < n; ++k) d.force.push_back(d.plus(force[k], d.times(s, d.u[k])));
+  apply_forces(form, d);
+  for (std::size_t k = 0; k < n; ++k) d.residual.push_back(d.plus(dp[k], d.times(d.h, d.force[k])));
   // 0 = s - bracket/|dz|^2
   const Node size = d.plus(dot(graph, d.u, d.u), dot(graph, dp, dp));
   const Node tiny = graph.make(Op::less, size, d.number(1e-280));
@@ -271,14 +292,21 @@ bool definite(const Pattern& pattern, const std::vector<double>& values) {
 
 }  // namespace
 
+bool energy_depends_on_time(const SymbolicSystem& system) {
+  const Equations& eq = system.equations();
+  const std::vector<char> by_t = dependence(*eq.graph, std::span(&eq.t, 1));
+  const auto contains = [&](Node node) { return by_t[static_cast<std::size_t>(node)] != 0; };
+  for (const std::vector<Node>* list : {&eq.g, &eq.v, &eq.p})
+    if (std::any_of(list->begin(), list->end(), contains)) return true;
+  return eq.energy != no_node && contains(eq.energy);
+}
+
 ConstantMassForm constant_mass_form(const System& given, const char* method) {
   const auto* system = dynamic_cast<const SymbolicSystem*>(&given);
   if (!system) refuse(method, "needs equations given as expressions; this system is made of compiled functions");
   if (!system->structure().has_energy)
     refuse(method, "needs an energy: give the system as [lagrangian] or [hamiltonian], or use gauss-lobatto");
-  if (system->structure().depends_on_time)
-    refuse(method,
-           "needs equations without t: where they contain it, the energy is not conserved anyway; use gauss-lobatto");
+  if (energy_depends_on_time(*system)) refuse(method, fmt::format("{}; use gauss-lobatto", without_time));
   const bool hamiltonian = system->structure().z_is_momentum;
   const Q mass_kind = hamiltonian ? Q::velocity_z : Q::momentum_z;
   if (!system->is_constant(mass_kind))
@@ -317,10 +345,9 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   form.mass = hamiltonian ? inverse : values;
   form.inverse_pattern = hamiltonian ? pattern : inverter.pattern();
   form.inverse = hamiltonian ? values : inverse;
-  if (eq.applied_force)
-    refuse(method,
-           "keeps the energy of systems that conserve it; this one has forces beside those of the potential. Use "
-           "gauss-lobatto, or leave the forces away");
+  form.has_forces = eq.applied_force;
+  if (form.has_forces && eq.applied.empty())
+    refuse(method, "needs forces that are known beside those of the energy; use gauss-lobatto");
   require_ideal_reaction(*system, method);
   return form;
 }
@@ -333,9 +360,10 @@ EnergyStep compile(Draft& d) {
   step.explicit_unknown = d.explicit_unknown;
   SparseExpressions matrix = jacobian(d.graph, d.residual, d.unknown);
   step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
-  const std::vector<Node> blocks[EnergyStep::inputs] = {{d.h}, {d.mu}, d.q0, d.p0, d.g0, d.lam_k, d.unknown};
+  const std::vector<Node> blocks[EnergyStep::inputs] = {{d.h}, {d.mu}, {d.t0}, d.q0, d.p0, d.g0, d.lam_k, d.unknown};
   std::vector<Node> values = d.residual;
   for (const auto* part : {&d.force, &d.lam, &d.change}) values.insert(values.end(), part->begin(), part->end());
+  values.push_back(d.work);
   step.values = make_tape(d.graph, blocks, values);
   std::vector<Node> both = d.residual;
   both.insert(both.end(), matrix.entries.begin(), matrix.entries.end());

@@ -6,6 +6,9 @@
 //   0  = M u - h p0 + (h^2/2) (dd U + sum_i lam_i dd g_i)                                               n equations
 //   p1 = p0 - h (dd U + sum_i lam_i dd g_i),      g1 = g0 + dd g . u
 //
+// Forces Q that no potential has are taken away from dd U (below from DU), at t0 + h/2, mid and the velocity u/h: the
+// energy changes by their work Q.u.
+//
 //   multiplier   lam unknown, 0 = g1                                                      (38)   n + m unknowns
 //   penalty      lam = mu (g0 + g1)                                                       (39)   n
 //   augmented    lam = lam_k + mu (g0 + g1), then lam_{k+1} = lam, until |g1| is small    (40)   n for each k
@@ -46,7 +49,12 @@ struct ConstantMassForm {
   std::vector<double> mass;
   Pattern inverse_pattern;
   std::vector<double> inverse;
+  bool has_forces = false;  ///< that no potential has
 };
+/// Do the energy, velocities, momenta or constraints contain t? Forces may.
+bool energy_depends_on_time(const SymbolicSystem& system);
+inline constexpr const char* without_time =
+    "needs an energy and constraints without t: where they contain it, the energy is not conserved anyway";
 /// Throws UnsuitableMethod, saying what the system lacks.
 ConstantMassForm constant_mass_form(const System& system, const char* method);
 
@@ -54,10 +62,10 @@ struct EnergyStep {
   int unknowns = 0;
   int explicit_unknown = -1;                       ///< number of s, which its own equation gives; -1 if there is none
   Pattern pattern;                                 ///< of the Newton matrix
-  std::unique_ptr<Evaluator> values;               ///< residual (unknowns), force (n), lam (m), g1 - g0 (m)
+  std::unique_ptr<Evaluator> values;               ///< residual (unknowns), force (n), lam (m), g1 - g0 (m), work
   std::unique_ptr<Evaluator> residual_and_matrix;  ///< residual (unknowns), entries of the matrix
-  // inputs of both: {h}, {mu}, q0, p0, g0, lam_k, unknowns
-  static constexpr int inputs = 7;
+  // inputs of both: {h}, {mu}, {t0}, q0, p0, g0, lam_k, unknowns
+  static constexpr int inputs = 8;
 };
 EnergyStep energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);
 /// The same step with nothing eliminated: unknowns u, d = p1 - p0 (s, if general) (and lam), each equation of motion

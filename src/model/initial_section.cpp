@@ -127,9 +127,11 @@ void read_fixed(const Item& list, const Layout& layout, Start& start) {
         start.fixed[place] = 1;
         found = true;
       }
+    const std::string others =
+        bodies ? "; name a body that moves" : fmt::format("; there are {}", fmt::join(names_of(layout.y), ", "));
     if (!found)
       item.fail(fmt::format("there is no {} '{}'{}", layout.kind == SystemKind::dae ? "unknown" : "coordinate", name,
-                            suggestion(name, names_of(layout.y), "")));
+                            suggestion(name, names_of(layout.y), others.c_str())));
   }
 }
 

@@ -221,6 +221,7 @@ void read_joint(const Item& item, const Item& root, Multibody& scene, const Valu
   read.number(item["length"], o.length);
   read.number(item["damping"], o.damping);
   read.number(item["stiffness"], o.stiffness);
+  if (o.kind == JointKind::screw) item.need("pitch");
   read.number(item["pitch"], o.pitch);
   read.flag(item["collide"], o.collide);
   read_resistance(item, o, read);

@@ -114,6 +114,7 @@ Value ValueReader::value(const Item& item) const {
     return item.located([&] { return parse(item.text(), scope_); });
   }
   if (!item.is_array()) return {{}, {scope_.graph->constant(number(item))}};
+  if (item.row) require_unit(item, item.row->option.unit, scope_);
   if (item.size() == 0) item.fail("this list is empty; give at least one number or expression");
   Value result;
   std::vector<int> inner;

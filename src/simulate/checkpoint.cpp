@@ -68,20 +68,31 @@ void write_checkpoint(const std::string& path, const CheckpointIdentity& identit
   if (std::rename(beside.c_str(), path.c_str()) != 0) throw cannot_write(path, errno);
 }
 
+void require_checkpoint(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) throw cannot_read(path, ENOENT);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw cannot_read(path, errno);
+  std::string begins(first_line.size(), ' ');
+  file.read(begins.data(), static_cast<std::streamsize>(begins.size()));
+  if (!file || begins != first_line)
+    throw InputError(
+        fmt::format("'{}' is no checkpoint of this program; --resume goes on from a file that --checkpoint has written",
+                    printable(path)));
+}
+
 Memory read_checkpoint(const std::string& path, const CheckpointIdentity& identity) {
+  require_checkpoint(path);
   std::error_code trouble;
   const std::uintmax_t size = std::filesystem::file_size(path, trouble);
-  if (trouble) throw cannot_read(path, ENOENT);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw cannot_read(path, errno);
-  std::string line(first_line.size(), ' ');
-  in.read(line.data(), static_cast<std::streamsize>(line.size()));
-  if (line != first_line || size < first_line.size() + 8)
-    throw InputError(fmt::format("'{}' is no checkpoint of this program; give the file of --checkpoint", path));
-  const std::uintmax_t rest = size - first_line.size() - 8;
   const auto damaged = [&] {
     return InputError(fmt::format("the checkpoint '{}' is damaged; begin the run anew", path));
   };
+  std::ifstream in(path, std::ios::binary);
+  if (trouble || !in) throw cannot_read(path, errno);
+  if (size < first_line.size() + 8) throw damaged();
+  in.seekg(static_cast<std::streamoff>(first_line.size()));
+  const std::uintmax_t rest = size - first_line.size() - 8;
   if (rest % 8 != 0 || rest > largest) throw damaged();
   std::uint64_t sum = 0;
   in.read(reinterpret_cast<char*>(&sum), sizeof sum);

@@ -14,6 +14,7 @@ using Q = Quantity;
 
 constexpr double rounding = 1e-9;      // of a coordinate
 constexpr double velocity_off = 0.05;  // of the velocities in a constraint
+constexpr double at_rest = 1e-6;  // a part of the largest velocity; what is slower is rounding where all else moves
 // Ten steps to a period of what is prescribed: (w h)^2/12; with velocities that are off by h y''/2, as those of methods
 // of order one, w h/2.
 constexpr double drive_off[] = {0.3, 0.03};
@@ -85,9 +86,10 @@ void PrescribedMotion::measure_coordinates(const State& s, const double* v, doub
 
 void PrescribedMotion::doubts(std::vector<Doubt>& doubts) const {
   const auto largest = [](const std::vector<Part>& parts) {
-    double most = 0;
+    double most = 0, fastest = 0;
+    for (const Part& part : parts) fastest = std::max(fastest, part.size);
     for (const Part& part : parts)
-      if (part.off > 0) most = std::max(most, part.off / part.size);
+      if (part.off > 0) most = std::max(most, part.off / std::max(part.size, at_rest * fastest));
     return most;
   };
   if (const double off = largest(rows_); off > velocity_off)

@@ -1,6 +1,7 @@
 // What a run watches in every step: how well constraints, energy and momenta are kept, and that all of it is numbers.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +43,11 @@ class Watch {
   void look_again(const State& state);
   const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
   void report(Report& report, const Stepper* stepper) const;
-  /// What gaps that are expressions compare with: the widest, or positions where all have been closed.
-  double gap_size(double penetration) const { return gaps_.widest > penetration ? gaps_.widest : size_; }
+  /// What gaps that are expressions compare with: the widest, or positions where all have been closed to rounding.
+  double gap_size(double penetration) const {
+    constexpr double closed = 1e-9;
+    return gaps_.widest > std::max(penetration, closed * size_) ? gaps_.widest : size_;
+  }
   /// What makes the motion so far doubtful, after so many steps.
   void doubts(long steps, std::vector<Doubt>& doubts) const;
   /// Of the energy that is gone, impacts and friction took this much: what of the rest?

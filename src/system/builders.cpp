@@ -70,7 +70,11 @@ void refuse_as_invariants(const Graph& graph, const Equations& eq) {
 
 void reaction_is_a_force(Graph& graph, Equations& eq) {
   for (const Node r : eq.r) eq.applied_force = eq.applied_force || !graph.is_constant(r, 0);
-  for (std::size_t k = 0; k < eq.f.size(); ++k) eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
+  eq.applied.resize(eq.f.size(), graph.constant(0));
+  for (std::size_t k = 0; k < eq.f.size(); ++k) {
+    eq.applied[k] = graph.add(eq.applied[k], eq.r[k]);
+    eq.f[k] = graph.add(eq.f[k], std::exchange(eq.r[k], graph.constant(0)));
+  }
 }
 
 std::shared_ptr<const SymbolicSystem> freeze(const std::shared_ptr<Graph>& graph, Layout layout, Equations eq,
@@ -243,6 +247,7 @@ std::shared_ptr<const System> Lagrangian::assemble() const {
   eq.f = gradient(graph, l, eq.y);
   for (std::size_t k = 0; k < force_.size(); ++k) {
     const Node force = force_[k].node_in(graph);
+    eq.applied.push_back(force);
     eq.applied_force = eq.applied_force || !graph.is_constant(force, 0);
     eq.f[k] = graph.add(eq.f[k], force);
   }

@@ -50,6 +50,8 @@ std::shared_ptr<const SymbolicSystem> with_states(const SymbolicSystem& system, 
   for (const Node w : eq.w)
     if (of_states[static_cast<std::size_t>(w)]) eq.ideal = false;
   const Node zero = graph.constant(0);
+  std::vector<Node> applied = eq.applied_force ? eq.applied : std::vector<Node>(eq.f.size(), zero);
+  const bool known = !eq.applied_force || !eq.applied.empty();
   const int first_y = layout.ny, first_z = layout.nz, count = static_cast<int>(states.size());
   for (const AddedState& state : states) {
     layout.y.push_back({integral_name(state.name), {}, layout.ny++});
@@ -63,11 +65,13 @@ std::shared_ptr<const SymbolicSystem> with_states(const SymbolicSystem& system, 
     eq.p.push_back(state.value);
     eq.f.push_back(rate);
     eq.r.push_back(zero);
+    applied.push_back(rate);
     if (!eq.acceleration_force.empty()) eq.acceleration_force.push_back(rate);
     for (Equations::Gap& gap : eq.gaps)
       if (!gap.reaction.empty()) gap.reaction.push_back(zero);
   }
   eq.applied_force = true;
+  eq.applied = known ? std::move(applied) : std::vector<Node>{};
   eq.graph = std::make_shared<const Graph>(std::move(graph));
   SystemHooks hooks = system.hooks();
   if (hooks.move)

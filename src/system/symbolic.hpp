@@ -34,7 +34,8 @@ struct Equations {
   std::vector<Node> invariants;          // chosen for discrete derivatives
   Node energy = no_node;
   bool ideal = false;          // r is -g_y^T psi - w_z^T psi
-  bool applied_force = false;  // f has parts that do not come from the energy
+  bool applied_force = false;  // f has parts that do not come from the energy,
+  std::vector<Node> applied;   // these, where they are known
   // F(t, x, x') of a DAE, with x = y and x' = z, and what messages call each equation. Then v = z and f = 0.
   std::vector<Node> residual;
   std::vector<std::string> residual_names;

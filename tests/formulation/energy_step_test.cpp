@@ -54,11 +54,11 @@ class StepAtPoint {
 
  private:
   std::vector<const double*> inputs(const std::vector<double>& at) const {
-    return {&h_, &mu_, q0_.data(), p0_.data(), g0_.data(), lam_.data(), at.data()};
+    return {&h_, &mu_, &t0_, q0_.data(), p0_.data(), g0_.data(), lam_.data(), at.data()};
   }
   ConstantMassForm form_;
   EnergyStep step_;
-  double h_, mu_ = 20;
+  double h_, mu_ = 20, t0_ = 0.7;
   std::vector<double> q0_, p0_, g0_, lam_;
 };
 
@@ -80,11 +80,23 @@ double matrix_defect(const StepAtPoint& point) {
   return worst;
 }
 
+// With forces of t, position and velocity that no potential has.
+Problem driven_pendulum() {
+  Lagrangian l;
+  const Vector q = l.coordinates("q", 3), v = l.velocity(q);
+  l.kinetic(dot(v, v));
+  l.potential(9.81 * q[2]);
+  l.constrain(0.5 * (dot(q, q) - 1.0));
+  l.force(q, -0.3 * norm(v) * v + sin(2.0 * l.t()) * cross(q, Vector{0.2, 1.0, 0.5}));
+  return {l.build(), {.position = {1, 0, 0}, .velocity = {0, 0.5, 0}}};
+}
+
 TEST(EnergyStep, HasTheNewtonMatrixThatDifferencesHave) {
   const std::pair<const char*, Problem> all[] = {{"pendulum", problems::spherical_pendulum(true)},
                                                  {"spring", problems::spherical_pendulum(true, 50)},
                                                  {"cone", problems::heavy_top(problems::cone())},
-                                                 {"torus", problems::torus()}};
+                                                 {"torus", problems::torus()},
+                                                 {"driven", driven_pendulum()}};
   const std::pair<const char*, ConstraintTreatment> treatments[] = {{"multiplier", ConstraintTreatment::multiplier},
                                                                     {"penalty", ConstraintTreatment::penalty},
                                                                     {"augmented", ConstraintTreatment::augmented}};
@@ -159,9 +171,9 @@ TEST(EnergyMomentumScope, RefusesMagneticTerms) {
 
 TEST(EnergyMomentumScope, RefusesSystemsWithoutAnEnergy) { expect_refused(problems::s1().system, "needs an energy"); }
 
-TEST(EnergyMomentumScope, RefusesOtherForces) {
-  expect_refused(sphere([](Lagrangian& l, const Vector& q, const Vector& v) { l.force(q, -0.1 * v); }),
-                 "forces beside those of the potential");
+TEST(EnergyMomentumScope, TakesOtherForces) {
+  const auto damped = sphere([](Lagrangian& l, const Vector& q, const Vector& v) { l.force(q, -0.1 * v); });
+  EXPECT_TRUE(constant_mass_form(*damped, "test").has_forces);
 }
 
 TEST(EnergyMomentumScope, RefusesAReactionOfOnesOwn) {

@@ -544,7 +544,7 @@ TEST(Elements, BadOnesAreNamedWithPlaceCauseAndRemedy) {
       {"[[joint]]\ntype = \"gear\"\njoints = [\"ja\", \"jb\"]\nratio = 2\nbodies = [\"a\", \"b\"]",
        {"joint[1].bodies", "connects two joints", "leave it out"}},
       {"[[joint]]\ntype = \"screw\"\nbodies = [\"ground\", \"b\"]\naxis = [0, 0, 1]",
-       {"joint[1]", "pitch = 0", "turn"}},
+       {"joint[1]", "'pitch' is missing", "pitch = 0.002"}},
       {"[[joint]]\ntype = \"revolute\"\nbodies = [\"ground\", \"b\"]\naxis = [0, 0, 1]\npitch = 1",
        {"joint[1].pitch", "only a screw", "leave it out"}},
       {"[[joint]]\ntype = \"point-on-line\"\nbodies = [\"ground\", \"b\"]", {"joint[1]", "'axis' is missing"}},

@@ -90,6 +90,22 @@ TEST(ReactionForces, OfABearingSlowItsWheelAsTheClosedFormSays) {
   }
 }
 
+// A root of reactions, |F|, that stands in an equation and nowhere else: its recurrence reads its own coefficients.
+// (Where these were not completed after their stage, speeds were off by 2.5e-8 to 3e-7 here, in 60 to 360 steps.)
+TEST(ReactionForces, ByTaylorSeriesMeetTheirTolerance) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Draw draw(seed);
+    const Wheel w = draw_wheel(draw);
+    for (const bool plane : {true, false}) {
+      const Report r = run_text(
+          wheel(w, plane, "motor = { torque = \"-c*norm(bearing_force)\" }", "method = \"taylor\"\ntolerance = 1e-11"));
+      EXPECT_NEAR(value_of(r, "speed"), w.speed(1), 1e-10) << seed << plane;
+      EXPECT_LT(r.steps, 12) << seed << plane;
+      EXPECT_TRUE(r.doubts.empty()) << seed << plane;
+    }
+  }
+}
+
 // The weight of a block on a scale that it does not know drives another one: a force of one joint in a spring's place.
 TEST(ReactionForces, MayDriveOtherBodies) {
   const Report r = run_text(R"toml(
@@ -128,7 +144,7 @@ TEST(ReactionForces, AreRefusedByMethodsForIdealJoints) {
   Draw draw(3);
   const Wheel w = draw_wheel(draw);
   for (const bool plane : {true, false})
-    for (const char* method : {"moreau-jean", "event-driven", "taylor"}) {
+    for (const char* method : {"moreau-jean", "event-driven"}) {
       const std::string said = complaint_about(wheel(w, plane, "motor = { torque = \"-c*norm(bearing_force)\" }",
                                                      fmt::format("method = \"{}\"\nstep = 0.01", method)));
       EXPECT_NE(said.find("ideal joints only"), std::string::npos) << method << said;

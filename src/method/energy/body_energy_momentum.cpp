@@ -2,9 +2,10 @@
 // formulation/body_energy_step.hpp.
 //
 // Order 2 in y and z; the multiplier is that of the middle of the step, of order 2 there and 1 at the end. Symmetric.
-// Preserved: energy; linear and angular momentum, where the system keeps them; joints on the level of positions. Not
-// preserved: the velocity level of joints, which is met up to O(h^2), and symplecticity. With projection = "velocity"
-// that level is met to round-off, and projections take a little of the energy.
+// Preserved: energy, but for the work of forces without potential, which act as they are in the middle of a step;
+// linear and angular momentum, where the system keeps them; joints on the level of positions. Not preserved: the
+// velocity level of joints, which is met up to O(h^2), and symplecticity. With projection = "velocity" that level is
+// met to round-off, and projections take a little of the energy.
 #include "method/energy/body_energy_momentum.hpp"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ class BodyEnergyMomentum final : public Stepper {
     solver_ = make_linear_solver(step_.pattern, solver.linear_algebra);
     scratch_ = step_.residual_and_matrix->make_scratch();
     values_.resize(step_.residual_and_matrix->output_count());
+    if (step_.work) scratch_of_work_ = step_.work->make_scratch();
     before_.resize(at(system_->ny()));
     xi_.resize(at(BodyEnergyStep::numbers * step_.bodies) + step_.turns.size());
     x_.resize(at(step_.unknowns));
@@ -46,6 +48,7 @@ class BodyEnergyMomentum final : public Stepper {
     std::copy(state.z.begin(), state.z.end(), x_.begin());
     for (int i = 0; i < step_.constraints; ++i) x_[state.z.size() + at(i)] = h * state.psi[at(i)];
     if (!solve(state, h)) return explain_failure(*system_, state, h, "the step", newton_);
+    const double work = work_of(state, h);
     before_ = state.y;
     move(state, h);
     count_turns(state.y);
@@ -59,10 +62,26 @@ class BodyEnergyMomentum final : public Stepper {
     state.t += h;
     std::copy_n(x_.begin(), state.z.size(), state.z.begin());
     state.psi = psi;
+    work_ += work;
     return {};
   }
 
+  const char* discrete_energy_name() const override {
+    return step_.work && !projection_ ? "H - work of forces" : nullptr;
+  }
+  double discrete_energy(double energy, const double*) const override { return energy - work_; }
+  double summed_work() const override { return work_; }
+  void set_summed_work(double work) override { work_ = work; }
+
  private:
+  double work_of(const State& state, double h) {
+    if (!step_.work) return 0;
+    const double* const inputs[] = {&h, &state.t, state.y.data(), xi_.data(), state.z.data(), x_.data()};
+    double work = 0;
+    step_.work->evaluate(inputs, scratch_of_work_.data(), &work);
+    return work;
+  }
+
   void axes_of(const double* y) {
     for (int b = 0; b < step_.bodies; ++b) {
       const BodyPlace& place = step_.places[at(b)];
@@ -78,12 +97,12 @@ class BodyEnergyMomentum final : public Stepper {
 
   bool solve(const State& state, double h) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
-    const int nz = static_cast<int>(state.z.size());
+    const int nz = 6 * step_.bodies;
     return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
       ++counters_.iterations;
       ++counters_.evaluations;
       ++counters_.factorisations;
-      const double* const inputs[] = {&h, xi_.data(), state.z.data(), x_.data()};
+      const double* const inputs[] = {&h, &state.t, state.y.data(), xi_.data(), state.z.data(), x_.data()};
       step_.residual_and_matrix->evaluate(inputs, scratch_.data(), values_.data());
       double* residual = values_.data();
       if (!all_finite(values_)) return std::numeric_limits<double>::quiet_NaN();
@@ -110,6 +129,8 @@ class BodyEnergyMomentum final : public Stepper {
           (Eigen::Quaterniond(q[0], q[1], q[2], q[3]) * Eigen::Quaterniond(1, turn[0], turn[1], turn[2])).normalized();
       q[0] = moved.w(), q[1] = moved.x(), q[2] = moved.y(), q[3] = moved.z();
     }
+    const std::size_t z = state.z.size(), y = state.y.size();
+    for (std::size_t k = 1; k <= at(step_.states); ++k) state.y[y - k] += h / 2 * (state.z[z - k] + x_[z - k]);
   }
 
   // The angle by which b has turned against a about the axis, from before_ to y.
@@ -132,7 +153,8 @@ class BodyEnergyMomentum final : public Stepper {
   BodyEnergyStep step_;
   std::unique_ptr<LinearSolver> solver_;
   std::optional<ConstraintProjection> projection_;
-  std::vector<double> scratch_, values_, xi_, x_, before_;
+  std::vector<double> scratch_, scratch_of_work_, values_, xi_, x_, before_;
+  double work_ = 0;  // of what has no potential
   Convergence newton_{0};
 };
 

@@ -76,8 +76,8 @@ double iteration_matrix_condition(std::shared_ptr<const System> system, const En
   if (full.explicit_unknown >= 0) unknown.push_back(0);
   if (multiplier) unknown.insert(unknown.end(), end.psi.begin(), end.psi.end());
 
-  const double* const inputs[EnergyStep::inputs] = {&h,        &options.penalty, start.y.data(), p0.data(),
-                                                    g0.data(), lam_k.data(),     unknown.data()};
+  const double* const inputs[EnergyStep::inputs] = {&h,        &options.penalty, &start.t,     start.y.data(),
+                                                    p0.data(), g0.data(),        lam_k.data(), unknown.data()};
   std::vector<double> scratch = full.residual_and_matrix->make_scratch();
   const double* const out = scratch.data() + full.residual_and_matrix->first_output();
   full.residual_and_matrix->evaluate(inputs, scratch.data());

@@ -75,9 +75,9 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   std::unique_ptr<SaddlePoint> projector_;
   std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
       psi_, right_;
-  double unit_ = 1, last_h_ = 0;
+  double unit_ = 1, last_h_ = 0, t0_ = 0;
   Convergence newton_{options_.max_iterations};
-  double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps
+  double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps, less that of forces
   bool kept_ = false, have_momentum_ = false;
 };
 
@@ -126,8 +126,8 @@ bool EnergyMomentum::solve(double h) {
 // Newton's method for the increment u and what else is unknown.
 bool EnergyMomentum::iterate(double h, bool full) {
   newton_.use(full ? newton_policy::full_discrete_gradient : newton_policy::discrete_gradient);
-  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
-                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, &t0_,          q0_.data(),
+                                                    p0_.data(), g0_.data(),      lam_k_.data(), x_.data()};
   const auto unknowns = static_cast<std::size_t>(step_.unknowns);
   return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
@@ -156,8 +156,8 @@ bool EnergyMomentum::iterate(double h, bool full) {
 
 // The forces, multipliers and changes of the constraints at the accepted unknowns.
 void EnergyMomentum::evaluate(double h) {
-  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, q0_.data(), p0_.data(),
-                                                    g0_.data(), lam_k_.data(),   x_.data()};
+  const double* const inputs[EnergyStep::inputs] = {&h,         &which_.penalty, &t0_,          q0_.data(),
+                                                    p0_.data(), g0_.data(),      lam_k_.data(), x_.data()};
   step_.values->evaluate(inputs, value_scratch_.data());
   ++counters_.evaluations;
 }
@@ -260,12 +260,18 @@ bool EnergyMomentum::project(double t) {
 }
 
 const char* EnergyMomentum::discrete_energy_name() const {
-  if (m_ == 0 || which_.project_velocity || which_.constraints == Treatment::multiplier) return nullptr;
+  if (which_.project_velocity && m_ > 0) return nullptr;
+  const bool exact = m_ == 0 || which_.constraints == Treatment::multiplier;
+  if (exact) return form_.has_forces ? "H - work of forces" : nullptr;
+  if (form_.has_forces)
+    return which_.constraints == Treatment::penalty ? "H + mu |g|^2 - work of forces"
+                                                    : "H + mu |g|^2 + sum lam_k.dg - work of forces";
   return which_.constraints == Treatment::penalty ? "H + mu |g|^2" : "H + mu |g|^2 + sum lam_k.dg";
 }
 
 // A step with given multipliers conserves H + lam_k.g + mu |g|^2, and lam_k changes between steps.
 double EnergyMomentum::discrete_energy(double energy, const double* g) const {
+  if (which_.constraints == Treatment::multiplier) return energy + work_;
   double squares = 0;
   for (int i = 0; i < m_; ++i) squares += g[i] * g[i];
   return energy + which_.penalty * squares + work_;
@@ -277,6 +283,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   last_h_ = h;
   start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   ++counters_.evaluations;
+  t0_ = state.t;
   q0_ = state.y;
   // The momentum as the last step left it, where it is the same motion: M M^-1 p would round the same way every time.
   if (have_momentum_ && state.y == q1_ && state.z == z1_)
@@ -323,6 +330,7 @@ StepResult EnergyMomentum::step(State& state, double h) {
   state.psi = psi_;
   multipliers_ = psi_;
   for (int i = 0; i < m_; ++i) work_ += given_[static_cast<std::size_t>(i)] * change[i];
+  work_ -= change[m_];
   return {};
 }
 

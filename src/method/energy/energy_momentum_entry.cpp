@@ -56,7 +56,8 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
     list.emplace_back(
         "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
         "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
-  for (const ConservedMomenta::Lost& lost : momenta_of(which, form).lost)
+  for (const ConservedMomenta::Lost& lost :
+       form.has_forces ? std::vector<ConservedMomenta::Lost>{} : momenta_of(which, form).lost)
     list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
                                lost.momentum, lost.because));
   if (which.general) {
@@ -71,19 +72,28 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
   return list;
 }
 
+constexpr const char* with_forces = "kept exactly: the energy, but for the work of forces";
+
 std::vector<std::string> facts_about(const EnergyMomentumOptions& which, const System& system) {
   if (turns_in_space(system)) {
     const bool projects = which.project_velocity && system.ng() > 0;
+    if (system.structure().has_applied_force && !projects) return {with_forces};
+    if (system.structure().has_applied_force) return {};
     return {fmt::format(
         "kept exactly: {}momentum and angular momentum along axes that gravity and the ground leave free{}",
         projects ? "" : "energy; ", projects ? "; not the energy, of which projections take a little" : "")};
   }
   const ConstantMassForm form = constant_mass_form(system, "energy-momentum");
   const bool free = form.m == 0;
+  const bool exact = free || which.constraints == ConstraintTreatment::multiplier;
+  if (form.has_forces) {
+    if (which.project_velocity && !free) return {};
+    return {exact ? with_forces : fmt::format("{}, as far as the constraints are", with_forces)};
+  }
   std::string kept, rest;
   if (which.project_velocity && !free)
     rest = "; not the energy, of which projections take a little";
-  else if (free || which.constraints == ConstraintTreatment::multiplier)
+  else if (exact)
     kept = "energy";
   else if (which.constraints == ConstraintTreatment::penalty)
     kept = "energy with the penalty, H + mu |g|^2";

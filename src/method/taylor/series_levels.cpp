@@ -111,8 +111,8 @@ void SeriesBuilder::renumber(const std::vector<int>& order) {
   slots_ = std::move(slots);
 }
 
-// Whose last coefficient matters after its stage: what is multiplied, integrals, and what these are made of. A sum
-// that is an equation and nothing else is zero then.
+// Whose last coefficient matters after its stage: what is multiplied, integrals, quotients and roots, which read their
+// own, and what these are made of. A sum that is an equation and nothing else is zero then.
 void SeriesBuilder::find_used(const std::vector<int>& order) {
   for (const auto& y : f_.integrals) slots_[at(slot(y.node))].used = true;
   for (const auto& e : f_.equations)
@@ -121,6 +121,9 @@ void SeriesBuilder::find_used(const std::vector<int>& order) {
     for_each_operand(ops_[at(k)], [&](Operand o) {
       if (ops_[at(k)].kind != Kind::sum) slots_[at(o.slot)].used = true;
     });
+  for (const int k : order)
+    if (const Kind kind = ops_[at(k)].kind; kind == Kind::quotient || kind == Kind::root)
+      slots_[at(ops_[at(k)].result)].used = true;
   // and what another equation reads at a later stage
   for (const int k : order)
     for (const Term& term : ops_[at(k)].linear)

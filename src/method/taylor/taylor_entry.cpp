@@ -54,10 +54,6 @@ std::unique_ptr<Stepper> make(const TaylorOptions& options, std::shared_ptr<cons
             ? "taylor takes equations that are made of expressions, not rigid bodies; use explicit, radau or auto"
             : "taylor takes equations that are made of expressions as a whole, with constraints that do not depend on "
               "each other; use explicit, radau or auto");
-  if (system->structure().has_bodies && system->ng() > 0 && !system->structure().reaction_is_ideal)
-    throw UnsuitableMethod(
-        "taylor takes bodies on ideal joints only, whose reaction is -G^T psi: with forces that depend on reactions it "
-        "has been seen to miss its tolerance; use explicit or radau");
   const int order = options.order > 0 ? options.order : steps.chosen() ? order_for(steps.tolerance) : of_given_steps;
   auto point = system->structure().is_dae
                    ? dae_point(symbolic, solver.linear_algebra, order)

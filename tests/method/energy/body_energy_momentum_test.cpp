@@ -275,7 +275,7 @@ TEST(BodyEnergyMomentum, MeetsTheVelocityLevelWhereItIsAskedTo) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(projected.state().y[k], plain.state().y[k], 0.05);
 }
 
-TEST(BodyEnergyMomentum, RefusesWhatHasNoPotential) {
+TEST(BodyEnergyMomentum, RefusesWhatItCannotTreat) {
   const auto refused = [](const std::string& more, const char* word) {
     const std::string text = std::string(R"(
 [multibody]
@@ -294,12 +294,12 @@ position = [1, 0, 0]
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   };
-  refused(
-      "[[joint]]\ntype = \"revolute\"\nbodies = [\"ground\", \"a\"]\npoint = [0, 0, 0]\naxis = [0, 1, 0]\ndamping = "
-      "1\n",
-      "dampers");
+  const std::string hinge =
+      "[[joint]]\nname = \"j\"\ntype = \"revolute\"\nbodies = [\"ground\", \"a\"]\npoint = [0, 0, 0]\naxis = [0, 1, "
+      "0]\n";
   refused("[[constraint]]\nequation = \"a_rotation[1] = a[1]\"\n", "quaternion");
-  refused("[[force]]\nbody = \"a\"\nforce = [\"sin(t)\", 0, 0]\n", "without t");
+  refused(hinge + "motor = { angle = \"t^2\" }\n", "without t");
+  refused(hinge + "motor = { torque = \"-0.1*norm(j_force)*tanh(j_speed)\" }\n", "ideal joints");
 }
 
 }  // namespace

@@ -81,17 +81,6 @@ TEST(EnergyMomentumFailure, BlamesTheGeneralDerivativeForItsRounding) {
   EXPECT_EQ(reason_of_failure(spring, {}, 1e-5, 1000), "");
 }
 
-// Forces are refused because they are there, not because they show at some point.
-TEST(EnergyMomentum, RefusesForcesHoweverSmallOrRare) {
-  Lagrangian orbit;
-  const Vector q = orbit.coordinates("q", 2), v = orbit.velocity(q);
-  orbit.kinetic(dot(v, v) / 2.0);
-  orbit.potential(-3.986e14 / norm(q));
-  EXPECT_NO_THROW(energy_momentum().bind(orbit.build(), {}));
-  orbit.force(q, -0.1 * v);
-  EXPECT_THROW(energy_momentum().bind(orbit.build(), {}), UnsuitableMethod);
-}
-
 // p is handed from step to step; p = M v with v = M^-1 p would round the same way every time.
 TEST(EnergyMomentum, DoesNotDriftWhereTheMassDoesNotDivide) {
   for (const double mass : {49.0, 0.1, 2.65e-4}) {
