@@ -23,6 +23,34 @@ void ObservedQuantities::compile(const System& system) {
   functions = StateFunctions(*symbolic, graph, nodes, contact_forces.variables());
 }
 
+const std::vector<double>& ObservedQuantities::values(const State& state, const ContactImpulses* impulses) {
+  const std::vector<double>& values = functions.at(state, contact_forces.of(impulses).data());
+  if (undefined >= 0) return values;
+  const auto bad = std::find_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
+  if (bad == values.end()) return values;
+  undefined = static_cast<int>(bad - values.begin());
+  undefined_at = state.t;
+  return values;
+}
+
+void ObservedQuantities::doubts(std::vector<Doubt>& doubts) const {
+  if (undefined < 0) return;
+  int first = 0;
+  for (const Report::Observed& item : items) {
+    const Block b{item.name, item.shape, 0};
+    if (undefined < first + b.size()) {
+      doubts.push_back(
+          {fmt::format("the quantity {} has no value at t = {:.9g}", b.entry_name(undefined - first), undefined_at),
+           undefined_at,
+           "its expression is not defined there (a table beyond its points, a division by zero, a root or a logarithm "
+           "of "
+           "a negative number): say with if(...), or beyond of the table, what holds there"});
+      return;
+    }
+    first += b.size();
+  }
+}
+
 std::vector<Report::Observed> ObservedQuantities::at(const State& state, const ContactImpulses* impulses) {
   std::vector<Report::Observed> list = items;
   auto value = values(state, impulses).begin();
@@ -83,6 +111,7 @@ void Recording::open(const std::shared_ptr<const System>& system, const MethodCh
                      const SimulationOptions& options, const Watch& watch) {
   goals_.clear();
   rows_ = 0;
+  quantities.undefined = -1;
   event_rows_.clear();
   event_names_.clear();
   schedule.begin(options);

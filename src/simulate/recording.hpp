@@ -26,11 +26,14 @@ struct ObservedQuantities {
 
   void compile(const System& system);
   /// At a state, that a step with these impulses has led to. Valid until the next call.
-  const std::vector<double>& values(const State& state, const ContactImpulses* impulses) {
-    return functions.at(state, contact_forces.of(impulses).data());
-  }
+  const std::vector<double>& values(const State& state, const ContactImpulses* impulses);
   /// Names and values.
   std::vector<Report::Observed> at(const State& state, const ContactImpulses* impulses);
+  /// Those that had no value.
+  void doubts(std::vector<Doubt>& doubts) const;
+  /// The first of them since the run began: where in the list of values, and when; -1: none.
+  int undefined = -1;
+  double undefined_at = 0;
 };
 
 /// When rows are due: after every n-th step, at multiples of a time, or at times of a list. Multiples are counted: a

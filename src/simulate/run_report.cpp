@@ -86,6 +86,7 @@ void Run::report_doubts(Report& r) const {
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);
+  recording.quantities.doubts(r.doubts);
   for (Doubt& doubt : so_far().doubts) r.doubts.push_back(std::move(doubt));
 }
 

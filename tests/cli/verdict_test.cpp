@@ -56,6 +56,34 @@ TEST(Verdict, JsonHasCauseValueAndRemedy) {
   }
 }
 
+// Tables that end, roots and quotients in quantities: no value is no number of the report's without a word.
+TEST(Verdict, QuantitiesWithoutAValueAreDoubted) {
+  const Folder folder;
+  for (int k = 0; k < 12; ++k) {
+    Draw draw(static_cast<unsigned>(700 + k));
+    const double edge = draw.number(0.5, 1.5);
+    const std::vector<std::string> expressions = {fmt::format("sqrt({:.6f} - x)", edge),
+                                                  fmt::format("log({:.6f} - x)", edge), "f(x)", "sqrt(-1 - x^2)"};
+    const std::string& expression = expressions[static_cast<std::size_t>(k % 4)];
+    const auto ends_at = [&](double end) {
+      const std::string text = fmt::format(
+          "[tables.f]\npoints = [[-1, 0], [0.2, 1], [{:.6f}, 4]]\n"
+          "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n"
+          "[initial]\nvelocity = {{ x = 1 }}\n[integrate]\nmethod = \"{}\"\nstep = 0.01\nend = {}\n"
+          "[output]\nquantities = {{ free = \"[x, {}]\" }}\n",
+          edge, draw.chance(0.5) ? "explicit" : "gauss-lobatto", end, expression);
+      return Json::parse(hinge(folder, {"run", folder.write("q.toml", text), "--json"}).out)["verdict"];
+    };
+    const Json beyond = ends_at(edge + 0.25);
+    ASSERT_EQ(beyond["doubts"].size(), 1U) << expression << beyond;
+    EXPECT_NE(beyond["doubts"][0]["cause"].get<std::string>().find("the quantity free[1] has no value at t = "),
+              std::string::npos)
+        << beyond;
+    if (k % 4 == 3) continue;  // has none anywhere
+    EXPECT_EQ(ends_at(edge - 0.25)["sound"], true) << expression;
+  }
+}
+
 const std::string falling_ball = R"toml([multibody]
 gravity = [0, -9.81]
 [[body]]
