@@ -327,3 +327,23 @@ def test_a_record_made_with_settings_has_its_model(examples, tmp_path):
     again = hinge.read(tmp_path / "r.csv")
     assert again.model is not None and float(again.model.settings["parameters.m1"]) == 2
     assert np.array_equal(again.constraint, r.constraint) and np.array_equal(again["sum"], r["sum"])
+
+
+def test_times_after_the_end_are_refused_or_said(pendulum):
+    for options in ({"times": [1, 20]}, {"times": [1, 2, 6], "end": 5}, {"times": np.array([5.1]), "end": 5}, {"times": [-1, 2]}, {"times": []}):
+        with pytest.raises(hinge.InputError, match="lies (after the end|before the start), |no time in this list"):
+            pendulum.run(**options)
+    assert np.array_equal(pendulum.run(times=np.cumsum(np.full(100, 0.1)), step=0.1).t, pendulum.run(step=0.1).t)  # the last is 9.99999999999998
+    r = pendulum.copy().set("output.times", [1, 2]).run(method="explicit", tolerance=1e-6, end=3)
+    assert r.warnings == [] and r.t.tolist() == [0, 1, 2, 3]
+    r = hinge.loads(hinge.example + "\n[output]\ntimes = [1, 4, 9]\n").run(end=3)
+    assert r.t.tolist() == [0, 1, 3] and len(r.warnings) == 1 and "2 of 3 times lie after the end, 3" in r.warnings[0]
+
+
+def test_a_step_beside_a_tolerance_is_said_to_be_the_first(pendulum):
+    bare = hinge.loads(hinge.example.replace('method = "gauss-lobatto"', ""))
+    r = bare.run(step=0.01, tolerance=1e-6, end=1)
+    assert len(r.warnings) == 1 and "the first step only: with a tolerance the method (here auto, since none is named)" in r.warnings[0]
+    assert bare.run(step=0.01, end=1).warnings == [] == bare.run(tolerance=1e-6, end=1).warnings
+    with pytest.raises(hinge.InputError, match="gauss-lobatto takes steps of given length"):
+        pendulum.run(step=0.01, tolerance=1e-6)
