@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ._result import Array
+    from ._row import Array
 
 Methods = Union[None, str, Sequence[str]]
 Numbers = Union[None, float, Sequence[float]]
@@ -279,7 +279,7 @@ def sweep(
     try:
         found = _core.sweep(model._source, model.path, common, points, rows, strict, count, told)
     except InputError as e:
-        raise _options.explained(e, options) from None
+        raise _options.placed(_options.explained(e, options), values) from None
     finally:
         if bar is not None:
             bar.close()
@@ -289,7 +289,7 @@ def sweep(
         if core is None:  # stopped before
             results.append(None)
             continue
-        result = Result(core, Model(core.model, common + points[k]))
+        result = Result(core, model._unread(common + points[k]))
         if core.failure and strict:
             raise _failed(result, core)
         if core.failure:
