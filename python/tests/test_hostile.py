@@ -198,6 +198,10 @@ def test_names_that_people_guess_are_found_in_builders_too(pendulum):
         pendulum.set(hinge.coordinates("q", 2), [0, 1])
     with pytest.raises(hinge.InputError, match="hinge.loads"):
         hinge.load(hinge.example)
+    for wrong in (lambda m: hinge.sweep(m, {"integrate.step": [0.1]}), hinge.compare, hinge.convergence):
+        for given in ("examples/pendulum.toml", None, pendulum.run(end=0.1)):
+            with pytest.raises(TypeError, match=r"give a model, as in hinge\.\w+\(hinge.load"):
+                wrong(given)
     with pytest.raises(TypeError, match="hinge.load"):
         hinge.Model(hinge.example)
     with pytest.raises(hinge.InputError, match=r'coordinates\("x y"\)'):
