@@ -35,7 +35,10 @@ WithoutLock::~WithoutLock() {
 }
 
 WithLock::WithLock() {
-  pass_the_door();
+  if (PyGILState_Check() != 0)  // who has the lock already must not keep it before the door
+    ++inside;
+  else
+    pass_the_door();
   state_ = PyGILState_Ensure();
 }
 
@@ -43,6 +46,12 @@ WithLock::~WithLock() {
   PyGILState_Release(state_);
   --inside;
 }
+
+Computing::Computing() { ++away; }
+
+Computing::~Computing() { --away; }
+
+bool interpreter_ends() { return leaving; }
 
 void leave_interpreter() {
   last = std::this_thread::get_id();

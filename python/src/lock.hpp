@@ -29,6 +29,18 @@ class WithLock {
   PyGILState_STATE state_;
 };
 
+/// While there is one, a thread computes that Python does not know; it ends soon when Python does.
+class Computing {
+ public:
+  Computing();
+  ~Computing();
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+};
+
+/// Does Python end?
+bool interpreter_ends();
+
 /// From now on no other thread gets the lock by these; waits a moment for those that have it or compute. At exit, where
 /// daemon threads alone are left.
 void leave_interpreter();

@@ -71,7 +71,7 @@ class Sweep {
       made.simulation.times.clear();
     }
     Result result = completed(kept(std::move(made)).model,
-                              [this](Simulation& s) { s.on_progress([this](double) { return !stop_; }); });
+                              [this](Simulation& s) { s.on_progress([this](double) { return !stops(); }); });
     // Rows alone: what the run has worked with goes in its own thread, not later in the one that lets go of all
     // results.
     result.rows = std::make_shared<const Trajectory>(*result.rows);
@@ -79,11 +79,14 @@ class Sweep {
     return result;
   }
 
+  bool stops() const { return stop_ || interpreter_ends(); }
+
   void take_runs() {
+    const Computing computing;
     try {
-      for (std::size_t k = next_++; k < points_.size() && !stop_; k = next_++) {
+      for (std::size_t k = next_++; k < points_.size() && !stops(); k = next_++) {
         Result result = run(k);
-        if (result.report->status == RunStatus::stopped && stop_) break;
+        if (result.report->status == RunStatus::stopped && stops()) break;
         if (strict_ && !result.failure.empty()) stop_ = true;
         results_[k] = std::move(result);
         ++finished_;

@@ -284,7 +284,7 @@ LONG = {  # what goes on for much longer than a test
     "convergence": "hinge.convergence(m, 'rattle', steps=[1e-5], end=1e4)",
     "equations": "hinge.solve_dae(['x\\'=v', 'v\\'=-x'], (0, 1e6), {'x': 1, 'v': 0}, rtol=1e-10, t_eval=[1e6])",
     "function": "hinge.solve_dae(lambda t, y, yp: yp - [y[1], -y[0]], (0, 1e6), [1.0, 0], t_eval=[1e6])",
-    "contact": "hinge.contact.solve(rng.standard_normal((1200, 150)), np.eye(150), 10 * rng.standard_normal(150), np.full(400, 0.8), "
+    "contact": "hinge.contact.solve(rng.standard_normal((6000, 600)), np.eye(600), 10 * rng.standard_normal(600), np.full(2000, 0.8), "
     "solver='block-gauss-seidel', tolerance=1e-14, iterations=10**6, seconds=600)",
 }
 BEGIN = "import hinge, threading, time\nimport numpy as np\nm = hinge.loads(hinge.example)\nrng = np.random.default_rng(1)\n"
