@@ -95,13 +95,20 @@ def threads() -> None:
         model.run(step=0.001, end=40, every=100)
 
     one()
-    ratios = []
-    for _ in range(3):
-        after = timed(lambda: (one(), one()))[0]
+    walls, cpus, given_up, taken = [], [], [], []
+    for _ in range(5):
+        after = timed(lambda: (one(), one()))
+        before = resource.getrusage(resource.RUSAGE_SELF)
         with ThreadPoolExecutor(2) as pool:
-            together = timed(lambda: list(pool.map(one, range(2))))[0]
-        ratios.append(after / together)
-    print(f"two runs in threads at once: {statistics.median(ratios):.2f} times as fast as one after the other (on {os.cpu_count()} cores)")
+            together = timed(lambda: list(pool.map(one, range(2))))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        walls.append(after[0] / together[0])
+        cpus.append(together[1] / after[1])
+        given_up.append(used.ru_nvcsw - before.ru_nvcsw)
+        taken.append(used.ru_nivcsw - before.ru_nivcsw)
+    print(f"two runs in threads at once: {statistics.median(walls):.2f} times as fast as one after the other (on {os.cpu_count()} cores),")
+    print(f"  {statistics.median(cpus):.3f} of the processor's time; a core was waited for {max(taken)} times (the load of the machine),")
+    print(f"  something else {max(given_up)} times (locks, the end of a thread)")
 
 
 def resident() -> int:

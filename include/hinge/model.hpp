@@ -42,6 +42,7 @@ struct Model {
   std::string picture_file;                                        ///< [output] vtk, there too
   ExactSolution exact;                                             ///< [exact]
   std::shared_ptr<const View> view;                                ///< [view]; null: all of it is derived
+  std::vector<std::string> warnings;  ///< what of it does something else than it seems to, with --step and --end
 
   /// A simulation with the method bound, quantities observed and output set; start() has not been called.
   Simulation simulation_for(const std::string& output_path) const;

@@ -42,7 +42,8 @@ from ._analysis import Analysis
 from ._core import build_features, version
 from ._errors import Error, InputError, NumericalError
 from ._model import Model, example, load, loads
-from ._result import Contacts, Result, Row, State, read
+from ._result import Result, read
+from ._row import Contacts, Row, State
 from ._session import Session
 
 __version__ = version()

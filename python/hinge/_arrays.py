@@ -9,7 +9,7 @@ import numpy as np
 from ._errors import InputError
 
 if TYPE_CHECKING:
-    from ._result import Array
+    from ._row import Array
 
 
 def numbers(values: Any, what: str) -> Array:

@@ -90,6 +90,7 @@ class Built(Model):
         output = {k: integrate[k] for k in ("every", "interval", "times", "momentum") if k in integrate}
         rest = {k: v for k, v in integrate.items() if k not in output and k not in _sections}
         _table(lines, "[integrate]", rest)
+        self._named = tuple(str(name) for name in rest)
         if quantities:
             output["quantities"] = {k: _expression(v) for k, v in quantities.items()}
         _table(lines, "[output]", output)

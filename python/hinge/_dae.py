@@ -11,12 +11,12 @@ from ._arrays import numbers
 from ._dae_form import Form
 from ._dae_steps import Event, Way
 from ._errors import InputError
-from ._result import Columns
+from ._row import Columns
 from ._symbols import Symbol
 from ._toml import _name
 
 if TYPE_CHECKING:
-    from ._result import Array
+    from ._row import Array
 
 Equations = Union[str, Symbol, Sequence[Union[str, Symbol]], Callable[..., Any]]
 
@@ -42,10 +42,11 @@ class DaeResult(dict):  # type: ignore[type-arg]
             raise AttributeError(name) from None
 
     def __getitem__(self, name: str) -> Any:
+        name = name._hinge_text() if isinstance(name, Symbol) else name
         if dict.__contains__(self, name) and name not in self._columns.place and name not in self._columns.groups:
             return dict.__getitem__(self, name)
         table = dict.__getitem__(self, "y").T
-        if name.endswith("'"):
+        if isinstance(name, str) and name.endswith("'"):
             return self._columns.pick(dict.__getitem__(self, "yp").T, name[:-1])
         return self._columns.pick(table, name)
 
@@ -105,8 +106,17 @@ def solve_dae(
     exception in F arrives unchanged. Where a step fails, `success` is False, and what was computed before is there.
     """
     t0, t1 = _span(t_span)
+    for name, value in (("first_step", first_step), ("max_step", max_step)):
+        if value is not None and not float(value) > 0:
+            raise InputError(f"{name} is a positive time, not {value!r}")
+    if first_step is not None and t1 != t0 and float(first_step) > abs(t1 - t0):
+        raise InputError(f"first_step, {first_step!r}, is longer than t_span")
     how = _How(str(method).lower(), _positive(rtol, "rtol"), _positive(atol, "atol"), consistent, first_step, max_step,
                -1.0 if t1 < t0 else 1.0)  # fmt: skip
+    if not (np.any(how.rtol > 0) or np.any(how.atol > 0)):
+        raise InputError("rtol and atol are both 0: there is nothing to choose steps by; give rtol, as in rtol=1e-6")
+    if jac is not None and not callable(jac):
+        raise InputError("jac: give a function of t, y and yp that returns F_y and F_y'")
     times = None if t_eval is None else _times(t_eval, t0, t1)
     watched = _events(events)
     try:
@@ -161,7 +171,7 @@ class _How(NamedTuple):
 
 def _span(t_span: Any) -> tuple[float, float]:
     try:
-        t0, t1 = (float(x) for x in t_span)
+        t0, t1 = (float(x) for x in ([] if isinstance(t_span, str) else t_span))
     except (TypeError, ValueError):
         raise InputError(f"t_span: give the time at the start and at the end, as in (0, 10), not {t_span!r}") from None
     if not (np.isfinite(t0) and np.isfinite(t1)):
@@ -179,6 +189,8 @@ def _positive(tolerance: Any, what: str) -> Array:
 def _times(t_eval: Any, t0: float, t1: float) -> Array:
     times = numbers(t_eval, "t_eval").ravel()
     sign = -1.0 if t1 < t0 else 1.0
+    for limit in (t0, t1):  # sums such as those of arange miss it by rounding
+        times = np.where(np.abs(times - limit) <= 1e-12 * max(abs(t0), abs(t1)), limit, times)
     if np.any(np.diff(sign * times) < 0) or np.any(times < min(t0, t1)) or np.any(times > max(t0, t1)):
         raise InputError("t_eval: give times within t_span, in the order of t_span")
     return times
@@ -278,7 +290,7 @@ def _of_function(
         raise InputError(f"yp0 has {len(yp)} numbers; y0 has {n}")
 
     def f(t: float, y: Array, yp: Array) -> Array:
-        value = np.asarray(F(t, y.copy(), yp.copy(), *args), dtype=float).ravel()
+        value = _real(F(t, y.copy(), yp.copy(), *args), "F").ravel()
         if value.size != n:
             raise InputError(f"F returned {value.size} numbers; there are {n} unknowns")
         return value
@@ -289,7 +301,7 @@ def _of_function(
     def jacobian(t: float, y: Array, yp: Array, f_y: Array, f_yp: Array) -> None:
         assert jac is not None
         for out, part in zip((f_y, f_yp), jac(t, y.copy(), yp.copy(), *args)):
-            dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=float)
+            dense = _real(part.toarray() if hasattr(part, "toarray") else part, "jac")
             if dense.shape != (n, n):
                 raise InputError(f"jac returned a matrix of shape {dense.shape}; it has to be {n} x {n}")
             out[:] = dense.ravel()
@@ -301,11 +313,24 @@ def _of_function(
     steps = _core.dae_of_function(residual, jacobian if jac is not None else None, names, [int(i) for i in form.indices], t0, y,
                                   yp, how.method, how.relative, how.absolute, float(how.first_step or 0),
                                   float(how.max_step) if np.isfinite(how.max_step) else 0.0, how.direction, scale)  # fmt: skip
-    return steps, Columns(names), form.index
+    columns = Columns(names)
+    if unknowns is None and not isinstance(y0, Mapping):
+        columns.groups.clear()  # sol["y"] is sol.y, as in SciPy
+    return steps, columns, form.index
+
+
+def _real(value: Any, what: str) -> Array:
+    if np.iscomplexobj(value):
+        raise InputError(f"{what} returned complex numbers; give real and imaginary parts as unknowns of their own")
+    real: Array = np.asarray(value, dtype=float)
+    return real
 
 
 def _vector(values: Any, what: str) -> Array:
-    vector = numbers(values, what).ravel()
+    given = numbers(values, what)
+    if given.ndim > 1:
+        raise InputError(f"{what} has the shape {given.shape}; give a list of numbers, as in {what}.ravel()")
+    vector = given.ravel()
     if not vector.size:
         raise InputError(f"{what} is empty; a DAE has at least one unknown")
     return vector.copy()

@@ -9,7 +9,7 @@ import numpy as np
 from ._errors import InputError
 
 if TYPE_CHECKING:
-    from ._result import Array
+    from ._row import Array
 
 
 class Form:
@@ -45,11 +45,13 @@ class Form:
         self.index = 0 if rank == self.n else 1 if _regular(left.T @ scaled @ self.null) else self._hessenberg()
         if told is not None:
             if told.shape != (self.n,):
-                raise InputError(f"index has {told.size} numbers; there are {self.n} unknowns")
+                raise InputError(f"index: give a list of {self.n}, the index of each unknown")
             self.indices, self.index = told, max(int(told.max()), 0 if rank == self.n else 1)
 
     def _hessenberg(self) -> int:
         w, g = self.column_is_free, self.row_is_free
+        if not np.any(self.a) and not np.any(self.b):
+            raise InputError("F does not change with y and y'; it has to depend on both")
         refusal = InputError(
             "F has an index that a function does not show: it is neither 1 nor of Hessenberg's form (x' = f(x, w), 0 = g(x)); "
             "give F as equations, texts or symbols, which are differentiated, or say index=[...] of each unknown"

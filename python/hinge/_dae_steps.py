@@ -10,7 +10,7 @@ from . import _core
 from ._errors import InputError, NumericalError
 
 if TYPE_CHECKING:
-    from ._result import Array
+    from ._row import Array
 
 Event = Callable[..., float]
 

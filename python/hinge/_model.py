@@ -9,7 +9,8 @@ from . import _core, _options, _progress, _toml
 from ._analysis import Analysis
 from ._errors import InputError, NumericalError
 from ._options import Setting
-from ._result import Columns, Result, Row
+from ._result import Result
+from ._row import Columns, Row
 from ._session import Session
 
 #: A pendulum to begin with: hinge.loads(hinge.example)
@@ -57,7 +58,11 @@ class Model:
     True
     """
 
+    _named: tuple[str, ...] = ()  # options of a builder, for complaints about them
+
     def __init__(self, core: _core.Model, settings: list[Setting] | None = None) -> None:
+        if not isinstance(core, _core.Model):
+            raise TypeError("a model is read by hinge.load(path) or hinge.loads(text), or made by hinge.Lagrangian and the like")
         self._read: _core.Model | None = core
         self._text, self._path = core.text, core.path
         self._settings: list[Setting] = settings or []
@@ -71,8 +76,17 @@ class Model:
     @property
     def _held(self) -> _core.Model:
         if self._read is None:
-            self._read = _core.parse(self._source, self._path, self._settings)
+            try:
+                self._read = _core.parse(self._source, self._path, self._settings)
+            except InputError as e:
+                raise _options.explained(e, self._named) from None
         return self._read
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"a model has no '{name}' to assign to; set its keys, as in m.set('integrate.step', 0.02), or run it with "
+                                 "others, as in m.run(step=0.02)")  # fmt: skip
+        super().__setattr__(name, value)
 
     @property
     def _source(self) -> str:
@@ -87,6 +101,13 @@ class Model:
     def _recorded(cls, text: str, path: str, settings: str) -> Model:
         given = [(key, value, "") for key, value in _told_apart(settings)]
         return cls(_core.parse(text, path, given), given)
+
+    def _unread(self, settings: list[Setting]) -> Model:
+        """The same text with other settings, read when something is asked of it."""
+        twin = Model.__new__(Model)
+        twin._begin(self._source, self._path)
+        twin._settings = settings
+        return twin
 
     # ---- What it is ----
 
@@ -114,6 +135,11 @@ class Model:
     def step(self) -> float:
         """The length of steps; 0 where the method chooses them."""
         return self._held.step
+
+    @property
+    def tolerance(self) -> float:
+        """The relative tolerance; 0 where steps have a given length."""
+        return self._held.tolerance
 
     @property
     def end(self) -> float:
@@ -176,10 +202,15 @@ class Model:
             self._read = _core.parse(self._source, self._path, settings)
         except InputError as e:
             for k in given:
-                if "." not in k and k in self.parameters:
+                if k in self.parameters:
                     raise InputError(f"{e}; did you mean 'parameters.{k}'?") from None
+            for k in key if isinstance(key, Mapping) else [key]:
+                if hasattr(k, "_hinge_name") and k._hinge_name() not in self.parameters:
+                    name = k._hinge_name()
+                    raise InputError(f"'{name}' is no parameter of this model; where a coordinate starts is set by initial.position.{name}") from e
+            e = _options.placed(e, given)
             if self._is_complete():
-                raise
+                raise e from None
             self._read = None  # more is to come
         self._settings = settings
         return self
@@ -210,7 +241,7 @@ class Model:
         try:
             return Model(_core.parse(self._source, self._path, settings), settings)
         except InputError as e:
-            raise _options.explained(e, options) from None
+            raise _options.explained(e, (*options, *self._named)) from None
 
     def _settings_with(self, options: Mapping[str, Any]) -> list[Setting]:
         extra = _options.settings_of(options)
@@ -317,6 +348,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     Traceback (most recent call last):
     hinge.InputError: cannot read 'nothing.toml': No such file or directory; check the name of the model file
     """
+    if isinstance(path, str) and "\n" in path:
+        raise InputError("load: this is a text, not the name of a file; read it with hinge.loads(text)")
     return Model(_core.load(os.fspath(path), []))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from . import _toml
 from ._errors import InputError
@@ -44,7 +44,7 @@ def settings_of(options: Mapping[str, Any]) -> list[Setting]:
                 raise InputError('parameters: give names and values, as in parameters={"l": 2.0}')
             given += [("parameters." + _toml._name(k), _toml.value(v), "") for k, v in value.items()]
             continue
-        place = "output." if name in _output else "initial." if name in _initial else "integrate."
+        place = _place(name)
         if name == "momentum":  # values to start with, or momentum maps to watch
             maps = isinstance(value, Mapping) and all(isinstance(v, Mapping) for v in value.values())
             place = "output." if maps else "initial."
@@ -52,12 +52,27 @@ def settings_of(options: Mapping[str, Any]) -> list[Setting]:
     return given
 
 
-def explained(error: InputError, options: Mapping[str, Any]) -> InputError:
+def _place(name: str) -> str:
+    return "output." if name in _output else "initial." if name in _initial else "integrate."
+
+
+def placed(error: InputError, keys: Iterable[str]) -> InputError:
+    """The same complaint, with where the option of `run` is that was taken for a key."""
+    for name in keys:
+        if str(error).startswith(f"--set {name}: unknown key"):
+            meant = next((k for k, others in _meant.items() if name.lower() in others), name)
+            if meant in (*_short, *_initial, *_output):
+                return InputError(f"{error}; did you mean '{_place(meant)}{meant}'?")
+    return error
+
+
+def explained(error: InputError, options: Iterable[str]) -> InputError:
     """The same complaint, with what an option that there is not may have meant."""
     for name in options:
-        if str(error).startswith(f"--set integrate.{name}: "):
+        place, _, rest = str(error).partition(f"integrate.{name}: ")
+        if rest and "\n" not in place and (place == "--set " or "has no option" in rest):
             meant = next((k for k, others in _meant.items() if name.lower() in others), None)
             more = f"did you mean '{meant}'?" if meant else "run itself takes method, step, tolerance, end, every, interval, " \
                 "times, position, velocity, parameters, progress, on_row, out, report"  # fmt: skip
-            return InputError(f"{name}: {str(error).split(': ', 1)[1]}; {more}")
+            return InputError(f"{name}: {rest}; {more}")
     return error

@@ -9,7 +9,8 @@ from ._errors import InputError
 if TYPE_CHECKING:
     import matplotlib.axes
 
-    from ._result import Array, Result
+    from ._result import Result
+    from ._row import Array
 
 
 def _values(result: Result, name: str) -> Array:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._result import Columns, Result, State
+from ._result import Result
+from ._row import Columns, State
 
 if TYPE_CHECKING:
     from ._model import Model

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ._result import Array
+    from ._row import Array
 
 Methods = Union[None, str, Sequence[str]]
 Numbers = Union[None, float, Sequence[float]]
@@ -93,8 +93,14 @@ class Study:
         return f"<hinge.Study '{self.title}': {len(self)} runs against {self.reference}>"
 
 
-def _end(model: Model, end: float | None) -> _core.Model:
-    return model._with({} if end is None else {"end": end})._held
+def _is_model(given: Any, what: str) -> Model:
+    if not isinstance(given, Model):
+        raise TypeError(f"{what}: give a model, as in hinge.{what}(hinge.load('model.toml'), ...), not {type(given).__name__}")
+    return given
+
+
+def _end(model: Model, end: float | None, what: str) -> _core.Model:
+    return _is_model(model, what)._with({} if end is None else {"end": end})._held
 
 
 def compare(
@@ -117,7 +123,7 @@ def compare(
     (4, True)
     """
     where = None if reference is None else os.fspath(reference)
-    answer = _core.compare(_end(model, end), _list(methods), _list(tolerances), _list(steps), where, progress)
+    answer = _core.compare(_end(model, end, "compare"), _list(methods), _list(tolerances), _list(steps), where, progress)
     return Study(answer, False)
 
 
@@ -142,7 +148,7 @@ def convergence(
     """
     where = None if reference is None else os.fspath(reference)
     small = None if reference_step is None else repr(float(reference_step))
-    return Study(_core.convergence(_end(model, end), _list(methods), _list(steps), where, small, progress), True)
+    return Study(_core.convergence(_end(model, end, "convergence"), _list(methods), _list(steps), where, small, progress), True)
 
 
 class Sweep:
@@ -258,6 +264,7 @@ def sweep(
     """
     import numpy as np
 
+    _is_model(model, "sweep")
     if not isinstance(keys, Mapping):
         raise InputError('sweep: give keys with values in a dict, as in {"parameters.l": [1, 2, 3]}')
     for name, v in keys.items():
@@ -279,7 +286,7 @@ def sweep(
     try:
         found = _core.sweep(model._source, model.path, common, points, rows, strict, count, told)
     except InputError as e:
-        raise _options.explained(e, options) from None
+        raise _options.placed(_options.explained(e, options), values) from None
     finally:
         if bar is not None:
             bar.close()
@@ -289,7 +296,7 @@ def sweep(
         if core is None:  # stopped before
             results.append(None)
             continue
-        result = Result(core, Model(core.model, common + points[k]))
+        result = Result(core, model._unread(common + points[k]))
         if core.failure and strict:
             raise _failed(result, core)
         if core.failure:

@@ -94,7 +94,7 @@ class Symbol:
             return entry
         if isinstance(k, slice):
             return vector([self[i] for i in range(*k.indices(len(self)))])
-        n, k = len(self), int(k)
+        n, k = len(self), operator.index(k)
         if not -n <= k < n:
             raise IndexError(f"'{self._text}' has {n} entries; there is none with index {k}")
         k += n if k < 0 else 0
@@ -287,7 +287,11 @@ def _declare(names: str, shape: Sequence[int]) -> Any:
     words = names.replace(",", " ").split() if isinstance(names, str) else []
     if not words:
         raise InputError('give a name, as in hinge.coordinates("q", 3)')
-    sizes = tuple(int(n) for n in shape)
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):  # as NumPy has shapes
+        shape = shape[0]
+    if any(isinstance(n, str) for n in shape):
+        raise InputError(f'several names are one text, as in hinge.coordinates("{names} {" ".join(map(str, shape))}")')
+    sizes = tuple(operator.index(n) for n in shape)
     if len(sizes) > 2 or any(n < 1 for n in sizes):
         raise InputError(f"{words[0]}: a shape is (), (n,) or (N, n) with positive sizes, not {sizes}")
     made = tuple(Symbol(w, sizes, _ATOM, w) for w in words)

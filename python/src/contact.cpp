@@ -58,7 +58,7 @@ bool interrupted() {
   const auto now = std::chrono::steady_clock::now();
   if (now - *last_asked < std::chrono::milliseconds(50)) return false;
   last_asked = now;
-  const nb::gil_scoped_acquire lock;
+  const WithLock lock;
   return PyErr_Occurred() || PyErr_CheckSignals() != 0;
 }
 
@@ -121,7 +121,7 @@ nb::dict solve(const Contact& contact, const std::string& solver, double toleran
   options.start = vector_of(start);
   ContactResult result;
   {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     options.validate();
     if (const std::string why = refusal(contact.problem, solver); !why.empty())
       throw UnsuitableMethod(solver + " cannot solve this problem: " + why);

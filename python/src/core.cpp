@@ -1,6 +1,8 @@
 // The module hinge._core, on which the package hinge is built. Its functions do what the commands of the program do.
 #include "core.hpp"
 
+#include <string_view>
+
 #include <nanobind/stl/string.h>
 
 #include "cli/json.hpp"
@@ -16,19 +18,25 @@ Numbers array_of(std::vector<double> numbers) {
   return Numbers(kept->data(), {kept->size()}, owner);
 }
 
+bool says_stop(nb::handle answer) {
+  if (answer.is(Py_False)) return true;
+  const std::string_view type = Py_TYPE(answer.ptr())->tp_name;
+  return type.starts_with("numpy.bool") && PyObject_IsTrue(answer.ptr()) == 0;
+}
+
 std::function<bool(double)> progress_of(nb::object callback) {
   const bool silent = callback.is_none();
   // The object is given back where the interpreter's lock is held, whoever lets go of this function last.
   const std::shared_ptr<nb::object> kept(new nb::object(std::move(callback)), [](nb::object* object) {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     delete object;
   });
   return [kept, silent](double t) {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (silent) return true;
     const nb::object answer = (*kept)(t);
-    return !answer.is(Py_False);
+    return !says_stop(answer);
   };
 }
 
@@ -41,6 +49,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // objects that live until the interpreter ends are no concern of users
   spare_hdf5_cleanup();
   python::bind_errors();
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&python::leave_interpreter));
   m.def("version", &version);
   m.def("build_features", &build_features);
   m.def("hdf5_available", &hdf5_available);

@@ -12,6 +12,7 @@
 #include <nanobind/ndarray.h>
 
 #include "hinge/model.hpp"
+#include "lock.hpp"
 
 namespace hinge::python {
 
@@ -37,7 +38,7 @@ HeldModel kept(Model model);
 
 /// A result: rows, and what is said of them. Rows stay where they are; arrays keep what they show alive.
 struct Result {
-  std::shared_ptr<const Model> model;  ///< null for a record without one
+  std::shared_ptr<const Model> model;  ///< null for a record without one, and for runs of a sweep
   std::shared_ptr<const Trajectory> rows;
   std::optional<Report> report;  ///< none for a record that was read
   struct Said {
@@ -46,12 +47,16 @@ struct Result {
   Said said{};          ///< by the report, where another process had it
   std::string failure;  ///< why the run failed; empty where it did not
   double failed_at = 0;
+  std::string method{};  ///< by its name
 };
 
 /// Runs the model to its end, with its rows kept. Numerics that fail are told in the result. `prepare` is called before
 /// the start; `out` is a file to record to.
 Result completed(const std::shared_ptr<const Model>& model, const std::function<void(Simulation&)>& prepare,
                  const std::string& out = {});
+
+/// Has a function of the user returned False, Python's or NumPy's?
+bool says_stop(nb::handle answer);
 
 /// Calls Python between steps, about ten times a second: Ctrl-C, and whoever wants to know how far a run is. Whatever
 /// is raised there goes through the library as an exception and arrives as it was.

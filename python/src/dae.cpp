@@ -77,7 +77,7 @@ class Function {
 
   template <class... Out>
   void operator()(double t, const double* x, const double* rate, Out... out) const {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     auto& [callable, measure, room] = *held_;
     const std::size_t n = measure.scale.size();
     for (std::size_t k = 0; k < n; ++k) {
@@ -114,7 +114,7 @@ class Function {
     std::vector<Room> room;
   };
   static void release(Held* held) {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     delete held;
   }
   std::shared_ptr<Held> held_;
@@ -132,7 +132,7 @@ class DaeSteps {
   }
 
   void advance(double limit) {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     require(stepper_->advance(state_, measure_.direction * limit));
     stepper_->interpolate(state_.t, state_);
     for (const double x : state_.y)
@@ -141,7 +141,7 @@ class DaeSteps {
   }
   State state() const { return measure_.outside(state_); }
   State at(double t) {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     stepper_->interpolate(measure_.direction * t, between_);
     between_.t = measure_.direction * t;
     return measure_.outside(between_);
@@ -172,7 +172,7 @@ class DaeSteps {
 DaeSteps of_model(const HeldModel& held, double direction, std::vector<double> scale) {
   const Model& model = *held.model;
   const Measure measure{direction, std::move(scale)};
-  const nb::gil_scoped_release free;
+  const WithoutLock free;
   return cli::located(model, [&] {
     const State start = consistent_start(*model.system, model.simulation.start, model.start);
     return DaeSteps(measure.inside(model.system), model.choice, model.simulation.solver, model.simulation.steps(),
@@ -193,7 +193,7 @@ DaeSteps of_function(nb::object residual, nb::object jacobian, const std::vector
   const auto system = std::make_shared<const FunctionDae>(names, Function(std::move(residual), measure, 1, n), index,
                                                           std::move(derivative));
   State start{t, {x.data(), x.data() + x.size()}, {rate.data(), rate.data() + rate.size()}, {}};
-  const nb::gil_scoped_release free;
+  const WithoutLock free;
   return DaeSteps(system, make_method(method, {}), {}, {{relative, absolute}, first_step, max_step},
                   measure.inside(std::move(start)), measure);
 }

@@ -53,7 +53,7 @@ nb::dict check(const HeldModel& held) {
   const Layout& layout = system.layout();
   const bool dae = layout.kind == SystemKind::dae;
   {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     cli::check(*model, text, warnings);
     const bool pairs = dae && text.str().find("Complementarity pairs") != std::string::npos;
     if (!pairs) start = consistent_start(system, model->simulation.start, model->start);
@@ -147,13 +147,13 @@ void bind_model(nb::module_& m) {
       [](const std::string& path, const std::vector<SettingText>& settings) {
         return kept(load_model(path, overrides_of(settings)));
       },
-      nb::arg("path"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("path"), nb::arg("settings"), nb::call_guard<WithoutLock>());
   m.def(
       "parse",
       [](const std::string& text, const std::string& name, const std::vector<SettingText>& settings) {
         return kept(parse_model(text, name, overrides_of(settings)));
       },
-      nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<nb::gil_scoped_release>());
+      nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::call_guard<WithoutLock>());
   m.def("check", &check, nb::arg("model"));
   m.def("merged", &merged, nb::arg("text"), nb::arg("name"), nb::arg("settings"));
   m.def("parameters", &parameters, nb::arg("text"), nb::arg("name"), nb::arg("settings"));

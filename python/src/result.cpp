@@ -87,8 +87,7 @@ Result::Said said_of(const Result& result) {
   if (!result.report) return result.said;
   std::ostringstream out;
   out << *result.report;
-  return {cli::json_text(*result.report, result.model ? result.model->method : ""), out.str(),
-          verdict_text(*result.report)};
+  return {cli::json_text(*result.report, result.method), out.str(), verdict_text(*result.report)};
 }
 
 // What a pickle holds: all but the model, which is another object's.
@@ -113,7 +112,7 @@ void restore(Result& result, const Pickle& pickle) {
   for (const auto& [name, row] : events) rows->events.push_back({name, row});
   rows->values.assign(values.data(), values.data() + values.size());
   if (columns.empty() || values.shape(1) != columns.size()) throw InputError("this is no pickled result");
-  new (&result) Result{{}, rows, {}, {std::get<0>(said), std::get<1>(said), std::get<2>(said)}, {}, 0};
+  new (&result) Result{{}, rows, {}, {std::get<0>(said), std::get<1>(said), std::get<2>(said)}, {}, 0, {}};
 }
 
 nb::list events_of(const Result& result) {
@@ -144,7 +143,7 @@ void bind_result(nb::module_& m) {
            [](const Result& r) {
              std::pair<std::vector<double>, std::vector<double>> both;
              {
-               const nb::gil_scoped_release free;
+               const WithoutLock free;
                both = levels(r);
              }
              return nb::make_tuple(array_of(std::move(both.first)), array_of(std::move(both.second)));
@@ -155,8 +154,8 @@ void bind_result(nb::module_& m) {
              copy.model = model.model;
              return copy;
            })
-      .def("save", &save, nb::arg("path"), nb::arg("force") = false, nb::call_guard<nb::gil_scoped_release>());
-  m.def("read", &read, nb::arg("path"), nb::call_guard<nb::gil_scoped_release>());
+      .def("save", &save, nb::arg("path"), nb::arg("force") = false, nb::call_guard<WithoutLock>());
+  m.def("read", &read, nb::arg("path"), nb::call_guard<WithoutLock>());
 }
 
 }  // namespace hinge::python

@@ -50,7 +50,7 @@ nb::object contacts_of(const ContactImpulses* impulses, int space) {
 std::function<void(const Row&)> row_callback(const nb::object& callback, const System& system) {
   const BodyTable* const bodies = bodies_of(system);
   return [&callback, space = bodies ? bodies->dimension : 3, first = true](const Row& row) mutable {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     nb::object names = nb::none();
     if (std::exchange(first, false)) names = nb::cast(std::vector<std::string>(row.columns.begin(), row.columns.end()));
     callback(array_of({row.values.begin(), row.values.end()}), std::string(row.event), names,
@@ -61,7 +61,7 @@ std::function<void(const Row&)> row_callback(const nb::object& callback, const S
 Result run(const HeldModel& held, const nb::object& progress, const nb::object& on_row, const std::string& out,
            const std::string& report, bool force, bool condition) {
   const auto told = progress_of(progress);
-  const nb::gil_scoped_release free;
+  const WithoutLock free;
   if (!out.empty() && !force) require_replaceable(out);
   const std::unique_ptr<PageRecorder> page = open_page(*held.model, report, force);
   Result result = completed(
@@ -91,17 +91,20 @@ Result completed(const std::shared_ptr<const Model>& held, const std::function<v
     return made;
   }));
   cli::located(model, [&] { prepare(*simulation); });
-  Result result{held, {simulation, &simulation->trajectory()}, {}, {}, {}, 0};
-  cli::located(model, [&] { simulation->start(model.start); });
+  Result result{held, {simulation, &simulation->trajectory()}, {}, {}, {}, 0, model.method};
+  bool started = false;
   try {
+    cli::located(model, [&] { simulation->start(model.start); });
+    started = true;
     cli::located(model, [&] { simulation->until(model.end); });
     simulation->finish();
   } catch (const StepFailure& failure) {
+    if (!started) throw;
     result.failure = failure.what();
     result.failed_at = failure.time;
   } catch (nb::python_error& raised) {
     result.report = simulation->report();
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     PyObject_SetAttrString(raised.value().ptr(), "_hinge_result", nb::cast(result).ptr());
     PyErr_Clear();  // an exception that takes no attributes arrives without
     throw;

@@ -1,5 +1,7 @@
 // s = m.start(): a run that goes on when Python says so.
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include <nanobind/stl/optional.h>
@@ -18,8 +20,8 @@ class Session {
  public:
   Session(const HeldModel& held, bool keep_rows) : model_(held.model), simulation_(make()) {
     if (keep_rows) simulation_.keep_rows();
-    simulation_.on_progress(progress_of(nb::none()));
-    const nb::gil_scoped_release free;
+    simulation_.on_progress(interrupted_);
+    const WithoutLock free;
     cli::located(*model_, [&] { simulation_.start(model_->start); });
   }
 
@@ -33,7 +35,10 @@ class Session {
       if (!h)
         simulation_.step();
       else if (count >= 1 && std::abs(*h - count * step) <= 1e-12 * *h && count < 1e9)
-        for (double k = 0; k < count; ++k) simulation_.step();  // on the grid of times: sums would round
+        for (double k = 0; k < count; ++k) {  // on the grid of times: sums would round
+          simulation_.step();
+          listen();
+        }
       else
         simulation_.until(simulation_.state().t + *h);
     });
@@ -47,7 +52,9 @@ class Session {
   }
   Result result() {
     const auto lock = take();
-    return {model_, std::make_shared<const Trajectory>(simulation_.trajectory()), simulation_.report(), {}, {}, 0};
+    return {
+        model_,        std::make_shared<const Trajectory>(simulation_.trajectory()), simulation_.report(), {}, {}, 0,
+        model_->method};
   }
 
  private:
@@ -60,14 +67,23 @@ class Session {
     if (!lock) throw InputError("this session is stepping in another thread; start one for each thread");
     return lock;
   }
+  // Ctrl-C, between steps.
+  void listen() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - heard_ < std::chrono::milliseconds(100)) return;
+    heard_ = now;
+    interrupted_(simulation_.state().t);
+  }
   template <class Action>
   void act(Action action) {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     const auto lock = take();
     cli::located(*model_, action);
   }
 
   std::shared_ptr<const Model> model_;
+  const std::function<bool(double)> interrupted_ = progress_of(nb::none());
+  std::chrono::steady_clock::time_point heard_{};
   std::mutex busy_;
   Simulation simulation_;
 };

@@ -17,9 +17,9 @@ using Text = std::optional<std::string>;
 // How far the runs are, and Ctrl-C.
 ConvergenceProgress study_progress(const nb::object& callback) {
   return [&callback](const std::string& name, double setting, double t) {
-    const nb::gil_scoped_acquire lock;
+    const WithLock lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return callback.is_none() || !nb::object(callback(name, setting, t)).is(Py_False);
+    return callback.is_none() || !says_stop(nb::object(callback(name, setting, t)));
   };
 }
 
@@ -51,7 +51,7 @@ nb::tuple compare(const HeldModel& held, const Text& methods, const Text& tolera
   arguments.tolerances = tolerances;
   WorkPrecision work;
   {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     const auto told = study_progress(progress);
     work = cli::compare_runs(
         study_of(arguments, *held.model, told), [] {}, told);
@@ -66,7 +66,7 @@ nb::tuple convergence(const HeldModel& held, const Text& methods, const Text& st
   std::ostringstream warnings;
   ConvergenceStudy study;
   {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     const auto told = study_progress(progress);
     study = cli::convergence_runs(
         study_of(arguments, *held.model, told), warnings, [] {}, told);

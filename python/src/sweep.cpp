@@ -70,15 +70,23 @@ class Sweep {
       made.simulation.interval = 0;
       made.simulation.times.clear();
     }
-    return completed(kept(std::move(made)).model,
-                     [this](Simulation& s) { s.on_progress([this](double) { return !stop_; }); });
+    Result result = completed(kept(std::move(made)).model,
+                              [this](Simulation& s) { s.on_progress([this](double) { return !stops(); }); });
+    // Rows alone: what the run has worked with goes in its own thread, not later in the one that lets go of all
+    // results.
+    result.rows = std::make_shared<const Trajectory>(*result.rows);
+    result.model.reset();
+    return result;
   }
 
+  bool stops() const { return stop_ || interpreter_ends(); }
+
   void take_runs() {
+    const Computing computing;
     try {
-      for (std::size_t k = next_++; k < points_.size() && !stop_; k = next_++) {
+      for (std::size_t k = next_++; k < points_.size() && !stops(); k = next_++) {
         Result result = run(k);
-        if (result.report->status == RunStatus::stopped && stop_) break;
+        if (result.report->status == RunStatus::stopped && stops()) break;
         if (strict_ && !result.failure.empty()) stop_ = true;
         results_[k] = std::move(result);
         ++finished_;
@@ -111,11 +119,11 @@ nb::list sweep(const std::string& text, const std::string& name, const std::vect
                const nb::object& progress) {
   Sweep all(text, name, common, points, rows, strict);
   {
-    const nb::gil_scoped_release free;
+    const WithoutLock free;
     all.compute(jobs, [&](std::size_t finished) {
-      const nb::gil_scoped_acquire lock;
+      const WithLock lock;
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return progress.is_none() || !nb::object(progress(finished, points.size())).is(Py_False);
+      return progress.is_none() || !says_stop(nb::object(progress(finished, points.size())));
     });
   }
   nb::list list;

@@ -6,14 +6,17 @@ import doctest
 import importlib
 import pkgutil
 import pydoc
+import re
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
 
 import pytest
 
 import hinge
 
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = [m.name for m in pkgutil.iter_modules(hinge.__path__) if m.name != "_core"]
 
 
@@ -47,6 +50,25 @@ def test_help_is_readable():
 
 def test_types_hold():
     pytest.importorskip("mypy")
-    settings = str(Path(__file__).resolve().parents[2] / "pyproject.toml")
+    settings = str(ROOT / "pyproject.toml")
     done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", settings], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_what_stands_on_a_page_runs_as_it_is_typed(page, tmp_path, monkeypatch):
+    for extra in ("matplotlib", "pandas"):
+        pytest.importorskip(extra)
+    import matplotlib
+
+    matplotlib.use("agg")
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    assert blocks
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    typed = {}
+    for block in blocks:
+        if not hinge._core.has_page():
+            block = block.replace("r.view()", "")
+        exec(compile(block, page, "exec"), typed)

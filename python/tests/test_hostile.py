@@ -148,6 +148,116 @@ def test_a_run_after_all_of_it_has_the_same_bits():
     assert np.array_equal(hinge.loads(hinge.example).run(end=1).values, before)
 
 
+# ---- What is taken for something else ---------------------------------------------------------------------------------
+
+
+def test_a_result_is_taken_for_an_array_and_for_a_dict(pendulum):
+    pd = pytest.importorskip("pandas")
+    r, q = pendulum.run(end=0.5), hinge.coordinates("q", 2)
+    assert np.array_equal(np.asarray(r), r.values) and np.shares_memory(np.asarray(r), r.values) and not np.shares_memory(np.array(r, copy=True), r.values)
+    assert np.array_equal(pd.DataFrame(r), r.values) and np.array(r, dtype=np.float32).dtype == np.float32
+    assert {k: v.shape for k, v in dict(r).items()} == {"t": (51,), "q": (51, 2), "q'": (51, 2), "psi": (51, 1), "energy": (51,)}
+    assert np.array_equal(r[q], r["q"]) and np.array_equal(r[q.dot], r["q'"]) and np.array_equal(r[q[1]], r["q[1]"]) and q in r
+    for wrong in (0, -1, ("q", 0), slice(3), None, 1.5, np.int64(1)):
+        with pytest.raises(KeyError, match="columns have names: r\\['q'\\]"):
+            r[wrong]
+    with pytest.raises(AttributeError, match="taken by name: r\\['q'\\]"):
+        r.q  # noqa: B018
+    assert not hasattr(r, "success") and np.array_equal(copy.copy(r)["q"], r["q"])
+
+
+def test_what_would_change_nothing_is_refused(pendulum):
+    rng = random.Random(21)
+    for name in ["step", "method", "end", "tolerance", "parameters", "".join(rng.choices("abcdefgh", k=5))]:
+        with pytest.raises(AttributeError, match="set its keys, as in m.set"):
+            setattr(pendulum, name, 0.1)
+    rows = []
+    pendulum.run(end=0.05, on_row=rows.append)
+    session = pendulum.start()
+    for place in (session.state["q"], session.state["q'"], session.state.y, session.state.multipliers, rows[0]["q"], rows[0].values):
+        with pytest.raises(ValueError, match="read-only"):
+            place[0] = 1
+
+
+@pytest.mark.parametrize(
+    "name, place",
+    [("step", "integrate.step"), ("dt", "integrate.step"), ("times", "output.times"), ("q0", "initial.position"), ("tol", "integrate.tolerance")],
+)
+def test_options_that_are_taken_for_keys_are_found(pendulum, name, place):
+    for wrong in (lambda: pendulum.set(name, 0.1), lambda: hinge.sweep(pendulum, {name: [0.1]})):
+        with pytest.raises(hinge.InputError, match=f"did you mean '{place}'"):
+            wrong()
+
+
+def test_names_that_people_guess_are_found_in_builders_too(pendulum):
+    x = hinge.coordinates("x")
+    for guess, meant in (("velocities", "velocity"), ("dt", "step"), ("t_end", "end"), ("solver", "method")):
+        with pytest.raises(hinge.InputError, match=f"{guess}: .*did you mean '{meant}'"):
+            hinge.Lagrangian(x, kinetic=x.dot**2 / 2, position={x: 1}, **{guess: 0.1}).run(**{"step": 0.1, "end": 1})
+    with pytest.raises(hinge.InputError, match="'q' is no parameter of this model; .*initial.position.q"):
+        pendulum.set(hinge.coordinates("q", 2), [0, 1])
+    with pytest.raises(hinge.InputError, match="hinge.loads"):
+        hinge.load(hinge.example)
+    for wrong in (lambda m: hinge.sweep(m, {"integrate.step": [0.1]}), hinge.compare, hinge.convergence):
+        for given in ("examples/pendulum.toml", None, pendulum.run(end=0.1)):
+            with pytest.raises(TypeError, match=r"give a model, as in hinge\.\w+\(hinge.load"):
+                wrong(given)
+    with pytest.raises(TypeError, match="hinge.load"):
+        hinge.Model(hinge.example)
+    with pytest.raises(hinge.InputError, match=r'coordinates\("x y"\)'):
+        hinge.coordinates("x", "y")
+    assert hinge.coordinates("q", (4, 2)).shape == (4, 2) and hinge.coordinates("q", np.int64(2)).shape == (2,)
+    for wrong in (lambda: hinge.coordinates("q", 2.5), lambda: hinge.coordinates("q", 2)[0.5]):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_the_false_of_numpy_stops_as_well(pendulum):
+    for answer, status in ((False, "stopped"), (np.False_, "stopped"), (np.True_, "finished"), (None, "finished"), (0, "finished"), ("", "finished")):
+        asked = []
+        r = pendulum.run(end=2000, every=10**6, progress=lambda t, answer=answer, asked=asked: (asked.append(t), answer)[1])
+        assert asked and r.status.startswith(status), answer
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [({"rtol": 0, "atol": 0}, "both 0"), ({"rtol": [0, 0], "atol": 0}, "both 0"), ({"max_step": 0}, "positive"), ({"max_step": -1}, "positive"),
+     ({"max_step": float("nan")}, "positive"), ({"first_step": 0}, "positive"), ({"first_step": -0.1}, "positive"), ({"first_step": 5}, "longer"),
+     ({"jac": np.eye(2)}, "give a function"), ({"index": 1}, "give a list"), ({"y0": [[1.0, 2.0]]}, "shape"), ({"t_span": "01"}, "t_span"),
+     ({"F": lambda t, y, yp: yp + 1j * y}, "complex"), ({"jac": lambda t, y, yp: (1j * np.eye(2), np.eye(2))}, "complex"),
+     ({"F": lambda t, y, yp: np.ones(2)}, "does not change"), ({"F": lambda t, y, yp: 0 * y}, "does not change")],
+)  # fmt: skip
+def test_what_solve_dae_would_have_to_ignore_is_refused(given, said):
+    with pytest.raises(hinge.InputError, match=said):
+        function_dae(**given)
+
+
+@pytest.mark.parametrize("row", [0, 1, 7])
+def test_what_was_computed_before_an_exception_is_in_its_result(pendulum, row):
+    rows = []
+
+    def throw(given):
+        rows.append(given)
+        if len(rows) > row:
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError) as e:
+        pendulum.run(end=0.1, on_row=throw)
+    before = e.value.result
+    assert len(before) in (row, row + 1) and np.array_equal(before.values, [r.values for r in rows][: len(before)]) and "KeyError" in before.status
+    assert before.model.title == "Pendulum" and before.sound is False and not before.status.endswith(":")
+
+
+def test_names_of_solve_dae_are_those_of_scipy():
+    sol = function_dae(t_span=(0, 1), t_eval=np.arange(0, 1.05, 0.1))
+    assert sol["y"] is sol.y and sol["t"] is sol.t and np.array_equal(sol["y[1]"], sol.y[1]) and sol.t[-1] == 1
+    x = hinge.unknowns("x")
+    sol = hinge.solve_dae([x.dot + x], (0, 1), {x: 1})
+    assert np.array_equal(sol[x], sol["x"]) and np.array_equal(sol[x.dot], sol["x'"])
+    with pytest.raises(KeyError):
+        sol[3]
+
+
 # ---- What is gone -----------------------------------------------------------------------------------------------------
 
 

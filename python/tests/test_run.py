@@ -6,6 +6,7 @@ import concurrent.futures
 import gc
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -273,17 +274,46 @@ def test_a_session_in_two_threads_is_refused_not_crashed(pendulum):
     assert all("another thread" in text for text in said)
 
 
-def test_ctrl_c_stops_a_run():
+LONG = {  # what goes on for much longer than a test
+    "run": "m.run(end=1e6, every=100000)",
+    "explicit": "m.run(method='explicit', tolerance=1e-10, end=1e6, every=100000)",
+    "until": "m.start(keep_rows=False).until(1e6)",
+    "step": "m.start(keep_rows=False).step(1e6)",
+    "sweep": "hinge.sweep(m, {'integrate.step': [1e-5] * 4}, end=1e4, rows=False, jobs=2)",
+    "compare": "hinge.compare(m, 'rattle', steps=[1e-5], end=1e4)",
+    "convergence": "hinge.convergence(m, 'rattle', steps=[1e-5], end=1e4)",
+    "equations": "hinge.solve_dae(['x\\'=v', 'v\\'=-x'], (0, 1e6), {'x': 1, 'v': 0}, rtol=1e-10, t_eval=[1e6])",
+    "function": "hinge.solve_dae(lambda t, y, yp: yp - [y[1], -y[0]], (0, 1e6), [1.0, 0], t_eval=[1e6])",
+    "contact": "hinge.contact.solve(rng.standard_normal((6000, 600)), np.eye(600), 10 * rng.standard_normal(600), np.full(2000, 0.8), "
+    "solver='block-gauss-seidel', tolerance=1e-14, iterations=10**6, seconds=600)",
+}
+BEGIN = "import hinge, threading, time\nimport numpy as np\nm = hinge.loads(hinge.example)\nrng = np.random.default_rng(1)\n"
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_ctrl_c_stops_it_soon(kind):
     code = (
-        "import hinge, sys\nm = hinge.loads(hinge.example)\nprint('ready', flush=True)\n"
-        "try:\n    m.run(end=1e6, every=100000)\nexcept KeyboardInterrupt as e:\n    print('stopped', e.result.t[-1] >= 0)\n"
+        BEGIN + f"print('ready', flush=True)\ntry:\n    {LONG[kind]}\nexcept KeyboardInterrupt as e:\n"
+        "    print('stopped', getattr(e, 'result', m.run(end=0)).t[-1] >= 0)\n"
     )
     p = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert p.stdout is not None and p.stdout.readline() == "ready\n"
     time.sleep(0.5)
+    sent = time.monotonic()
     p.send_signal(signal.SIGINT)
     out, _ = p.communicate(timeout=60)
-    assert out == "stopped True\n" and p.returncode == 0
+    assert out == "stopped True\n" and p.returncode == 0 and time.monotonic() - sent < 10  # measured 0.1 to 0.3
+
+
+@pytest.mark.parametrize("kind", ["short", "rows", *LONG])
+def test_python_ends_while_daemon_threads_compute(kind):
+    again = {"short": "m.run(end=0.05)", "rows": "m.run(end=10, on_row=lambda row: None)"}.get(kind) or LONG[kind]
+    code = BEGIN + (
+        f"def go():\n    while True:\n        {again}\nfor k in range(2):\n    threading.Thread(target=go, daemon=True).start()\n"
+        f"time.sleep({random.Random(kind).uniform(0.1, 0.4)})\nprint('end')\n"
+    )
+    p = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (p.returncode, p.stdout, p.stderr) == (0, "end\n", "")
 
 
 def test_many_runs_leak_nothing():
@@ -327,3 +357,23 @@ def test_a_record_made_with_settings_has_its_model(examples, tmp_path):
     again = hinge.read(tmp_path / "r.csv")
     assert again.model is not None and float(again.model.settings["parameters.m1"]) == 2
     assert np.array_equal(again.constraint, r.constraint) and np.array_equal(again["sum"], r["sum"])
+
+
+def test_times_after_the_end_are_refused_or_said(pendulum):
+    for options in ({"times": [1, 20]}, {"times": [1, 2, 6], "end": 5}, {"times": np.array([5.1]), "end": 5}, {"times": [-1, 2]}, {"times": []}):
+        with pytest.raises(hinge.InputError, match="lies (after the end|before the start), |no time in this list"):
+            pendulum.run(**options)
+    assert np.array_equal(pendulum.run(times=np.cumsum(np.full(100, 0.1)), step=0.1).t, pendulum.run(step=0.1).t)  # the last is 9.99999999999998
+    r = pendulum.copy().set("output.times", [1, 2]).run(method="explicit", tolerance=1e-6, end=3)
+    assert r.warnings == [] and r.t.tolist() == [0, 1, 2, 3]
+    r = hinge.loads(hinge.example + "\n[output]\ntimes = [1, 4, 9]\n").run(end=3)
+    assert r.t.tolist() == [0, 1, 3] and len(r.warnings) == 1 and "2 of 3 times lie after the end, 3" in r.warnings[0]
+
+
+def test_a_step_beside_a_tolerance_is_said_to_be_the_first(pendulum):
+    bare = hinge.loads(hinge.example.replace('method = "gauss-lobatto"', ""))
+    r = bare.run(step=0.01, tolerance=1e-6, end=1)
+    assert len(r.warnings) == 1 and "the first step only: with a tolerance the method (here auto, since none is named)" in r.warnings[0]
+    assert bare.run(step=0.01, end=1).warnings == [] == bare.run(tolerance=1e-6, end=1).warnings
+    with pytest.raises(hinge.InputError, match="gauss-lobatto takes steps of given length"):
+        pendulum.run(step=0.01, tolerance=1e-6)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -137,3 +139,17 @@ def test_the_page_of_a_result_is_the_report(pendulum, tmp_path, monkeypatch):
     assert opened and (tmp_path / "page.html").stat().st_size > 10000 and page._repr_html_().startswith("<iframe srcdoc=")
     pendulum.run(end=1, report=tmp_path / "other.html")
     assert (tmp_path / "other.html").exists()
+
+
+def test_results_of_a_sweep_know_their_model(pendulum):
+    s = hinge.sweep(pendulum, {"initial.velocity": [{"q": [0, v]} for v in (0.0, 1.0)]}, end=0.5, jobs=2)
+    for v, r in zip((0, 1), s.results):
+        again = pickle.loads(pickle.dumps(r))
+        assert r["q'"][0, 1] == v and r.report["method"]["name"] == "gauss-lobatto" == again.report["method"]["name"]
+        assert r.constraint.max() < 1e-14 and np.array_equal(r.constraint, again.constraint)
+        assert np.array_equal(r.model.run().values, r.values) and r.model.title == "Pendulum"
+    wanted = s["q"]
+    q = s.results[1]["q"]
+    del s
+    gc.collect()
+    assert np.array_equal(q[-1], wanted[1])

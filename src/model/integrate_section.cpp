@@ -105,6 +105,18 @@ void read_steps(const Item& section, const ValueReader& read, Model& model) {
   if (const Item item = section["max_iterations"]) o.solver.max_iterations = read.integer(item);
 }
 
+// Who asks for a step and for a tolerance at once may mean steps of this length; a file that names its method knows.
+void warn_of_first_step(const Item& section, Model& model) {
+  const SimulationOptions& o = model.simulation;
+  if (!section || !(o.step > 0) || !o.tolerance.given()) return;
+  if (section["method"] && !section.source->overrides("integrate.step")) return;
+  const std::string named = section["method"] ? "" : fmt::format(" (here {}, since none is named)", model.method);
+  model.warnings.push_back(
+      fmt::format("step = {} is the first step only: with a tolerance the method{} chooses its steps; leave the "
+                  "tolerance out for steps of this length",
+                  o.step, named));
+}
+
 // A sampled state stops the motion at every sample.
 void refuse_too_many_samples(const Item& states, const SystemSection& system, const Model& model) {
   constexpr double most = 1e9;
@@ -201,6 +213,7 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
     });
   }
   make_chosen_method(root, places, model);
+  warn_of_first_step(section, model);
   if (!section["method"] && !touching) model.choice = divided(std::move(model.choice));
   refuse_restitution(root, read, model);
 }

@@ -178,7 +178,15 @@ Simulation Model::simulation_for(const std::string& output_path) const {
     throw InputError(
         "integrate: there is neither a step nor a tolerance; add step = 0.01 (or tolerance = 1e-6 for a method that "
         "chooses its steps) to [integrate], or use --step or --tolerance");
-  Simulation run(system, choice, simulation);
+  MethodChoice chosen = choice;
+  if (!warnings.empty())
+    chosen.warnings = [ours = warnings, of_method = choice.warnings](const System& s) {
+      std::vector<std::string> all = ours;
+      if (of_method)
+        for (std::string& w : of_method(s)) all.push_back(std::move(w));
+      return all;
+    };
+  Simulation run(system, std::move(chosen), simulation);
   for (const Quantity& q : quantities) {
     if (q.shape.empty())
       run.observe(q.name, q.value[0]);

@@ -1,5 +1,6 @@
 // [output] and [[event]]: what is recorded, and what is noticed on the way.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -44,15 +45,40 @@ MomentumMap read_momentum_map(const Item& item, const ValueReader& read, const L
   return map;
 }
 
-void read_times(const Item& times, const ValueReader& read, SimulationOptions& o) {
+// Times at the start and at the end are meant where sums such as 0.1 + 0.1 + ... miss them by rounding.
+void round_times(std::vector<double>& times, double start, double end) {
+  const double rounding = 1e-12 * std::max(std::abs(start), std::abs(end));
+  for (double& t : times)
+    for (const double limit : {start, end})
+      if (std::abs(t - limit) <= rounding) t = limit;
+}
+
+// Those of the file after an end that was moved since are left out; others are a mistake.
+void refuse_late_times(const Item& times, Model& model) {
+  const std::vector<double>& all = model.simulation.times;
+  if (std::isnan(model.end)) return;
+  const auto late = std::upper_bound(all.begin(), all.end(), model.end);
+  if (late == all.end()) return;
+  if (times.source->overrides("output.times") || !times.source->overrides("integrate.end"))
+    times.fail(
+        fmt::format("t = {} lies after the end, {}; leave it out, or choose a later end", all.back(), model.end));
+  model.warnings.push_back(fmt::format("output.times: {} of {} times lie after the end, {}, and are not recorded",
+                                       all.end() - late, all.size(), model.end));
+}
+
+void read_times(const Item& times, const ValueReader& read, Model& model) {
   if (!times) return;
+  SimulationOptions& o = model.simulation;
   o.times = read.constants(times, read.list(times),
                            "times to record at are numbers, as in [0.5, 1]; they may use parameters, but not t or "
                            "coordinates");
+  if (o.times.empty()) times.fail("there is no time in this list; give some, or leave it out to record every step");
+  round_times(o.times, o.start, model.end);
   std::sort(o.times.begin(), o.times.end());
   o.times.erase(std::unique(o.times.begin(), o.times.end()), o.times.end());
   if (!o.times.empty() && o.times.front() < o.start)
-    times.fail(fmt::format("t = {:g} lies before the start, {:g}", o.times.front(), o.start));
+    times.fail(fmt::format("t = {} lies before the start, {}", o.times.front(), o.start));
+  refuse_late_times(times, model);
 }
 
 // The new velocities of a change; what is not mentioned stays as it is.
@@ -103,7 +129,7 @@ void read_output(const Item& section, SystemSection& system, Model& model) {
   const Item every = section["every"], interval = section["interval"], times = section["times"];
   if (every && interval) interval.fail("give 'every' or 'interval', not both");
   if (times && (every || interval)) times.fail("give 'times', 'every' or 'interval', not several");
-  read_times(times, read, model.simulation);
+  read_times(times, read, model);
   if (every) model.simulation.every = read.integer(every);
   read.number(interval, model.simulation.interval);
   model.output_file = read_path(section["file"], model);

@@ -399,6 +399,8 @@ TEST(Model, ErrorsSpeakOfWhatWasWritten) {
   const std::string recorded = message(decay + "[output]\ntimes = [\"t\"]\n");
   EXPECT_NE(recorded.find("times to record at are numbers"), std::string::npos) << recorded;
   EXPECT_EQ(message(decay + "[output]\ntimes = [0.5, \"1/4\"]\n"), "accepted");
+  const std::string none = message(decay + "[output]\ntimes = []\n");
+  EXPECT_NE(none.find("leave it out to record every step"), std::string::npos) << none;
 }
 
 }  // namespace
