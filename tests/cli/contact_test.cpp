@@ -64,8 +64,8 @@ TEST_F(ContactCommand, AnUnconvergedResultHasStatusOneAndSaysSo) {
 }
 
 TEST_F(ContactCommand, ProfilesAFolder) {
-  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
-  write_contact_file(folder.file("b.h5"), testing::golden_lcp("pd", 10, 2));
+  write_contact_file(folder.file("a.hdf5"), trial::golden_chain(1, 3, 0.3));
+  write_contact_file(folder.file("b.h5"), trial::golden_lcp("pd", 10, 2));
   const Answer a = run({folder.file("."), "--solver", "all", "--tolerance", "1e-6", "--seconds", "2", "--json"});
   ASSERT_EQ(a.status, 0) << a.err;
   const json j = json::parse(a.out);
@@ -75,7 +75,7 @@ TEST_F(ContactCommand, ProfilesAFolder) {
 }
 
 TEST_F(ContactCommand, AFolderWithOneBadFileIsProfiledAllTheSame) {
-  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  write_contact_file(folder.file("a.hdf5"), trial::golden_chain(1, 3, 0.3));
   folder.write("b.hdf5", "hello");
   const Answer a = run({folder.file("."), "--tolerance", "1e-6", "--json"});
   EXPECT_EQ(a.status, 0) << a.err;
@@ -90,7 +90,7 @@ TEST_F(ContactCommand, AFolderWithOneBadFileIsProfiledAllTheSame) {
 }
 
 TEST_F(ContactCommand, AllSolversHaveTheirOwnNamesInJson) {
-  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  write_contact_file(folder.file("a.hdf5"), trial::golden_chain(1, 3, 0.3));
   const Answer a = run({folder.file("a.hdf5"), "--solver", "all", "--tolerance", "1e-6", "--json"});
   ASSERT_EQ(a.status, 0) << a.err;
   const json j = json::parse(a.out);
@@ -110,7 +110,7 @@ TEST_F(ContactCommand, NamesWhatIsWrong) {
   refuses({spheres, "--friction", "polyhedral", "--facets", "5"}, {"5 facets", "even"});
   refuses({spheres, "--facets", "5"}, {"5 facets", "even"});
   refuses({spheres, "--threads", "0"}, {"0 threads"});
-  write_contact_file(folder.file("a.hdf5"), testing::golden_chain(1, 3, 0.3));
+  write_contact_file(folder.file("a.hdf5"), trial::golden_chain(1, 3, 0.3));
   refuses({folder.file("."), "--guess"}, {"--guess", "folder"});
   refuses({folder.file("."), "--history"}, {"--history", "folder"});
   refuses({folder.file("..") + "/nowhere"}, {"nowhere"});

@@ -15,13 +15,13 @@
 namespace hinge::derivative_test {
 namespace {
 
-using testing::at;
-using testing::complex_step;
-using testing::declare_variables;
-using testing::evaluate;
-using testing::evaluate_all;
-using testing::random_expression;
-using testing::random_point;
+using trial::at;
+using trial::complex_step;
+using trial::declare_variables;
+using trial::evaluate;
+using trial::evaluate_all;
+using trial::random_expression;
+using trial::random_point;
 
 double relative(double difference, double size) { return std::abs(difference) / (1 + std::abs(size)); }
 

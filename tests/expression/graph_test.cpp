@@ -18,12 +18,12 @@
 namespace hinge::graph_test {
 namespace {
 
-using testing::at;
-using testing::declare_variables;
-using testing::evaluate;
-using testing::evaluate_all;
-using testing::random_expression;
-using testing::random_point;
+using trial::at;
+using trial::declare_variables;
+using trial::evaluate;
+using trial::evaluate_all;
+using trial::random_expression;
+using trial::random_point;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -16,8 +16,8 @@
 namespace hinge::native_library_test {
 namespace {
 
-using testing::declare_variables;
-using testing::random_point;
+using trial::declare_variables;
+using trial::random_point;
 
 std::vector<std::uint64_t> bits(const std::vector<double>& x) {
   std::vector<std::uint64_t> all;

@@ -23,9 +23,9 @@
 namespace hinge::native_test {
 namespace {
 
-using testing::declare_variables;
-using testing::random_expression;
-using testing::random_point;
+using trial::declare_variables;
+using trial::random_expression;
+using trial::random_point;
 
 /// What new tapes do, while this lives.
 struct Use {

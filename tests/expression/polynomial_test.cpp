@@ -11,11 +11,11 @@
 namespace hinge::polynomial_test {
 namespace {
 
-using testing::at;
-using testing::declare_variables;
-using testing::evaluate_all;
-using testing::random_expression;
-using testing::random_point;
+using trial::at;
+using trial::declare_variables;
+using trial::evaluate_all;
+using trial::random_expression;
+using trial::random_point;
 
 class Polynomial : public ::testing::Test {
  protected:

@@ -12,7 +12,7 @@
 
 #include "expression/graph.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 inline std::size_t at(Node n) { return static_cast<std::size_t>(n); }
 
@@ -136,4 +136,4 @@ inline Node random_expression(Graph& graph, const std::vector<Node>& variables, 
   return pool.back();
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

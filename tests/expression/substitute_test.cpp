@@ -10,12 +10,12 @@
 namespace hinge::substitute_test {
 namespace {
 
-using testing::at;
-using testing::declare_variables;
-using testing::evaluate;
-using testing::evaluate_all;
-using testing::random_expression;
-using testing::random_point;
+using trial::at;
+using trial::declare_variables;
+using trial::evaluate;
+using trial::evaluate_all;
+using trial::random_expression;
+using trial::random_point;
 
 // f(x(s)) at s is f at x(s).
 TEST(Substitute, ComposesInAnotherGraph) {

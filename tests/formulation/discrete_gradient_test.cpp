@@ -18,10 +18,10 @@
 namespace hinge::discrete_gradient_test {
 namespace {
 
-using testing::at;
-using testing::declare_variables;
-using testing::evaluate;
-using testing::random_point;
+using trial::at;
+using trial::declare_variables;
+using trial::evaluate;
+using trial::random_point;
 
 using Point = std::vector<double>;
 
@@ -154,7 +154,7 @@ TEST(DiscreteGradient, IsTheGradientAtTheMidpointToSecondOrder) {
   worst_over_functions([&](Functions& some, Node f, Discrete& dd) {
     const std::vector<Node> slope = gradient(some.graph, f, some.q);
     const Point w = random_point(some.random, 4), d = random_point(some.random, 4);
-    const std::vector<double> all = testing::evaluate_all(some.graph, w);
+    const std::vector<double> all = trial::evaluate_all(some.graph, w);
     Point exact;
     for (const Node n : slope) exact.push_back(all[at(n)]);
     const auto error = [&](double h) { return distance(dd(sum(w, -h / 2, d), sum(Point(4, 0.0), h, d)), exact); };
@@ -170,7 +170,7 @@ TEST(DiscreteGradient, IsTheGradientWhereNothingMoves) {
   const double worst = worst_over_functions([](Functions& some, Node f, Discrete& dd) {
     const std::vector<Node> slope = gradient(some.graph, f, some.q);
     const Point x = random_point(some.random, 4);
-    const std::vector<double> all = testing::evaluate_all(some.graph, x);
+    const std::vector<double> all = trial::evaluate_all(some.graph, x);
     double off = 0;
     for (const double size : {0.0, 1e-300, 1e-160, 1e-20, 1e-12, 1e-8, 1e-6}) {
       const Point u = random_point(some.random, 4, -size, size), value = dd(x, u);
@@ -194,7 +194,7 @@ TEST(DiscreteGradient, IsTheMidpointGradientOfQuadraticFunctions) {
     EXPECT_TRUE(dd.form.composed.empty());
     const std::vector<Node> slope = gradient(some.graph, f, some.q);
     const Point x = random_point(some.random, 4), u = random_point(some.random, 4), value = dd(x, u);
-    const std::vector<double> all = testing::evaluate_all(some.graph, sum(x, 0.5, u));
+    const std::vector<double> all = trial::evaluate_all(some.graph, sum(x, 0.5, u));
     for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(value[k], all[at(slope[k])], 1e-14);
   }
 }
@@ -268,7 +268,7 @@ TEST(GeneralDerivative, GivesTheDifferenceAndIsSymmetricAndOfSecondOrder) {
     }
     const Point w = random_point(some.random, 4), d = random_point(some.random, 4);
     const std::vector<Node> slope = gradient(some.graph, f, some.q);
-    const std::vector<double> all = testing::evaluate_all(some.graph, w);
+    const std::vector<double> all = trial::evaluate_all(some.graph, w);
     Point exact;
     for (const Node n : slope) exact.push_back(all[at(n)]);
     const auto error = [&](double h) { return distance(dd(sum(w, -h / 2, d), sum(zero, h, d)), exact); };

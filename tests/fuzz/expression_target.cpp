@@ -72,8 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<double> scratch = tape->make_scratch();
   const double* inputs[] = {at.data()};
   tape->evaluate(inputs, scratch.data(), found.data());
-  const std::vector<double> expected = testing::evaluate_all(graph, at);
+  const std::vector<double> expected = trial::evaluate_all(graph, at);
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    require(same(found[k], expected[testing::at(outputs[k])]), "the tape computes what the graph says");
+    require(same(found[k], expected[trial::at(outputs[k])]), "the tape computes what the graph says");
   return 0;
 }

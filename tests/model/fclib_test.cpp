@@ -29,14 +29,14 @@ void expect_round_trip(const ContactProblem& p) {
 TEST(Fclib, WritesAndReadsLocalGlobalAndLcpProblems) {
   testing::PileKind kind;
   kind.bilateral = 2;
-  ContactProblem p = testing::random_pile(1, kind);
+  ContactProblem p = trial::random_pile(1, kind);
   p.title = "pile";
   expect_round_trip(p);
-  expect_round_trip(testing::written_out(p));
-  expect_round_trip(testing::golden_lcp("pd", 5, 1));
+  expect_round_trip(trial::written_out(p));
+  expect_round_trip(trial::golden_lcp("pd", 5, 1));
   kind = {};
   kind.dimension = 2;
-  expect_round_trip(testing::random_pile(2, kind));
+  expect_round_trip(trial::random_pile(2, kind));
 }
 
 TEST(Fclib, EmptyPartsComeBackEmpty) {
@@ -48,7 +48,7 @@ TEST(Fclib, EmptyPartsComeBackEmpty) {
   expect_round_trip(linear_complementarity(SparseRows(3, 3), Eigen::Vector3d(1, 2, 3)));  // M = 0
   testing::PileKind kind;
   kind.bilateral = 1;
-  ContactProblem apart = testing::written_out(testing::random_pile(1, kind));  // V = 0
+  ContactProblem apart = trial::written_out(trial::random_pile(1, kind));  // V = 0
   Eigen::MatrixXd W(apart.W);
   const Eigen::Index last = W.rows() - 1;
   W.row(last).head(last).setZero();

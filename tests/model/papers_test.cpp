@@ -19,8 +19,8 @@ namespace {
 
 using Q = Quantity;
 using problems::Problem;
-using testing::Point;
-using testing::values;
+using trial::Point;
+using trial::values;
 
 /// s2 on the sphere (|q|^2 - 1)/2 = 0.
 Problem s2_squared() {
@@ -184,16 +184,16 @@ TEST(Papers, StartsAreConsistentAndHaveTheKnownMultipliers) {
     const State start = start_of(model);
     const Point x = point(start);
     ASSERT_EQ(start.psi.size(), 1u);
-    EXPECT_NEAR(start.psi[0], paper.multiplier, 2e-14);                         // measured 3.6e-15
-    EXPECT_LT(testing::largest(values(system, Q::constraint, x)), 1e-15);       // measured 2.2e-16
-    EXPECT_LT(testing::largest(values(system, Q::constraint_rate, x)), 1e-14);  // measured 4.4e-16
+    EXPECT_NEAR(start.psi[0], paper.multiplier, 2e-14);                       // measured 3.6e-15
+    EXPECT_LT(trial::largest(values(system, Q::constraint, x)), 1e-15);       // measured 2.2e-16
+    EXPECT_LT(trial::largest(values(system, Q::constraint_rate, x)), 1e-14);  // measured 4.4e-16
     // 0 = rate_y v + rate_z z',  p_z z' = f + r - p_y v
     const Eigen::VectorXd v = values(system, Q::velocity, x);
     const Eigen::VectorXd right =
         values(system, Q::force, x) + values(system, Q::reaction, x) - values(system, Q::momentum_y, x) * v;
     const Eigen::VectorXd rate = values(system, Q::momentum_z, x).partialPivLu().solve(right);
     EXPECT_LT(
-        testing::largest(values(system, Q::constraint_rate_y, x) * v + values(system, Q::constraint_rate_z, x) * rate),
+        trial::largest(values(system, Q::constraint_rate_y, x) * v + values(system, Q::constraint_rate_z, x) * rate),
         1e-14);  // measured 4.4e-16
   }
 }
@@ -212,7 +212,7 @@ TEST(Papers, EquationsAndStartsAreThoseOfTheCppProblems) {
       for (auto* part : {&x.y, &x.z, &x.psi})
         for (double& value : *part) value = uniform(random);
       for (const Q q : {Q::velocity, Q::momentum, Q::force, Q::reaction, Q::constraint, Q::constraint_rate})
-        EXPECT_LT(testing::largest(values(*model.system, q, x) - values(*paper.problem.system, q, x)), 1e-14)
+        EXPECT_LT(trial::largest(values(*model.system, q, x) - values(*paper.problem.system, q, x)), 1e-14)
             << static_cast<int>(q);  // measured 4.4e-16
     }
   }
@@ -233,7 +233,7 @@ TEST(Papers, EnergyFilesAreTheProblemsOfThePaper) {
       for (auto* part : {&x.y, &x.z, &x.psi})
         for (double& value : *part) value = uniform(random);
       for (const Q q : {Q::velocity, Q::momentum, Q::force, Q::reaction, Q::constraint, Q::constraint_rate})
-        EXPECT_LT(testing::largest(values(*model.system, q, x) - values(*paper.problem.system, q, x)), 1e-14)
+        EXPECT_LT(trial::largest(values(*model.system, q, x) - values(*paper.problem.system, q, x)), 1e-14)
             << static_cast<int>(q);  // measured 5.6e-16
     }
   }
@@ -326,10 +326,10 @@ TEST(Papers, ExactSolutionsSolveTheEquations) {
     for (const double t : {0.0, 0.5, 1.0}) {
       const Point x = at(t);
       const auto value = [&](Q q) { return values(*system, q, x); };
-      EXPECT_LT(testing::largest(rate(&Point::y, t) - value(Q::velocity)), 1e-10);                    // measured 7e-12
-      EXPECT_LT(testing::largest(rate(&Point::z, t) - value(Q::force) - value(Q::reaction)), 1e-10);  // measured 7e-12
-      EXPECT_LT(testing::largest(value(Q::constraint)), 1e-14);                                       // measured 0
-      EXPECT_LT(testing::largest(value(Q::constraint_rate)), 1e-14);  // measured 4.4e-16
+      EXPECT_LT(trial::largest(rate(&Point::y, t) - value(Q::velocity)), 1e-10);                    // measured 7e-12
+      EXPECT_LT(trial::largest(rate(&Point::z, t) - value(Q::force) - value(Q::reaction)), 1e-10);  // measured 7e-12
+      EXPECT_LT(trial::largest(value(Q::constraint)), 1e-14);                                       // measured 0
+      EXPECT_LT(trial::largest(value(Q::constraint_rate)), 1e-14);                                  // measured 4.4e-16
     }
   }
 }

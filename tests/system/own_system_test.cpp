@@ -11,11 +11,11 @@
 namespace hinge::own_system_test {
 namespace {
 
-using testing::derivative_defect;
-using testing::largest;
-using testing::Point;
-using testing::random_point;
-using testing::values;
+using trial::derivative_defect;
+using trial::largest;
+using trial::Point;
+using trial::random_point;
+using trial::values;
 using Q = Quantity;
 
 constexpr Q all_but_energy[] = {

@@ -8,7 +8,7 @@
 
 #include "hinge/system.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 struct Point {
   double t = 0;
@@ -103,4 +103,4 @@ inline Eigen::VectorXd acceleration(const System& s, const Point& x) {
   return get(Q::momentum_z).partialPivLu().solve(right);
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

@@ -12,12 +12,12 @@
 namespace hinge::system_test {
 namespace {
 
-using testing::acceleration;
-using testing::derivative_defect;
-using testing::largest;
-using testing::Point;
-using testing::random_point;
-using testing::values;
+using trial::acceleration;
+using trial::derivative_defect;
+using trial::largest;
+using trial::Point;
+using trial::random_point;
+using trial::values;
 using Q = Quantity;
 
 Eigen::MatrixXd column(std::initializer_list<double> entries) {

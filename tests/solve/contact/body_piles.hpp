@@ -6,7 +6,7 @@
 #include "hinge/contact.hpp"
 #include "solve/contact/random_problems.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 struct BodyPileKind {
   int dimension = 3, bodies = 5, contacts = 8, joints = 0;
@@ -63,4 +63,4 @@ inline ContactProblem body_pile(std::uint64_t seed, const BodyPileKind& kind) {
   return p;
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

@@ -21,7 +21,7 @@ TEST(ContactSolver, AllocatesNothingWhenProblemsDoNotGrow) {
     std::vector<ContactProblem> problems;
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       kind.contacts = seed == 3 ? contacts - 1 : contacts;  // smaller
-      problems.push_back(testing::body_pile(seed, kind));
+      problems.push_back(trial::body_pile(seed, kind));
       for (double& mu : problems.back().mu) mu *= 0.5;
       problems.back().friction = seed % 2 == 0 ? FrictionModel::convexified : FrictionModel::coulomb;
     }

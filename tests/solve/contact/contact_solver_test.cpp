@@ -7,7 +7,7 @@
 namespace hinge::contact_solver_test {
 namespace {
 
-using testing::body_pile;
+using trial::body_pile;
 
 Eigen::VectorXd as_vector(std::span<const double> x) {
   return Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));

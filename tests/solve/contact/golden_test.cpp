@@ -7,9 +7,9 @@
 namespace hinge::golden_test {
 namespace {
 
-using testing::golden_chain;
-using testing::golden_contact;
-using testing::golden_lcp;
+using trial::golden_chain;
+using trial::golden_contact;
+using trial::golden_lcp;
 
 const goldens::json& data() {
   static const goldens::json all = goldens::read("contact_problems.json");
@@ -36,7 +36,7 @@ TEST(ContactGoldens, GeneratorIsTheOneOfTheFile) {
     EXPECT_NEAR(lcp.W.sum(), p["checksum_M"], 1e-12 * std::max(1.0, std::abs(p["checksum_M"].get<double>())));
   }
   for (const auto& p : data()["frictional_contact"]["data"]["chain"]) {
-    const ContactProblem chain = testing::written_out(golden_chain(p["seed"], p["nc"], p["mu"]));
+    const ContactProblem chain = trial::written_out(golden_chain(p["seed"], p["nc"], p["mu"]));
     EXPECT_NEAR(chain.W.sum(), p["checksum_W"], 1e-11);
     EXPECT_NEAR(chain.q.sum(), p["checksum_q"], 1e-12);
   }
@@ -85,7 +85,7 @@ TEST(ContactGoldens, ChainsAreSolvedToTenDigitsByNewtonAndInteriorPoints) {
   for (const auto& p : data()["frictional_contact"]["data"]["chain"]) {
     ContactProblem chain = golden_chain(p["seed"], p["nc"], p["mu"]);
     for (const bool explicit_w : {false, true}) {
-      const ContactProblem problem = explicit_w ? testing::written_out(chain) : chain;
+      const ContactProblem problem = explicit_w ? trial::written_out(chain) : chain;
       for (const char* solver : {"newton-ac", "block-gauss-seidel", "auto"}) {
         const ContactResult result = solve_contact(problem, solver, tight());
         SCOPED_TRACE(std::string(solver) + (explicit_w ? " W" : " H, M"));
@@ -172,7 +172,7 @@ TEST(ContactGoldens, PainleveRodSticksImpulsively) {
   for (const auto& row : data()["painleve_rod"]["data"]["inconsistent"]["rows"]) {
     Eigen::MatrixXd W(2, 2);
     W << 1.6, -1.2, -1.2, 3.4;
-    const ContactProblem rod = testing::from_dense(W, vector(row["q"]), 2, 2);
+    const ContactProblem rod = trial::from_dense(W, vector(row["q"]), 2, 2);
     for (const char* solver : {"lemke", "newton-fb", "block-gauss-seidel", "auto"}) {
       const ContactResult result = solve_contact(rod, solver, tight());
       ASSERT_TRUE(result.converged()) << solver << result.message;
@@ -183,12 +183,12 @@ TEST(ContactGoldens, PainleveRodSticksImpulsively) {
 
 TEST(Lemke, TriesAnotherCoveringVectorWhereOnesNeedExponentiallyManyPivots) {
   for (const bool fathi : {false, true}) {
-    const ContactResult result = solve_contact(testing::murty(20, fathi), "lemke", tight());
+    const ContactResult result = solve_contact(trial::murty(20, fathi), "lemke", tight());
     ASSERT_TRUE(result.converged()) << result.message;
     EXPECT_LT((result.r - Eigen::VectorXd::Unit(20, 0)).norm(), 1e-12);
     EXPECT_GT(result.iterations, fathi ? 1 : 500);  // the first attempt gave up; scaled rows spare that for Fathi
   }
-  EXPECT_EQ(solve_contact(testing::murty(5, false), "lemke", tight()).iterations, 32);  // 2^5
+  EXPECT_EQ(solve_contact(trial::murty(5, false), "lemke", tight()).iterations, 32);  // 2^5
 }
 
 TEST(Lemke, SaysSoWhereThereIsNoSolution) {

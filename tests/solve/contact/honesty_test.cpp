@@ -12,13 +12,13 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using testing::PileKind;
-using testing::random_pile;
+using trial::random_pile;
 
 constexpr ResidualScaling scalings[] = {ResidualScaling::ours, ResidualScaling::siconos, ResidualScaling::fclib,
                                         ResidualScaling::absolute};
 
 double least(const ContactProblem& lcp, const VectorXd& r) {
-  return r.cwiseMin(testing::plain_velocity(lcp, r)).lpNorm<Eigen::Infinity>();
+  return r.cwiseMin(trial::plain_velocity(lcp, r)).lpNorm<Eigen::Infinity>();
 }
 
 /// min c.x, A x >= b, x >= 0 with a solution, as an LCP: M = [eps I, -A^T; A, eps I].
@@ -121,7 +121,7 @@ TEST(ContactSolvers, RefuseAnInfeasibleProblemHonestlyInEveryScaling) {
   F.bottomLeftCorner(3, 3) = Eigen::Vector3d(-1, 1, 1).asDiagonal();
   VectorXd q = VectorXd::Zero(6);
   q[0] = q[3] = -1;
-  const ContactProblem squeezed = testing::from_dense(F, q, 0.3);
+  const ContactProblem squeezed = trial::from_dense(F, q, 0.3);
   for (const ResidualScaling scaling : scalings) {
     ContactOptions o;
     o.scaling = scaling;
@@ -131,8 +131,8 @@ TEST(ContactSolvers, RefuseAnInfeasibleProblemHonestlyInEveryScaling) {
 }
 
 TEST(ContactSolvers, DoNotDependOnUnits) {
-  const ContactProblem lcp = testing::golden_lcp("pd", 20, 1);
-  ContactProblem contact = testing::written_out(testing::golden_chain(12, 3, 0.3));
+  const ContactProblem lcp = trial::golden_lcp("pd", 20, 1);
+  ContactProblem contact = trial::written_out(trial::golden_chain(12, 3, 0.3));
   for (const double w : {1e-14, 1.0, 1e14})
     for (const double v : {1e-14, 1.0, 1e14}) {
       ContactProblem p = lcp;
@@ -149,7 +149,7 @@ TEST(ContactSolvers, DoNotDependOnUnits) {
       for (const char* solver : {"block-gauss-seidel", "newton-ac", "cone-interior-point", "admm", "apgd", "auto"}) {
         const ContactResult result = solve_contact(p, solver);
         ASSERT_TRUE(result.converged()) << solver << " " << w << " " << v << " " << result.message;
-        EXPECT_LT(testing::plain_residual(contact, result.r * w / v), 1e-6) << solver;
+        EXPECT_LT(trial::plain_residual(contact, result.r * w / v), 1e-6) << solver;
       }
     }
 }
@@ -158,7 +158,7 @@ TEST(ContactResidual, SquaresMayLeaveTheRangeOfDoubles) {
   for (const double size : {1e-200, 1e-170, 1e-150, 1e150, 1e160, 1e200}) {
     const Eigen::Vector3d q = size * Eigen::Vector3d(-1, 1, 0.5);
     for (const auto friction : {FrictionModel::coulomb, FrictionModel::convexified, FrictionModel::polyhedral}) {
-      ContactProblem p = testing::from_dense(MatrixXd::Identity(3, 3), q, 0.3);
+      ContactProblem p = trial::from_dense(MatrixXd::Identity(3, 3), q, 0.3);
       p.friction = friction;
       const ContactResidual nothing = contact_residual(p, Eigen::Vector3d::Zero());
       EXPECT_GT(nothing.ours, 0.5) << size;
@@ -167,17 +167,17 @@ TEST(ContactResidual, SquaresMayLeaveTheRangeOfDoubles) {
       const ContactResult result = solve_contact(p);
       ASSERT_TRUE(result.converged()) << size << result.message;
       p.q /= size;
-      EXPECT_LT(testing::plain_violation(p, result.r / size), 1e-6) << size;
+      EXPECT_LT(trial::plain_violation(p, result.r / size), 1e-6) << size;
     }
   }
-  const ContactProblem p = testing::from_dense(MatrixXd::Identity(3, 3), Eigen::Vector3d(-1, 0, 0), 0.3);
+  const ContactProblem p = trial::from_dense(MatrixXd::Identity(3, 3), Eigen::Vector3d(-1, 0, 0), 0.3);
   EXPECT_EQ(contact_residual(p, Eigen::Vector3d(1, std::nan(""), 0)).ours, HUGE_VAL);
   EXPECT_EQ(contact_residual(p, Eigen::Vector3d(1, HUGE_VAL, 0)).siconos, HUGE_VAL);
 }
 
 TEST(ContactResidual, ScalingsAreThoseOfTheirAuthors) {
   // One contact in the air, by hand: r = (1, 0, 0), W = 2 I, q = (1, 0, 0), so u = (3, 0, 0).
-  const ContactProblem p = testing::from_dense(2 * MatrixXd::Identity(3, 3), Eigen::Vector3d(1, 0, 0), 0.5);
+  const ContactProblem p = trial::from_dense(2 * MatrixXd::Identity(3, 3), Eigen::Vector3d(1, 0, 0), 0.5);
   const ContactResidual res = contact_residual(p, Eigen::Vector3d(1, 0, 0));
   EXPECT_EQ(res.absolute, 1);                  // r - u = (-2, 0, 0) projects to 0, so F = r with rho = 1
   EXPECT_DOUBLE_EQ(res.siconos, 1.0 / 3);      // |u| = 3 is the largest of |q|, |r|, |u|
@@ -206,7 +206,7 @@ TEST(ContactResidual, ScalingsAreThoseOfTheirAuthors) {
   EXPECT_DOUBLE_EQ(contact_residual(s, r).absolute, std::sqrt(17.6));
   EXPECT_EQ(contact_residual(s, r).penetration, 1);  // mu |u_T| - u_N = 2 - 1
   // The authors' numbers have no rounding added: an exact solution has none left.
-  const ContactProblem stiff = testing::from_dense(1e10 * MatrixXd::Identity(3, 3), Eigen::Vector3d(-1e10, 0, 0), 0.3);
+  const ContactProblem stiff = trial::from_dense(1e10 * MatrixXd::Identity(3, 3), Eigen::Vector3d(-1e10, 0, 0), 0.3);
   const ContactResidual exact = contact_residual(stiff, Eigen::Vector3d(1, 0, 0));
   EXPECT_EQ(exact.absolute, 0);
   EXPECT_EQ(exact.siconos, 0);
@@ -234,7 +234,7 @@ TEST(ContactSolvers, BilateralRowsAloneAreALinearSystem) {
 TEST(ContactSolvers, ABilateralRowThatNothingMovesIsNoObstacle) {
   PileKind kind;
   kind.bilateral = 2;
-  ContactProblem p = testing::written_out(random_pile(1, kind));
+  ContactProblem p = trial::written_out(random_pile(1, kind));
   MatrixXd W(p.W);
   const Eigen::Index last = W.rows() - 1;
   W.row(last).setZero();
@@ -254,7 +254,7 @@ TEST(ContactSolvers, ABilateralRowThatNothingMovesIsNoObstacle) {
 }
 
 TEST(ContactSolvers, WithoutVelocitiesNoReactionsWhateverTheStart) {
-  ContactProblem p = testing::written_out(testing::golden_chain(1, 3, 0.3));
+  ContactProblem p = trial::written_out(trial::golden_chain(1, 3, 0.3));
   p.q.setZero();
   ContactOptions o;
   o.start = VectorXd::Ones(9);

@@ -8,7 +8,7 @@
 
 #include "hinge/contact.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 inline Eigen::VectorXd plain_velocity(const ContactProblem& p, const Eigen::VectorXd& r) {
   if (!p.matrix_free()) return Eigen::MatrixXd(p.W) * r + p.q;
@@ -68,4 +68,4 @@ inline double plain_violation(const ContactProblem& p, const Eigen::VectorXd& r)
   return worst;
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

@@ -8,7 +8,7 @@
 
 #include "hinge/contact.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 /// The generator behind the goldens.
 class SplitMix64 {
@@ -164,4 +164,4 @@ inline ContactProblem random_pile(std::uint64_t seed, const PileKind& kind) {
   return p;
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

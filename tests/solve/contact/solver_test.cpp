@@ -14,9 +14,9 @@ namespace hinge::solver_test {
 namespace {
 
 using testing::PileKind;
-using testing::plain_residual;
-using testing::plain_violation;
-using testing::random_pile;
+using trial::plain_residual;
+using trial::plain_violation;
+using trial::random_pile;
 
 // Solves with every solver that does not refuse; those in `may_fail` need not converge, but must say so. What is wrong
 // comes back as text, empty where nothing is.
@@ -278,7 +278,7 @@ TEST(ContactProblem, BadInputIsNamed) {
   const auto has = [](const std::string& text, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  const ContactProblem good = testing::golden_chain(1, 3, 0.3);
+  const ContactProblem good = trial::golden_chain(1, 3, 0.3);
   ContactProblem bad = good;
   bad.mu[1] = -0.1;
   has(message([&] { solve_contact(bad); }), {"mu of contact 1", "-0.1"});
@@ -302,7 +302,7 @@ TEST(ContactProblem, BadInputIsNamed) {
     for (int k = 3; k < 6; ++k)
       if (bad.H.coeff(k, j) != 0) bad.H.coeffRef(k, j) = 0;
   has(message([&] { solve_contact(bad); }), {"contact 1", "no body moves"});
-  bad = testing::written_out(good);
+  bad = trial::written_out(good);
   bad.W.coeffRef(3, 3) = -1;
   has(message([&] { solve_contact(bad); }), {"contact 1 (normal row)", "negative"});
   has(message([&] { solve_contact(ContactProblem()); }), {"nothing to solve"});

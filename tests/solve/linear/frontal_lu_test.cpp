@@ -19,12 +19,12 @@ RC_GTEST_PROP(FrontalLu, SolvesSumsOfUnsymmetricElements, ()) {
   std::vector<Eigen::MatrixXd> matrices;
   Eigen::MatrixXd K = Eigen::MatrixXd::Identity(nodes * size, nodes * size);
   for (int e = 0; e < count; ++e) {
-    const std::vector<int> order = testing::random_permutation(random, nodes);
+    const std::vector<int> order = trial::random_permutation(random, nodes);
     elements.emplace_back(order.begin(), order.begin() + std::min<int>(nodes, 1 + static_cast<int>(random() % 3)));
     const auto rows = static_cast<Eigen::Index>(elements.back().size()) * size;
     Eigen::MatrixXd B(rows, rows), C(rows, rows);
     for (Eigen::Index i = 0; i < rows; ++i)
-      for (Eigen::Index j = 0; j < rows; ++j) B(i, j) = testing::uniform(random), C(i, j) = testing::uniform(random);
+      for (Eigen::Index j = 0; j < rows; ++j) B(i, j) = trial::uniform(random), C(i, j) = trial::uniform(random);
     matrices.push_back(B * B.transpose() + 0.5 * (C - C.transpose()));  // positive, not symmetric
     for (std::size_t a = 0; a < elements.back().size(); ++a)
       for (std::size_t b = 0; b < elements.back().size(); ++b)
@@ -34,7 +34,7 @@ RC_GTEST_PROP(FrontalLu, SolvesSumsOfUnsymmetricElements, ()) {
   FrontalLu lu(nodes, size, elements);
   for (int again = 0; again < 2; ++again)  // the second reuses the analysis
     RC_ASSERT(lu.factor(1, [&](int e, Eigen::MatrixXd& matrix) { matrix = matrices[static_cast<std::size_t>(e)]; }));
-  const Eigen::VectorXd b = testing::random_vector(random, nodes * size);
+  const Eigen::VectorXd b = trial::random_vector(random, nodes * size);
   Eigen::VectorXd x = b;
   lu.solve(x);
   RC_ASSERT((K * x - b).norm() < 1e-11 * b.norm() * (1 + K.norm()));  // measured 1e-15

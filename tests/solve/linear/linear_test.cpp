@@ -11,10 +11,10 @@
 namespace hinge::linear_test {
 namespace {
 
-using testing::dense;
-using testing::random_pattern;
-using testing::random_values;
-using testing::random_vector;
+using trial::dense;
+using trial::random_pattern;
+using trial::random_values;
+using trial::random_vector;
 
 constexpr LinearAlgebra every[] = {LinearAlgebra::dense, LinearAlgebra::sparse, LinearAlgebra::automatic};
 

@@ -10,7 +10,7 @@
 #include "hinge/solve.hpp"
 #include "solve/linear/sparse.hpp"
 
-namespace hinge::testing {
+namespace hinge::trial {
 
 inline double uniform(std::mt19937& random, double low = -1, double high = 1) {
   return std::uniform_real_distribution<double>(low, high)(random);
@@ -56,4 +56,4 @@ inline Eigen::VectorXd random_vector(std::mt19937& random, int n) {
   return x;
 }
 
-}  // namespace hinge::testing
+}  // namespace hinge::trial

@@ -9,11 +9,11 @@
 namespace hinge::saddle_point_test {
 namespace {
 
-using testing::dense;
-using testing::random_pattern;
-using testing::random_values;
-using testing::random_vector;
-using testing::uniform;
+using trial::dense;
+using trial::random_pattern;
+using trial::random_values;
+using trial::random_vector;
+using trial::uniform;
 
 constexpr LinearAlgebra both[] = {LinearAlgebra::dense, LinearAlgebra::sparse};
 

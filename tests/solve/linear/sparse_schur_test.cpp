@@ -13,10 +13,10 @@
 namespace hinge::sparse_schur_test {
 namespace {
 
-using testing::dense;
-using testing::random_permutation;
-using testing::random_vector;
-using testing::uniform;
+using trial::dense;
+using trial::random_permutation;
+using trial::random_vector;
+using trial::uniform;
 
 /// Which two bodies a rod holds together; -1: the ground.
 using Rods = std::vector<std::pair<int, int>>;

@@ -11,12 +11,12 @@
 namespace hinge::sparse_test {
 namespace {
 
-using testing::dense;
-using testing::random_pattern;
-using testing::random_permutation;
-using testing::random_values;
-using testing::random_vector;
-using testing::uniform;
+using trial::dense;
+using trial::random_pattern;
+using trial::random_permutation;
+using trial::random_values;
+using trial::random_vector;
+using trial::uniform;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
