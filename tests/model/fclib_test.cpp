@@ -27,7 +27,7 @@ void expect_round_trip(const ContactProblem& p) {
 }
 
 TEST(Fclib, WritesAndReadsLocalGlobalAndLcpProblems) {
-  testing::PileKind kind;
+  trial::PileKind kind;
   kind.bilateral = 2;
   ContactProblem p = trial::random_pile(1, kind);
   p.title = "pile";
@@ -46,7 +46,7 @@ TEST(Fclib, EmptyPartsComeBackEmpty) {
   p.q = Eigen::Vector2d(1, -1);
   expect_round_trip(p);
   expect_round_trip(linear_complementarity(SparseRows(3, 3), Eigen::Vector3d(1, 2, 3)));  // M = 0
-  testing::PileKind kind;
+  trial::PileKind kind;
   kind.bilateral = 1;
   ContactProblem apart = trial::written_out(trial::random_pile(1, kind));  // V = 0
   Eigen::MatrixXd W(apart.W);

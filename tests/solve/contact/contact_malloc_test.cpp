@@ -14,7 +14,7 @@ namespace {
 
 TEST(ContactSolver, AllocatesNothingWhenProblemsDoNotGrow) {
   for (const int contacts : {30, 5000}) {  // natural order; colours
-    testing::BodyPileKind kind;
+    trial::BodyPileKind kind;
     kind.bodies = contacts / 3;
     kind.contacts = contacts;
     kind.joints = 3;

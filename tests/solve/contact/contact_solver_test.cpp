@@ -17,7 +17,7 @@ double apart(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 RC_GTEST_PROP(ContactSolver, SolvesWhatSolveContactSolves, ()) {
-  testing::BodyPileKind kind;
+  trial::BodyPileKind kind;
   kind.dimension = *rc::gen::inRange(1, 4);
   kind.bodies = *rc::gen::inRange(1, 7);
   kind.contacts = *rc::gen::inRange(1, 12);
@@ -59,7 +59,7 @@ RC_GTEST_PROP(ContactSolver, SolvesWhatSolveContactSolves, ()) {
 }
 
 TEST(ContactSolver, EverySolverTakesBodies) {
-  testing::BodyPileKind kind;
+  trial::BodyPileKind kind;
   kind.joints = 2;
   ContactProblem p = body_pile(4, kind);
   p.friction = FrictionModel::convexified;
@@ -92,7 +92,7 @@ TEST(ContactSolver, FromItsOwnSolutionNeedsNoSweep) {
 }
 
 TEST(ContactSolver, ReusedForOtherSizesGivesTheBitsOfANewOne) {
-  testing::BodyPileKind large, small;
+  trial::BodyPileKind large, small;
   large.bodies = 9, large.contacts = 30, large.joints = 2;
   small.bodies = 2, small.contacts = 3;
   ContactSolver kept;
@@ -107,7 +107,7 @@ TEST(ContactSolver, ReusedForOtherSizesGivesTheBitsOfANewOne) {
 }
 
 TEST(ContactSolver, ThreadsDoNotChangeABit) {
-  testing::BodyPileKind kind;
+  trial::BodyPileKind kind;
   kind.bodies = 1500, kind.contacts = 4500;
   const ContactProblem p = body_pile(7, kind);
   ContactOptions o;

@@ -28,7 +28,7 @@ ContactOptions tight(double tolerance = 1e-12) {
 }
 
 TEST(ContactGoldens, GeneratorIsTheOneOfTheFile) {
-  testing::SplitMix64 random(1);
+  trial::SplitMix64 random(1);
   for (const auto& word : data()["random_lcp"]["data"]["splitmix64(1)_first3"])
     EXPECT_EQ(std::to_string(random.next()), word.get<std::string>());
   for (const auto& p : data()["random_lcp"]["data"]["problems"]) {

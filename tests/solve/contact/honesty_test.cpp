@@ -11,7 +11,7 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using testing::PileKind;
+using trial::PileKind;
 using trial::random_pile;
 
 constexpr ResidualScaling scalings[] = {ResidualScaling::ours, ResidualScaling::siconos, ResidualScaling::fclib,
@@ -23,7 +23,7 @@ double least(const ContactProblem& lcp, const VectorXd& r) {
 
 /// min c.x, A x >= b, x >= 0 with a solution, as an LCP: M = [eps I, -A^T; A, eps I].
 ContactProblem linear_program(int n, double eps) {
-  testing::SplitMix64 random(static_cast<std::uint64_t>(n));
+  trial::SplitMix64 random(static_cast<std::uint64_t>(n));
   const MatrixXd A = (random.matrix(n, n).array() * 0.5 + 0.6).matrix();
   VectorXd q(2 * n);
   for (int k = 0; k < n; ++k) q[k] = 0.5 + random.u(), q[n + k] = -1 - random.u();
@@ -76,7 +76,7 @@ RC_GTEST_PROP(ContactSolvers, AutoNeverCallsWrongResultsConverged, ()) {
   // Anything: indefinite and infeasible LCPs, skew ones, ones with a zero or tiny diagonal, from any start.
   // (One row with a tiny diagonal is an ordinary problem in other units.)
   const int kind = *rc::gen::inRange(0, 5), n = *rc::gen::inRange(kind == 3 ? 2 : 1, 12);
-  testing::SplitMix64 random(*rc::gen::arbitrary<std::uint64_t>());
+  trial::SplitMix64 random(*rc::gen::arbitrary<std::uint64_t>());
   MatrixXd M = random.matrix(n, n);
   if (kind == 1) M = (M - M.transpose()).eval();
   if (kind == 2) M.diagonal().setZero();
@@ -308,7 +308,7 @@ TEST(ContactSolvers, SayWhyAPyramidIsTooLarge) {
 
 // Where numbers overflow there is nothing to pivot on. (With sanitizers: nothing is read before the first row either.)
 TEST(ContactHonesty, NumbersThatOverflowAreNotCalledSolved) {
-  testing::SplitMix64 random(7);
+  trial::SplitMix64 random(7);
   for (int k = 0; k < 200; ++k) {
     const int n = 1 + k % 3;
     const MatrixXd M = MatrixXd::Identity(n, n) * std::pow(10, -300 + 20 * random.u());

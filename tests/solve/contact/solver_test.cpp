@@ -13,7 +13,7 @@
 namespace hinge::solver_test {
 namespace {
 
-using testing::PileKind;
+using trial::PileKind;
 using trial::plain_residual;
 using trial::plain_violation;
 using trial::random_pile;
@@ -184,7 +184,7 @@ TEST(ContactSolvers, ThreadsDoNotChangeABit) {
   kind.bodies = 1500;
   kind.contacts = 4500;  // above the size from which block Gauss-Seidel colours
   // Contacts among neighbours, sparse: built by hand, since random_pile is dense.
-  testing::SplitMix64 random(7);
+  trial::SplitMix64 random(7);
   std::vector<Eigen::Triplet<double>> H, M;
   for (int k = 0; k < 6 * kind.bodies; ++k) M.emplace_back(k, k, 1 + random.u());
   for (int i = 0; i < kind.contacts; ++i) {
@@ -245,7 +245,7 @@ TEST(ContactSolvers, JacobiWithStepsOfTheDiagonalWouldCycle) {
 }
 
 TEST(ContactProjection, PyramidIsNearestAndApproachesTheCone) {
-  testing::SplitMix64 random(5);
+  trial::SplitMix64 random(5);
   for (int round = 0; round < 200; ++round) {
     const double mu = 1.5 * random.u();
     const Eigen::Vector3d x(2 * random.s(), 2 * random.s(), 2 * random.s());
