@@ -101,7 +101,13 @@ void Meaning::differentiate(Value& value, Position prime) {
   for (std::size_t k = 0; scope_.why_no_rate && k < value.entries.size(); ++k)
     if (std::string reason = scope_.why_no_rate(value.entries[k]); !reason.empty()) fail(prime, std::move(reason));
   try {
-    for (Node& entry : value.entries) entry = scope_.rate(entry);
+    for (Node& entry : value.entries) {
+      const Node before = std::exchange(entry, scope_.rate(entry));
+      if (!graph_.is_constant(before) && graph_.is_constant(entry, 0))
+        fail(prime,
+             "this changes by jumps alone, at which it has no time derivative; give it an unknown u of its own in a "
+             "[dae], u = ..., and write u', or make it change within a short time");
+    }
   } catch (const InputError& error) {
     fail(prime, error.what());
   }

@@ -19,6 +19,7 @@ class EventWatch {
  public:
   void add(Event event) { events_.push_back(std::move(event)); }
   bool empty() const { return events_.empty(); }
+  std::size_t size() const { return events_.size(); }
   const Event& event(std::size_t k) const { return events_[k]; }
   /// Prepares for a run. Throws InputError where an event does not fit the system.
   void compile(const System& system);

@@ -54,6 +54,12 @@ void RootBounds::on(const State* before, const State& from, const State& to, con
   enclosure_.on(variables_);
 }
 
+double RootBounds::at(std::size_t k, const State& s) {
+  numbers_.clear();
+  for (const Place& place : places_) numbers_.push_back(value(place, s));
+  return enclosure_.at(numbers_, k);
+}
+
 double RootBounds::largest(std::size_t k) const {
   const Interval& value = enclosure_[k].value;
   return std::max(std::abs(value.low), std::abs(value.high));

@@ -22,6 +22,10 @@ class RootBounds {
   void on(const State* before, const State& from, const State& to, const State* after);
   /// May function k vanish more than once there?
   bool may_return(std::size_t k) const { return enclosure_[k].value.contains(0) && enclosure_[k].slope.contains(0); }
+  /// Bounds of its values there.
+  Interval value(std::size_t k) const { return enclosure_[k].value; }
+  /// It at a state.
+  double at(std::size_t k, const State& state);
   /// No value of it there is larger.
   double largest(std::size_t k) const;
 
@@ -37,6 +41,7 @@ class RootBounds {
   Enclosure enclosure_;
   std::vector<Place> places_;  // of its variables
   std::vector<Enclosed> variables_;
+  std::vector<double> numbers_;
   bool velocity_is_z_;
 };
 

@@ -31,6 +31,8 @@ std::string reason_of_current_exception() {
   }
 }
 
+constexpr int most_leaps = 40;  // times that one step is made shorter, since it flies over something
+
 const char* word_for(RunStatus status) {
   return status == RunStatus::finished ? "finished" : status == RunStatus::stopped ? "stopped" : "failed";
 }
@@ -109,6 +111,9 @@ void Run::start(const Start& initial) {
     set_status(RunStatus::finished);
     watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves,
                 method.order);
+    begin_looking();
+    initial_ = initial;
+    seeds_.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, state_);
     if (const char* trouble = watch.see(state_, stepper_.get()))
       throw InputError(
           fmt::format("the {} is not a finite number at the initial values; start elsewhere, or change the "
@@ -163,6 +168,8 @@ void Run::until(double end) {
     const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
     if (status_ != RunStatus::failed) set_status(RunStatus::finished);
     recording.expect(start, end);
+    phase_.expect(grid_.k == 0 && !stepper_->chooses_steps() ? grid_.count : 0);
+    leaps_.expect(start, end);
     last_told_ = last_checkpoint_ = now_in_seconds();
     bool ended = false;
     while (!ended && !arrived()) {
@@ -233,7 +240,19 @@ void Run::fixed_step() {
 }
 
 void Run::chosen_step(double limit) {
+  if (state_.t < leap_end_) limit = std::min(limit, leap_end_);  // not over what a step has been seen to fly over
   attempt([&] { return stepper_->advance(state_, limit); });
+  for (int n = 0; n < most_leaps && leaps_.is_long(before_, state_); ++n) {
+    const auto when = leaps_.unseen(before_, state_, on_the_way(state_));
+    if (!when) break;
+    leap_end_ = *when;
+    state_ = before_;
+    attempt([&] {
+      if (StepResult anew = stepper_->start(state_); !anew) return anew;
+      return stepper_->advance(state_, *when);
+    });
+    if (state_.t >= leap_end_ && !leaps_.seen_by(state_)) break;
+  }
   const double h = state_.t - before_.t;
   if (state_.t < limit || steps_ == 0) shortest_ = std::min(shortest_, h);
   longest_ = std::max(longest_, h);
@@ -258,46 +277,15 @@ void Run::accept(double h) {
   }
   if (watch.step().suspect()) look_closer();
   if (watch.step().swings()) look_elsewhere();
+  phase_.add(before_, state_);
+  if (phase_.due(steps_)) look_at_phase(h);
+  look_at_dae(h);
+  if (!stepper_->chooses_steps() && leaps_.is_long(before_, state_) &&
+      leaps_.unseen(before_, state_, on_the_way(state_)))
+    if (flown_over_++ == 0) first_flown_over_ = before_.t;
+  leaps_.see(state_);
+  seeds_.see(state_);
   ++steps_;
-}
-
-// A suspect step once more, in halves, and in halves of these where they still go against their velocities. One that a
-// method of high order takes over more than half a period is right: its halves lead to the same place.
-void Run::look_closer() {
-  const bool chosen = stepper_->chooses_steps();
-  if (!chosen && !closer_)  // another one, so that nothing of this is remembered
-    closer_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
-  Stepper& stepper = chosen ? *stepper_ : *closer_;
-  State from = before_, to = state_, middle = state_, end = state_;
-  const auto reach = [&](const State& begin, double t, State& out) {
-    if (!chosen && !stepper.start(begin)) return false;
-    const bool found = stepper.look_within(begin, t, out);
-    out.t = t;
-    return found;
-  };
-  const auto halve = [&] { return reach(from, from.t + (to.t - from.t) / 2, middle); };
-  bool found = halve() && (chosen || reach(middle, to.t, end));
-  for (int n = 0; found && n < 3; ++n) {
-    const bool first = watch.step().against(from, middle);
-    if (!first && !watch.step().against(middle, to)) break;
-    (first ? to : from) = middle;
-    found = n < 2 && halve();
-  }
-  watch.step().compare(found ? &end : nullptr);
-}
-
-// The step by a method with a tolerance. One that has no answer says nothing.
-void Run::look_elsewhere() {
-  constexpr double relative = 1e-7, rounding = 1e-10;
-  if (!solution_) {
-    double size = 0;
-    for (const std::vector<double>* numbers : {&before_.y, &before_.z, &state_.y, &state_.z})
-      for (const double x : *numbers) size = std::max(size, std::abs(x));
-    solution_ = bind_piecewise(make_method(default_method(false, true), {}), system, options.solver,
-                               {{relative, rounding * size}, 0, 0});
-  }
-  State end = before_;
-  if (solution_->start(before_) && solution_->step(end, state_.t - before_.t)) watch.step().compare_solution(end);
 }
 
 // ---- Events of a step ---------------------------------------------------------------------------------------------
@@ -395,6 +383,7 @@ bool Run::take_event(const EventWatch::Found& found) {
   state_ = events.changed(*system, found.event, found.state);
   if (!events.restart(found.state, state_, found.event)) fail_of_events(found);
   watch.see(state_, stepper_.get());
+  dae_.see(state_, 0);
   record_now();
   if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
   return false;

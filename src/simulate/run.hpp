@@ -11,9 +11,13 @@
 #include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
 #include "simulate/checkpoint.hpp"
+#include "simulate/dae_singularity.hpp"
 #include "simulate/events.hpp"
 #include "simulate/grid.hpp"
+#include "simulate/leap_watch.hpp"
+#include "simulate/phase_watch.hpp"
 #include "simulate/recording.hpp"
+#include "simulate/tolerance_watch.hpp"
 #include "simulate/watch.hpp"
 
 namespace hinge {
@@ -66,6 +70,12 @@ class Run {
   void accept(double h);
   void look_closer();
   void look_elsewhere();
+  void begin_looking();
+  Stepper& another();
+  std::function<void(double, State&)> on_the_way(const State& after);
+  void look_at_phase(double h);
+  void look_at_dae(double h);
+  void compare_tolerances(std::vector<Doubt>& doubts);
   void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
@@ -75,7 +85,7 @@ class Run {
   bool told_to_stop(double t);
   void report_method(Report& report);
   void report_error(Report& report) const;
-  void report_doubts(Report& report) const;
+  void report_doubts(Report& report);
 
   CheckpointIdentity identity() const;
   void exchange(Memory& memory);
@@ -96,7 +106,17 @@ class Run {
   void settle();
 
   std::unique_ptr<Stepper> stepper_;
-  std::unique_ptr<Stepper> closer_;    // the same, to make steps that are suspect once more
+  std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
+  PhaseWatch phase_;
+  DaeSingularity dae_;
+  LeapWatch leaps_;
+  ToleranceWatch seeds_;
+  std::optional<Start> initial_;                        // none where the run was resumed
+  std::optional<std::pair<double, double>> once_more_;  // until when it was compared, and what came out
+  bool is_comparison_ = false;
+  double leap_end_ = -INFINITY;
+  long flown_over_ = 0;
+  double first_flown_over_ = 0;
   std::unique_ptr<Stepper> solution_;  // another one with a tolerance
   bool started_ = false;
   bool depends_on_time_ = true;

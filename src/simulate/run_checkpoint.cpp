@@ -123,6 +123,7 @@ void Run::resume(const std::string& path) {
     set_status(RunStatus::finished);
     watch.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, method.info.preserves,
                 method.order);
+    begin_looking();
     grid_ = {};
     exchange(memory);
     const bool fits = state_.y.size() == static_cast<std::size_t>(system->ny()) &&

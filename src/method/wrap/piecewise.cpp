@@ -202,6 +202,12 @@ class PiecewiseStepper final : public StepperAround {
           {fmt::format("steps in which a condition may have changed unnoticed, first at t = {:.6g}", first_unclear_),
            static_cast<double>(unclear_), "give a max_step that is shorter than such a change"});
     if (kinks_.lost_from() < before_.t) all.push_back(kinks_.doubt());
+    if (impulse_ > 0)
+      all.push_back(
+          {fmt::format("an unknown whose derivative is in the equations jumps, first at t = {:.6g}, so that the "
+                       "derivative has an impulse there, and what follows from that may be missing; by",
+                       impulse_time_),
+           impulse_, "make what jumps change within a short time, or look at unknowns that jump only"});
     return all;
   }
 
@@ -302,8 +308,10 @@ class PiecewiseStepper final : public StepperAround {
     const std::shared_ptr<const SymbolicSystem> from = piece_->smooth.system();
     try {
       choose_piece();
+      const State reached = state;
       settled = is_dae_ && settle(state, limit);
       if (is_dae_ || system_->nrates() > 0) state = consistent(state);
+      if (is_dae_ && !settled) watch_impulses(reached, state);
     } catch (const InputError& e) {
       if (!settled)
         return {false,
@@ -355,6 +363,17 @@ class PiecewiseStepper final : public StepperAround {
     if (!piece_->euler->step(next, h)) return false;
     state = next;
     return true;
+  }
+
+  // Something whose derivative is in the equations jumps, and what integrates the impulse of that does not know.
+  void watch_impulses(const State& before, const State& after) {
+    for (std::size_t i = 0; i < differential_.size(); ++i) {
+      const double jump = std::abs(after.y[i] - before.y[i]),
+                   size = std::max(std::abs(after.y[i]), std::abs(before.y[i]));
+      if (!differential_[i] || !(jump > 1e-3 * size + 1e3 * adaptive_.tolerance.absolute)) continue;
+      if (impulse_ == 0) impulse_time_ = after.t;
+      impulse_ = std::max(impulse_, jump);
+    }
   }
 
   State consistent(const State& at) const {
@@ -412,7 +431,8 @@ class PiecewiseStepper final : public StepperAround {
   int stuck_ = 0, short_pieces_ = 0, refinements_ = 0, shortenings_ = 0;
   long steps_here_ = 0, changes_ = 0, unclear_ = 0;
   double first_unclear_ = 0;
-  std::unique_ptr<Stepper> whole_;  // answers before the start
+  double impulse_ = 0, impulse_time_ = 0;  // largest jump; the first
+  std::unique_ptr<Stepper> whole_;         // answers before the start
   Counters discarded_;
   ContactStatistics discarded_contacts_;
   mutable ContactStatistics contacts_;

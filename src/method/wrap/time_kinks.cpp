@@ -228,7 +228,11 @@ std::optional<double> TimeFunctions::unseen(std::size_t k, double from, double t
     seen = {std::min(seen.low, x), std::max(seen.high, x)};
   }
   // What is further out than all that was seen is wide, and more than rounding.
-  const double margin = seen.width() + 1e-9 * std::max(std::abs(seen.low), std::abs(seen.high)) + 1e-300;
+  const Enclosed whole{{from, to}, {1, 1}};
+  function.on(std::span(&whole, 1));
+  const double most = std::max(std::abs(function[0].value.low), std::abs(function[0].value.high));
+  const double margin = seen.width() + 1e-9 * std::max(std::abs(seen.low), std::abs(seen.high)) + 1e-300 +
+                        (most < infinity ? 1e-10 * most : 0);
   const Interval expected{seen.low - margin, seen.high + margin};
   open_.assign(1, {from, to});  // first come, first served: wide ones first
   for (std::size_t i = 0; i < open_.size() && open_.size() < most_stretches; ++i) {

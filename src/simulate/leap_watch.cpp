@@ -1,0 +1,146 @@
+#include "simulate/leap_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "expression/derivative.hpp"
+#include "solve/index.hpp"
+#include "solve/linear/vectors.hpp"
+
+namespace hinge {
+
+namespace {
+
+constexpr double long_part = 0.01;  // of the run,
+constexpr double long_way = 0.03;   // and of all the way so far, of one coordinate
+constexpr double quiet = 1e-4;      // of the way of a step: more than velocities say
+constexpr double matters = 0.02;    // of the momentum, if it acted all the time
+constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretches = 256;
+
+}  // namespace
+
+void LeapWatch::begin(const System& system, bool resolved) {
+  *this = LeapWatch();
+  resolved_ = resolved;
+  const Structure& has = system.structure();
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  if (!symbolic || has.has_contacts || has.gaps > 0 || has.pairs > 0 || has.has_noise || has.has_bodies || has.is_dae)
+    return;
+  const Equations& eq = symbolic->equations();
+  std::vector<Node> functions;
+  const std::vector<char> depends = dependence(*eq.graph, eq.y);
+  for (const Node f : eq.f)
+    if (depends[at(f)]) functions.push_back(f);
+  if (functions.empty() || functions.size() > most_functions || cone_of(*eq.graph, functions).size() > most_operations)
+    return;
+  bounds_ = std::make_unique<RootBounds>(*symbolic, *eq.graph, functions);
+  functions_ = functions.size();
+  system_ = &system;
+  rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
+  const auto n = static_cast<std::size_t>(system.ny());
+  low_.assign(n, INFINITY);
+  high_.assign(n, -INFINITY);
+  v0_.resize(n);
+  v1_.resize(n);
+}
+
+void LeapWatch::see(const State& s) {
+  if (!bounds_) return;
+  for (std::size_t i = 0; i < low_.size(); ++i)
+    low_[i] = std::min(low_[i], s.y[i]), high_[i] = std::max(high_[i], s.y[i]);
+}
+
+// Returns the largest momentum.
+double LeapWatch::velocities(const State& s, std::vector<double>& out) {
+  rates_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  out.assign((*rates_)[Quantity::velocity], (*rates_)[Quantity::velocity] + low_.size());
+  return biggest((*rates_)[Quantity::momentum], system_->nz());
+}
+
+bool LeapWatch::seen_by(const State& s) {
+  for (std::size_t k = 0; k < functions_; ++k)
+    if (!expected_[k].contains(bounds_->at(k, s))) return true;
+  if (++mistaken_ >= 3) bounds_.reset();
+  return false;
+}
+
+bool LeapWatch::is_long(const State& before, const State& after) {
+  const double h = after.t - before.t;
+  if (!bounds_ || !(h > long_part * length_)) return false;
+  double way = 0;
+  bool far = false;
+  for (std::size_t i = 0; i < low_.size(); ++i) {
+    const double change = std::abs(after.y[i] - before.y[i]);
+    const double width = std::max(high_[i], after.y[i]) - std::min(low_[i], after.y[i]);
+    way = std::max(way, change);
+    far = far || change > long_way * width;
+  }
+  if (!far || !(way > 0)) return false;
+  momentum_ = std::max(velocities(before, v0_), velocities(after, v1_));
+  for (std::size_t i = 0; i < low_.size(); ++i)
+    if (!(std::abs(after.y[i] - before.y[i] - h * (v0_[i] + v1_[i]) / 2) <= quiet * way)) return false;
+  return true;
+}
+
+std::optional<double> LeapWatch::unseen(const State& before, const State& after,
+                                        const std::function<void(double t, State& out)>& within) {
+  constexpr int points =
+      5;  // where stretches begin and end; what a method with a tolerance has seen is not known: its ends
+  std::vector<Interval> expected(functions_, {INFINITY, -INFINITY});
+  State s = after;
+  std::deque<State> ends;  // where stretches begin and end
+  for (int i = 0; i < points; ++i) {
+    if (i == 0 || i == points - 1)
+      s = i == 0 ? before : after;
+    else
+      within(before.t + (after.t - before.t) * i / (points - 1), s);
+    ends.push_back(s);
+    if (resolved_ && i != 0 && i != points - 1) continue;
+    for (std::size_t k = 0; k < functions_; ++k) {
+      const double x = bounds_->at(k, s);
+      if (!std::isfinite(x)) return {};
+      expected[k] = {std::min(expected[k].low, x), std::max(expected[k].high, x)};
+    }
+  }
+  bounds_->on(nullptr, before, after, nullptr);
+  for (std::size_t k = 0; k < functions_; ++k) {
+    Interval& e = expected[k];
+    const double most = bounds_->largest(k);  // what is 1e-10 of it may be the rounding of bounds
+    const double margin = (e.high - e.low) + 1e-6 * std::max(std::abs(e.low), std::abs(e.high)) + 1e-300 +
+                          (std::isfinite(most) ? 1e-10 * most : 0) + matters * momentum_ / (after.t - before.t);
+    e = {e.low - margin, e.high + margin};
+  }
+  struct Stretch {
+    const State *from, *to;
+  };
+  expected_ = expected;
+  std::optional<double> found;
+  std::deque<Stretch> open;  // first come, first served: wide ones first
+  for (std::size_t i = 0; i + 1 < points; ++i) open.push_back({&ends[i], &ends[i + 1]});
+  for (std::size_t looked = 0; !open.empty() && looked < most_stretches; ++looked) {
+    const auto [from, to] = open.front();
+    open.pop_front();
+    bounds_->on(nullptr, *from, *to, nullptr);
+    bool clear = true;
+    for (std::size_t k = 0; k < functions_ && clear; ++k) {
+      const Interval value = bounds_->value(k);
+      clear = value.low >= expected[k].low && value.high <= expected[k].high;
+    }
+    const double middle = from->t + (to->t - from->t) / 2;
+    if (clear || !(middle > from->t && middle < to->t)) continue;
+    within(middle, s);
+    for (std::size_t k = 0; k < functions_; ++k) {
+      const double x = bounds_->at(k, s);
+      if (!std::isfinite(x) || expected[k].contains(x)) continue;
+      found = middle;  // and further out only from now on: what is wanted is its middle, not where it begins
+      expected[k] = {std::min(expected[k].low, x), std::max(expected[k].high, x)};
+    }
+    ends.push_back(s);  // a deque: what it holds stays where it is
+    open.push_back({from, &ends.back()});
+    open.push_back({&ends.back(), to});
+  }
+  return found;
+}
+
+}  // namespace hinge

@@ -1,0 +1,51 @@
+// What a step flies over. Where nothing much acts, steps become as long as the way, and a narrow barrier, a magnet, or
+// a spike in a table of the position lies between the points that the method looks at.
+//
+// Of a long step on which the velocities say all, y1 - y0 = h (y0' + y1')/2, forces are bounded
+// along the motion by interval arithmetic; where they may be further out than at its ends (five points of it, where its
+// length is given), they are looked at, in halves of halves.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hinge/simulate.hpp"
+#include "simulate/root_bounds.hpp"
+
+namespace hinge {
+
+class LeapWatch {
+ public:
+  /// `resolved`: steps are chosen for a tolerance.
+  void begin(const System& system, bool resolved);
+  /// The run goes from here to there.
+  void expect(double from, double to) { length_ = to - from; }
+  /// A state that a step has led to.
+  void see(const State& state);
+  bool is_long(const State& before, const State& after);
+  /// A time within the step where a force is further out than the step has seen.
+  std::optional<double> unseen(const State& before, const State& after,
+                               const std::function<void(double t, State& out)>& within);
+
+  /// Is it there, at the end of a step to that time? Where interpolations only say so, as in stiff systems, three
+  /// times, it is not looked for any more.
+  bool seen_by(const State& state);
+
+ private:
+  double velocities(const State& state, std::vector<double>& out);
+
+  const System* system_ = nullptr;
+  std::unique_ptr<RootBounds> bounds_;
+  std::size_t functions_ = 0;
+  std::unique_ptr<Evaluation> rates_;
+  std::vector<Interval> expected_;
+  double momentum_ = 0;
+  int mistaken_ = 0;
+  bool resolved_ = false;
+  double length_ = 0;
+  std::vector<double> low_, high_, v0_, v1_;
+};
+
+}  // namespace hinge

@@ -1,0 +1,52 @@
+// Where steps of given length lead in time: a method that keeps the energy within bounds may still be ahead of the
+// motion, or behind it, by a little in every step.
+//
+// At some places the step from a to b is made once more in halves, which lead to b'. With positions and velocities in
+// units of how far each go during the run, what b is off along the motion is fitted by
+//
+//   (b - b', b - a) = m |b - a|^2_y + n |b - a|^2_z
+//
+// over these places; Verlet's method has m = (wh)^2/6, n = -(wh)^2/12 on an oscillator. Over all steps that adds up: at
+// the end the motion is off by (m S_y + n S_z)/(S_y + S_z) times the whole way, S being sums over all steps.
+//
+// For closed systems: what is driven or damped forgets, or is held in step by what drives it. One step is compared with
+// one that begins anew as well: methods that remember earlier steps say nothing here.
+#pragma once
+
+#include <vector>
+
+#include "hinge/simulate.hpp"
+
+namespace hinge {
+
+class PhaseWatch {
+ public:
+  /// `resolved`: steps are chosen for a tolerance, and nothing is watched.
+  void begin(const System& system, bool resolved, int order);
+  /// So many steps are to come.
+  void expect(long steps);
+  /// Shall the step after so many steps be looked at?
+  bool asks_anew() const { return next_ < 2; }
+  bool due(long done) const { return next_ < places_.size() && done == places_[next_]; }
+  /// A step from a to b; where it leads when it is made anew (null: not asked), and in halves (null: nowhere).
+  void see(const State& a, const State& b, const State* anew, const State* halves);
+  /// Every step.
+  void add(const State& a, const State& b);
+  void doubts(std::vector<Doubt>& doubts) const;
+
+ private:
+  struct Place {
+    std::vector<double> change, off;  // y, then z
+  };
+  bool active_ = false, remembers_ = false;
+  int order_ = 0;
+  std::size_t split_ = 0;  // numbers of y
+  long steps_ = 0;
+  std::vector<long> places_;
+  std::size_t next_ = 0;
+  std::vector<Place> seen_;
+  double sums_[2] = {0, 0};  // of |b - a|^2, y and z
+  std::vector<double> low_, high_;
+};
+
+}  // namespace hinge

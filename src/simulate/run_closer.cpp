@@ -1,0 +1,133 @@
+// Closer looks: single steps once more in other ways, and the whole run where its tolerance may not have reached.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "hinge/error.hpp"
+#include "method/default_method.hpp"
+#include "method/wrap/piecewise.hpp"
+#include "simulate/run.hpp"
+
+namespace hinge {
+
+void Run::begin_looking() {
+  phase_.begin(*system, stepper_->chooses_steps(), method.order);
+  dae_.begin(*system, stepper_->chooses_steps());
+  leaps_.begin(*system, stepper_->chooses_steps());
+  seeds_ = {};
+  initial_.reset();
+  once_more_.reset();
+  flown_over_ = 0;
+  leap_end_ = -INFINITY;
+}
+
+// A suspect step once more, in halves, and in halves of these where they still go against their velocities. One that a
+// method of high order takes over more than half a period is right: its halves lead to the same place.
+void Run::look_closer() {
+  const bool chosen = stepper_->chooses_steps();
+  Stepper& stepper = chosen ? *stepper_ : another();
+  State from = before_, to = state_, middle = state_, end = state_;
+  const auto reach = [&](const State& begin, double t, State& out) {
+    if (!chosen && !stepper.start(begin)) return false;
+    const bool found = stepper.look_within(begin, t, out);
+    out.t = t;
+    return found;
+  };
+  const auto halve = [&] { return reach(from, from.t + (to.t - from.t) / 2, middle); };
+  bool found = halve() && (chosen || reach(middle, to.t, end));
+  for (int n = 0; found && n < 3; ++n) {
+    const bool first = watch.step().against(from, middle);
+    if (!first && !watch.step().against(middle, to)) break;
+    (first ? to : from) = middle;
+    found = n < 2 && halve();
+  }
+  watch.step().compare(found ? &end : nullptr);
+}
+
+// The step by a method with a tolerance. One that has no answer says nothing.
+void Run::look_elsewhere() {
+  constexpr double relative = 1e-7, rounding = 1e-10;
+  if (!solution_) {
+    double size = 0;
+    for (const std::vector<double>* numbers : {&before_.y, &before_.z, &state_.y, &state_.z})
+      for (const double x : *numbers) size = std::max(size, std::abs(x));
+    solution_ = bind_piecewise(make_method(default_method(false, true), {}), system, options.solver,
+                               {{relative, rounding * size}, 0, 0});
+  }
+  State end = before_;
+  if (solution_->start(before_) && solution_->step(end, state_.t - before_.t)) watch.step().compare_solution(end);
+}
+
+// Another stepper for steps of given length, so that nothing of this is remembered.
+Stepper& Run::another() {
+  if (!closer_)
+    closer_ = bind_piecewise(method, system, options.solver, {options.tolerance, options.step, options.max_step});
+  return *closer_;
+}
+
+std::function<void(double, State&)> Run::on_the_way(const State& after) {
+  return [this, after](double t, State& out) { sketch(after, t, out); };
+}
+
+// The step once more, as it was and in halves.
+void Run::look_at_phase(double h) {
+  State anew = before_, halves = before_;
+  const auto reach = [&](State& s, int parts) {
+    for (int n = 0; n < parts; ++n) {
+      const double to = before_.t + h * (n + 1) / parts;
+      if (n == 0 && !another().start(s)) return false;
+      if (!another().step(s, to - s.t)) return false;
+      s.t = to;
+    }
+    return true;
+  };
+  const bool asks = phase_.asks_anew(), found = (!asks || reach(anew, 1)) && reach(halves, 2);
+  phase_.see(before_, state_, asks && found ? &anew : nullptr, found ? &halves : nullptr);
+}
+
+void Run::look_at_dae(double h) {
+  if (!system->structure().is_dae) return;
+  dae_.see(state_, h);
+  if (dae_.changed()) dae_.locate(before_, state_, on_the_way(state_));
+}
+
+// The run once more with a hundredth of the tolerance, where what it grows from was below: how far away does that end?
+// It may take a few times as long, and says nothing where that is not enough.
+void Run::compare_tolerances(std::vector<Doubt>& doubts) {
+  if (is_comparison_ || !stepper_->chooses_steps() || !seeds_.suspect() || !initial_ || status_ == RunStatus::failed)
+    return;
+  if (!once_more_ || once_more_->first != state_.t) {
+    once_more_.emplace(state_.t, 0.0);
+    SimulationOptions finer = options;
+    finer.tolerance.absolute = seeds_.finer();
+    finer.tolerance.relative = std::max(1e-13, options.tolerance.relative / 100);
+    const double patience = now_in_seconds() + 0.5 + 5 * wall_seconds_;
+    bool slow = false;
+    try {
+      Run other(system, method, finer);
+      for (std::size_t k = 0; k < events.size(); ++k) other.events.add(events.event(k));
+      other.progress = [&](double) { return !(slow = now_in_seconds() > patience); };
+      other.is_comparison_ = true;
+      other.start(*initial_);
+      other.until(state_.t);
+      if (!slow && other.state_.t == state_.t)
+        for (std::size_t i = 0; i < state_.y.size(); ++i)
+          once_more_->second =
+              std::max(once_more_->second, std::abs(other.state_.y[i] - state_.y[i]) /
+                                               std::max(std::min(seeds_.size(), other.seeds_.size()), 1e-300));
+    } catch (const Error&) {  // no answer
+    }
+  }
+  constexpr double much = 1e-2;
+  if (once_more_->second > much)
+    doubts.push_back({fmt::format("the motion grows from, or consists of, numbers smaller than the absolute tolerance "
+                                  "({:.3g}); with a smaller one the run ends elsewhere, by this part of the size of "
+                                  "the motion",
+                                  options.tolerance.absolute),
+                      once_more_->second,
+                      "give an absolute tolerance below the smallest numbers that count: tolerance = { relative = "
+                      "..., absolute = ... }"});
+}
+
+}  // namespace hinge

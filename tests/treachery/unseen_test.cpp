@@ -1,0 +1,244 @@
+// Treachery: what no step sees. Motions that grow from numbers below the tolerance, narrow forces on a quiet way,
+// places where solutions of a DAE meet, impulses in DAEs, and clocks that are a little fast; and others that only look
+// like it.
+#include <numbers>
+
+#include "hinge/error.hpp"
+#include "random_draw.hpp"
+#include "treachery/treachery.hpp"
+
+namespace hinge::test::unseen_test {
+namespace {
+
+using std::cos, std::sin, std::exp, std::numbers::pi;
+using Demand = Treachery::Demand;
+
+std::string ode(const std::string& force, double x, double v, double end, const std::string& more = "") {
+  return fmt::format(
+      "[mechanical]\ncoordinates = [\"x\"]\nmass = [1]\nforce = [\"{}\"]\n[initial]\nposition = {{ x = {} }}\n"
+      "velocity = {{ x = {} }}\n[integrate]\nend = {}\n{}",
+      force, x, v, end, more);
+}
+std::string dae(const std::string& unknowns, const std::string& equations, const std::string& initial, double end,
+                const std::string& guess = "") {
+  return fmt::format(
+      "[dae]\nunknowns = [{}]\nequations = [{}]\n[initial]\nunknowns = {{ {} }}\n{}[integrate]\nend = {}\n", unknowns,
+      equations, initial, guess.empty() ? "" : "guess = { " + guess + " }\n", end);
+}
+// A hill of a height (in kinetic energies of the motion) and a width on the way of a free point of speed 1.
+std::string hill(double height, double at, double width, double end, const std::string& times) {
+  return fmt::format(
+      "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"{}*exp(-((x-{})/{})^2)\"\n[initial]\n"
+      "position = {{ x = 0 }}\nvelocity = {{ x = 1 }}\n[integrate]\nend = {}\n[output]\ntimes = {}\n",
+      height / 2, at, width, end, times);
+}
+
+std::vector<Treachery> cases() {
+  std::vector<Treachery> all;
+  // ---- Seeds below the absolute tolerance
+  all.push_back({.name = "logistic_seed",
+                 .model = dae("\"x\"", "\"x' = x*(1-x)\"", "x = 1e-10", 40),
+                 .columns = {"x"},
+                 .motion = [](double t) { return std::vector<double>{1 / (1 + (1e10 - 1) * exp(-t))}; },
+                 .tolerance = 1e-6,
+                 .fine = 0.05,
+                 .factor = 2e4});
+  all.push_back({.name = "unstable_seed",
+                 .model = ode("x", 1e-9, 1e-9, 20),
+                 .columns = {"x", "x'"},
+                 .motion = [](double t) { return std::vector<double>(2, 1e-9 * exp(t)); },
+                 .tolerance = 1e-6,
+                 .factor = 2e4});
+  all.push_back({.name = "small_for_a_while",  // x' = (t - 6) x
+                 .model = dae("\"x\"", "\"x' = (t-6)*x\"", "x = 1", 12),
+                 .columns = {"x"},
+                 .motion = [](double t) { return std::vector<double>{exp(t * t / 2 - 6 * t)}; },
+                 .step = 0.0002,
+                 .tolerance = 1e-7,
+                 .factor = 2e5});
+  all.push_back({.name = "nanometres",
+                 .model = ode("-x - 0.01*x'", 1e-9, 0, 60),
+                 .columns = {"x"},
+                 .motion =
+                     [](double t) {
+                       const double w = std::sqrt(1 - 2.5e-5);
+                       return std::vector<double>{1e-9 * exp(-0.005 * t) * (cos(w * t) + 0.005 / w * sin(w * t))};
+                     },
+                 .tolerance = 1e-6,
+                 .factor = 2e4});
+  all.push_back({.name = "small_and_driven",  // a seed that does not matter
+                 .model = ode("sin(t)", 1e-9, 0, 10),
+                 .columns = {"x"},
+                 .motion = [](double t) { return std::vector<double>{1e-9 + t - sin(t)}; },
+                 .demand = Demand::right});
+  // ---- Flown over
+  for (const double width : {0.1, 0.03, 0.003})
+    all.push_back({.name = width == 0.1    ? "hill_wide"
+                           : width == 0.03 ? "hill_narrow"
+                                           : "hill_as_a_wall",
+                   .model = hill(4, 5, width, 10, "[1, 2, 3, 4, 6, 7, 8, 9]"),
+                   .columns = {"x'"},
+                   .motion = [](double t) { return std::vector<double>{t < 5 ? 1.0 : -1.0}; },
+                   .step = width / 10,
+                   .factor = 1e5});
+  all.push_back({.name = "quiet_way",  // nothing there
+                 .model = ode("exp(-x^2)*0", 0, 1, 10),
+                 .columns = {"x"},
+                 .motion = [](double t) { return std::vector<double>{t}; },
+                 .demand = Demand::right});
+  all.push_back({.name = "steep_in_time",
+                 .model = ode("2500*(1-tanh(5000*(t-5.0123))^2)", 0, 0, 9, "[output]\ntimes = [1, 3, 6, 7, 8]\n"),
+                 .columns = {"x'"},
+                 .motion = [](double t) { return std::vector<double>{(1 + std::tanh(5000 * (t - 5.0123))) / 2}; },
+                 .step = 0.01,
+                 .factor = 1e5});
+  // ---- Where solutions of a DAE meet
+  all.push_back({.name = "roots_meet",
+                 .model = dae("\"y\", \"w\"", "\"y^2 = cos(t)^2\", \"w' = y\"", "w = 0", 3, "y = 1"),
+                 .columns = {},
+                 .motion = [](double) { return std::vector<double>{0}; },
+                 .demand = Demand::said});
+  all.push_back({.name = "many_solutions",
+                 .model = dae("\"x\"", "\"(1-t)*x' = -x\"", "x = 1", 2),
+                 .columns = {},
+                 .motion = [](double) { return std::vector<double>{0}; },
+                 .step = 0.013,
+                 .demand = Demand::said});
+  all.push_back({.name = "fork",
+                 .model = dae("\"y\", \"w\"", "\"y^3 - (t-1)*y = 0\", \"w' = y\"", "w = 0", 3, "y = 0"),
+                 .columns = {},
+                 .motion = [](double) { return std::vector<double>{0}; },
+                 .demand = Demand::said});
+  all.push_back({.name = "other_equations",  // the sign of the Jacobian jumps, and means nothing
+                 .model = dae("\"y\", \"w\"", "\"if(t < 1, y - 1, 2 - y) = 0\", \"w' = y\"", "w = 0", 2, "y = 1"),
+                 .columns = {"w"},
+                 .motion = [](double t) { return std::vector<double>{t < 1 ? t : 2 * t - 1}; },
+                 .step = 0.01,
+                 .demand = Demand::right});
+  // ---- Impulses
+  all.push_back({.name = "impulse_of_index_3",
+                 .model = dae("\"x\", \"y\", \"z\", \"w\"",
+                              "\"x = max(0, t-1)\", \"x' = y\", \"y' = z\", \"w' = z - w\"", "w = 0", 3) +
+                          "[output]\ntimes = [0.5, 1.5, 2]\n",
+                 .columns = {"w"},
+                 .motion = [](double t) { return std::vector<double>{t < 1 ? 0 : exp(1 - t)}; }});
+  all.push_back({.name = "jump_of_index_2",
+                 .model = dae("\"x\", \"y\", \"w\"", "\"x = if(t < 1, 0, 1)\", \"x' = y\", \"w' = y\"", "w = 0", 3) +
+                          "[output]\ntimes = [0.5, 1.5, 2]\n",
+                 .columns = {"w"},
+                 .motion = [](double t) { return std::vector<double>{t < 1 ? 0.0 : 1.0}; }});
+  return all;
+}
+
+class Unseen : public testing::TestWithParam<Treachery> {};
+TEST_P(Unseen, IsRightOrSaysSo) { expect_honest(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Treachery, Unseen, testing::ValuesIn(cases()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// ---- Variations, drawn at random with fixed seeds -------------------------------------------------------------------
+
+TEST(Unseen, SeedsBelowTheToleranceAreNeverGrownAsSound) {
+  Draw draw(11);
+  for (int k = 0; k < 16; ++k) {
+    const double seed = draw.power(-12, -7), rate = draw.number(0.5, 2),
+                 end = std::log(draw.number(0.1, 1) / seed) / rate;
+    Treachery sharp{.name = "seed",
+                    .model = ode(fmt::format("{}*x", rate * rate), seed, seed * rate, end),
+                    .columns = {"x"},
+                    .motion = [=](double t) { return std::vector<double>{seed * exp(rate * t)}; },
+                    .step = 0.01,
+                    .tolerance = 1e-5,
+                    .factor = 3e3};  // 0.03
+    EXPECT_EQ(judge(sharp), "") << "seed " << seed << ", rate " << rate;
+  }
+}
+
+TEST(Unseen, NarrowHillsAreNotFlownOver) {
+  Draw draw(12);
+  for (int k = 0; k < 16; ++k) {
+    const double at = draw.number(3, 7), width = draw.power(-3.5, -1), height = draw.number(1.5, 8);
+    EXPECT_EQ(judge({.name = "hill",
+                     .model = hill(height, at, width, 2 * at, fmt::format("[1, 2, {}, {}]", at + 0.6, at + 1)),
+                     .columns = {"x'"},
+                     .motion = [=](double t) { return std::vector<double>{t < at ? 1.0 : -1.0}; },
+                     .step = width / 12,
+                     .tolerance = draw.power(-9, -5),
+                     .factor = 1e5}),
+              "")
+        << "at " << at << ", width " << width << ", height " << height;
+  }
+}
+
+TEST(Unseen, WhereSolutionsOfADaeMeetIsSaid) {
+  Draw draw(13);
+  for (int k = 0; k < 16; ++k) {
+    const double when = draw.number(0.5, 2), a = draw.number(0.5, 2);
+    const std::vector<std::string> equations = {
+        fmt::format("\"y^2 = ({}*({} - t))^2\", \"w' = y\"", a, when),
+        fmt::format("\"(y - {}*sin({} - t))*(y + sin({} - t)) = 0\", \"w' = y\"", a, when, when),
+        fmt::format("\"({} - t)*w' = -{}*w\", \"y = w\"", when, a)};
+    const std::string initial = k % 3 == 2 ? "w = 1" : "w = 0", guess = k % 3 == 1
+                                                                            ? fmt::format("y = {}", a * sin(when))
+                                                                        : k % 3 == 0 ? "y = 1"
+                                                                                     : "";
+    EXPECT_EQ(
+        judge({.name = "meet",
+               .model = dae("\"y\", \"w\"", equations[static_cast<std::size_t>(k % 3)], initial, when + 0.9, guess),
+               .columns = {},
+               .motion = [](double) { return std::vector<double>{0}; },
+               .step = draw.power(-2.5, -1.5),
+               .demand = Demand::said}),
+        "")
+        << equations[static_cast<std::size_t>(k % 3)];
+  }
+}
+
+// Clocks: an oscillator by few steps to its period. Sound is within half the amplitude; nobody doubts what is within
+// 0.3.
+TEST(Unseen, ClocksThatAreFastOrSlowAreDoubted) {
+  Draw draw(14);
+  int doubted = 0, sound = 0;
+  for (int k = 0; k < 60; ++k) {
+    const std::string method =
+        draw.one_of<std::string>({"gauss-lobatto", "gauss-lobatto(stages=1)", "lobatto-iiia-iiib", "rattle",
+                                  "composition", "energy-momentum", "gauss-lobatto(stages=3)"});
+    const double w = draw.power(-2, 2), a = draw.power(-3, 3);
+    const int to_a_period = draw.integer(8, 40);
+    const double step = 2 * pi / w / to_a_period, end = step * draw.integer(120, 6000);
+    const std::string text = fmt::format(
+        "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"{}*x^2/2\"\n[initial]\nposition = {{ "
+        "x "
+        "= {} }}\n[integrate]\nend = {}\n",
+        w * w, a, end);
+    const Outcome o = attempt(
+        [&] {
+          return with_method(
+              parse_model(text, "model",
+                          {{"integrate.method", parse_method_names(method).front().name}, {"integrate.step", "1"}}),
+              {method, 2, false}, step, {});
+        },
+        {"x"}, [=](double t) { return std::vector<double>{a * cos(w * t)}; });
+    const std::string who = fmt::format("{}, {} steps to a period, {} periods: error {:.2g}, {}", method, to_a_period,
+                                        end * w / (2 * pi), o.error, o.words);
+    EXPECT_TRUE(o.kind == Outcome::Kind::sound || o.kind == Outcome::Kind::doubtful) << who;
+    if (o.kind == Outcome::Kind::sound) {
+      EXPECT_LT(o.error, 0.5) << who;
+    }
+    if (o.error < 0.3) {
+      EXPECT_EQ(o.kind, Outcome::Kind::sound) << who;
+    }
+    ++(o.kind == Outcome::Kind::sound ? sound : doubted);
+  }
+  EXPECT_GT(doubted, 10);
+  EXPECT_GT(sound, 10);
+}
+
+TEST(Unseen, DerivativesOfStepsAreRefused) {
+  for (const char* step : {"if(t < 1, 0, 1)", "floor(t)", "pulse(t, 1, 0.5)", "sign(t - 1)"}) {
+    const std::string model = dae("\"x\"", fmt::format("\"x' - ({})' = -x\"", step), "x = 0", 3);
+    EXPECT_THROW(parse_model(model, "model", {{"integrate.step", "1"}}), InputError) << step;
+  }
+}
+
+}  // namespace
+}  // namespace hinge::test::unseen_test
