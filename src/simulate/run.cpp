@@ -198,6 +198,10 @@ bool Run::go_on(double limit) {
 }
 
 bool Run::told_to_stop(double t) {
+  if (is_comparison_ && steps_ >= most_steps_) {
+    set_status(RunStatus::stopped, "");
+    return true;
+  }
   if (!progress || now_in_seconds() - last_told_ <= 0.1) return false;
   last_told_ = now_in_seconds();
   if (progress(t)) return false;

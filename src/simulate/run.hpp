@@ -114,6 +114,7 @@ class Run {
   std::optional<Start> initial_;                        // none where the run was resumed
   std::optional<std::pair<double, double>> once_more_;  // until when it was compared, and what came out
   bool is_comparison_ = false;
+  long most_steps_ = 0;  // of a comparison
   double leap_end_ = -INFINITY;
   long flown_over_ = 0;
   double first_flown_over_ = 0;
