@@ -75,9 +75,10 @@ TEST(AskedOfARun, TimesAfterTheEndAreRefusedOrSaid) {
     const Answer moved = run(steps + "end = 100\n" + file, {set_end});
     EXPECT_EQ(moved.refusal, "");
     EXPECT_EQ(moved.warnings.empty(), after == 0);
-    if (after > 0)
+    if (after > 0) {
       EXPECT_TRUE(says(moved.warnings.at(0), fmt::format("{} of {} times lie after the end", after, times.size())))
           << moved.warnings.at(0);
+    }
     wanted.insert(wanted.end(), {0.0, end});
     std::sort(wanted.begin(), wanted.end());
     EXPECT_EQ(moved.rows, wanted);
