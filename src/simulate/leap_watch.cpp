@@ -88,6 +88,7 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
   constexpr int points =
       5;  // where stretches begin and end; what a method with a tolerance has seen is not known: its ends
   std::vector<Interval> expected(functions_, {INFINITY, -INFINITY});
+  std::vector<double> rounding(functions_, 0.0);  // of bounds
   State s = after;
   std::deque<State> ends;  // where stretches begin and end
   for (int i = 0; i < points; ++i) {
@@ -102,13 +103,15 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
       if (!std::isfinite(x)) return {};
       expected[k] = {std::min(expected[k].low, x), std::max(expected[k].high, x)};
     }
+    bounds_->on(s);
+    for (std::size_t k = 0; k < functions_; ++k)
+      if (const double width = bounds_->value(k).width(); std::isfinite(width))
+        rounding[k] = std::max(rounding[k], width);
   }
-  bounds_->on(nullptr, before, after, nullptr);
   for (std::size_t k = 0; k < functions_; ++k) {
     Interval& e = expected[k];
-    const double most = bounds_->largest(k);  // what is 1e-10 of it may be the rounding of bounds
     const double margin = (e.high - e.low) + 1e-6 * std::max(std::abs(e.low), std::abs(e.high)) + 1e-300 +
-                          (std::isfinite(most) ? 1e-10 * most : 0) + matters * momentum_ / (after.t - before.t);
+                          10 * rounding[k] + matters * momentum_ / (after.t - before.t);
     e = {e.low - margin, e.high + margin};
   }
   struct Stretch {

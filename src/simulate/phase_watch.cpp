@@ -14,7 +14,8 @@ constexpr long most_places = 200;
 constexpr long steps_to_a_place = 100;
 constexpr std::size_t most_numbers = 200;  // of a state
 constexpr double remembered = 0.05;        // of what halves show: a step made anew is another one
-constexpr double sure = 3;                 // standard deviations
+constexpr double sure = 3;                 // standard deviations, when there are many places;
+constexpr double unsure = 4;               // more for few: Student's distribution, with a probability of 0.0027
 constexpr double largest_part = 0.2;       // of the size of the motion
 
 }  // namespace
@@ -23,9 +24,10 @@ void PhaseWatch::begin(const System& system, bool resolved, int order) {
   *this = PhaseWatch();
   const Structure& has = system.structure();
   const auto numbers = static_cast<std::size_t>(system.ny() + system.nz());
-  active_ = !resolved && has.has_energy && !has.depends_on_time && !has.has_applied_force && !has.has_contacts &&
-            !has.is_dae && has.gaps == 0 && has.pairs == 0 && system.nw() == 0 && numbers <= most_numbers;
-  order_ = std::max(1, order);
+  active_ = !resolved && order > 1 && has.has_energy && !has.depends_on_time && !has.has_applied_force &&
+            !has.has_contacts && !has.is_dae && has.gaps == 0 && has.pairs == 0 && system.nw() == 0 &&
+            numbers <= most_numbers;
+  order_ = order;
   split_ = static_cast<std::size_t>(system.ny());
   low_.assign(numbers, INFINITY);
   high_.assign(numbers, -INFINITY);
@@ -44,6 +46,7 @@ void PhaseWatch::expect(long steps) {
         static_cast<long>((static_cast<double>(k) + golden) * static_cast<double>(steps) / static_cast<double>(count));
     if (place < steps && (places_.empty() || place > places_.back())) places_.push_back(place);
   }
+  seen_.reserve(places_.size());
 }
 
 void PhaseWatch::see(const State& a, const State& b, const State* anew, const State* halves) {
@@ -53,14 +56,16 @@ void PhaseWatch::see(const State& a, const State& b, const State* anew, const St
   double difference = 0, change = 0;
   for (std::size_t i = 0; i < low_.size(); ++i) {
     const auto at = [&](const State& s) { return i < split_ ? s.y[i] : s.z[i - split_]; };
-    place.change.push_back(at(b) - at(a));
-    place.off.push_back(at(b) - at(*halves));
-    difference = std::max(difference, std::abs(place.off.back()));
+    const double way = at(b) - at(a), off = at(b) - at(*halves);
+    const int block = i < split_ ? 0 : 1;
+    place.off[block] += off * way;
+    place.square[block] += way * way;
+    difference = std::max(difference, std::abs(off));
     if (anew) change = std::max(change, std::abs(at(b) - at(*anew)));
     for (const State* s : {&a, &b}) low_[i] = std::min(low_[i], at(*s)), high_[i] = std::max(high_[i], at(*s));
   }
   remembers_ = change > remembered * difference + 1e-12;
-  seen_.push_back(std::move(place));
+  seen_.push_back(place);
 }
 
 void PhaseWatch::add(const State& a, const State& b) {
@@ -76,43 +81,37 @@ void PhaseWatch::doubts(std::vector<Doubt>& doubts) const {
     width[i < split_ ? 0 : 1] = std::max(width[i < split_ ? 0 : 1], high_[i] - low_[i]);
   if (!(width[0] > 0 && width[1] > 0)) return;
   // least squares of (b - b', b - a) by |b - a|^2 of y and z
-  struct Row {
-    double off = 0, part[2] = {0, 0};
-  };
-  std::vector<Row> rows;
+  const double scale[2] = {1 / (width[0] * width[0]), 1 / (width[1] * width[1])};
+  const auto off_of = [&](const Place& p) { return p.off[0] * scale[0] + p.off[1] * scale[1]; };
   double way = 0, yy = 0, yz = 0, zz = 0, y_off = 0, z_off = 0;
   for (const Place& p : seen_) {
-    Row row;
-    for (std::size_t i = 0; i < p.off.size(); ++i) {
-      const int block = i < split_ ? 0 : 1;
-      const double scale = 1 / (width[block] * width[block]);
-      row.off += p.off[i] * p.change[i] * scale;
-      row.part[block] += p.change[i] * p.change[i] * scale;
-    }
-    const auto [y, z] = row.part;
+    const double y = p.square[0] * scale[0], z = p.square[1] * scale[1], off = off_of(p);
     way += std::sqrt(y + z);
-    yy += y * y, yz += y * z, zz += z * z, y_off += y * row.off, z_off += z * row.off;
-    rows.push_back(row);
+    yy += y * y, yz += y * z, zz += z * z, y_off += y * off, z_off += z * off;
   }
   const double det = yy * zz - yz * yz;
-  const double sy = sums_[0] / (width[0] * width[0]), sz = sums_[1] / (width[1] * width[1]);
+  const double sy = sums_[0] * scale[0], sz = sums_[1] * scale[1];
   if (!(yy > 0 && zz > 0 && sy + sz > 0)) return;
-  double mean = 0, variance = 0, scatter = 0;
+  const auto places = static_cast<double>(seen_.size());
+  double mean = 0, variance = 0, scatter = 0, freedom = places - 2;
   if (det > 1e-6 * yy * zz) {
     const double m = (zz * y_off - yz * z_off) / det, n = (yy * z_off - yz * y_off) / det;
     const double a = sy / (sy + sz), b = sz / (sy + sz);
-    for (const Row& row : rows) scatter += std::pow(row.off - m * row.part[0] - n * row.part[1], 2);
+    for (const Place& p : seen_)
+      scatter += std::pow(off_of(p) - m * p.square[0] * scale[0] - n * p.square[1] * scale[1], 2);
     mean = m * a + n * b;
-    variance = scatter / static_cast<double>(rows.size() - 2) * (zz * a * a - 2 * yz * a * b + yy * b * b) / det;
+    variance = scatter / freedom * (zz * a * a - 2 * yz * a * b + yy * b * b) / det;
   } else {  // both go together
     const double square = yy + 2 * yz + zz;
     mean = (y_off + z_off) / square;
-    for (const Row& row : rows) scatter += std::pow(row.off - mean * (row.part[0] + row.part[1]), 2);
-    variance = scatter / static_cast<double>(rows.size() - 1) / square;
+    for (const Place& p : seen_)
+      scatter += std::pow(off_of(p) - mean * (p.square[0] * scale[0] + p.square[1] * scale[1]), 2);
+    freedom = places - 1;
+    variance = scatter / freedom / square;
   }
-  if (!(std::abs(mean) > sure * std::sqrt(variance))) return;
+  if (!(std::abs(mean) > sure * (1 + unsure / freedom) * std::sqrt(variance))) return;
   const double of_halves = 1 / (1 - std::pow(0.5, order_));  // what halves of a step are off themselves
-  const double off = std::abs(mean) * of_halves * way / static_cast<double>(seen_.size()) * static_cast<double>(steps_);
+  const double off = std::abs(mean) * of_halves * way / places * static_cast<double>(steps_);
   if (off > largest_part)
     doubts.push_back(
         {"the motion is too fast or too slow: halves of steps lead elsewhere along it by a little, and always the same "

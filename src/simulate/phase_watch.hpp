@@ -6,8 +6,10 @@
 //
 //   (b - b', b - a) = m |b - a|^2_y + n |b - a|^2_z
 //
-// over these places; Verlet's method has m = (wh)^2/6, n = -(wh)^2/12 on an oscillator. Over all steps that adds up: at
-// the end the motion is off by (m S_y + n S_z)/(S_y + S_z) times the whole way, S being sums over all steps.
+// over these places; on an oscillator Verlet's method has m = (wh)^2/6, n = -(wh)^2/12 against the motion, and 3/4 of
+// them against b'. Methods of order 1, whose error turns round with the motion, are not of this form. Over all steps
+// that adds up: at the end the motion is off by (m S_y + n S_z)/(S_y + S_z) times the whole way, S being sums over all
+// steps.
 //
 // For closed systems: what is driven or damped forgets, or is held in step by what drives it. One step is compared with
 // one that begins anew as well: methods that remember earlier steps say nothing here.
@@ -25,8 +27,9 @@ class PhaseWatch {
   void begin(const System& system, bool resolved, int order);
   /// So many steps are to come.
   void expect(long steps);
-  /// Shall the step after so many steps be looked at?
+  bool wanted() const { return !places_.empty(); }
   bool asks_anew() const { return next_ < 2; }
+  /// Shall the step after so many steps be looked at?
   bool due(long done) const { return next_ < places_.size() && done == places_[next_]; }
   /// A step from a to b; where it leads when it is made anew (null: not asked), and in halves (null: nowhere).
   void see(const State& a, const State& b, const State* anew, const State* halves);
@@ -36,7 +39,7 @@ class PhaseWatch {
 
  private:
   struct Place {
-    std::vector<double> change, off;  // y, then z
+    double off[2] = {0, 0}, square[2] = {0, 0};  // (b - b', b - a) and |b - a|^2, of y and of z
   };
   bool active_ = false, remembers_ = false;
   int order_ = 0;

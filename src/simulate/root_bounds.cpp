@@ -54,6 +54,14 @@ void RootBounds::on(const State* before, const State& from, const State& to, con
   enclosure_.on(variables_);
 }
 
+void RootBounds::on(const State& s) {
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    const double x = value(places_[k], s);
+    variables_[k] = {{x, x}, {0, 0}};
+  }
+  enclosure_.on(variables_);
+}
+
 double RootBounds::at(std::size_t k, const State& s) {
   numbers_.clear();
   for (const Place& place : places_) numbers_.push_back(value(place, s));

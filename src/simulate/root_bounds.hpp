@@ -20,6 +20,8 @@ class RootBounds {
 
   /// Bounds on the stretch from one state to another; with their neighbours, null where there are none.
   void on(const State* before, const State& from, const State& to, const State* after);
+  /// At one state: the bounds are as wide as their rounding.
+  void on(const State& s);
   /// May function k vanish more than once there?
   bool may_return(std::size_t k) const { return enclosure_[k].value.contains(0) && enclosure_[k].slope.contains(0); }
   /// Bounds of its values there.

@@ -108,6 +108,7 @@ class Run {
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
   PhaseWatch phase_;
+  State anew_, halves_;
   DaeSingularity dae_;
   LeapWatch leaps_;
   ToleranceWatch seeds_;

@@ -72,7 +72,7 @@ std::function<void(double, State&)> Run::on_the_way(const State& after) {
 
 // The step once more, as it was and in halves.
 void Run::look_at_phase(double h) {
-  State anew = before_, halves = before_;
+  anew_ = before_, halves_ = before_;
   const auto reach = [&](State& s, int parts) {
     for (int n = 0; n < parts; ++n) {
       const double to = before_.t + h * (n + 1) / parts;
@@ -82,8 +82,8 @@ void Run::look_at_phase(double h) {
     }
     return true;
   };
-  const bool asks = phase_.asks_anew(), found = (!asks || reach(anew, 1)) && reach(halves, 2);
-  phase_.see(before_, state_, asks && found ? &anew : nullptr, found ? &halves : nullptr);
+  const bool asks = phase_.asks_anew(), found = (!asks || reach(anew_, 1)) && reach(halves_, 2);
+  phase_.see(before_, state_, asks && found ? &anew_ : nullptr, found ? &halves_ : nullptr);
 }
 
 void Run::look_at_dae(double h) {

@@ -92,6 +92,17 @@ std::vector<Treachery> cases() {
                  .motion = [](double t) { return std::vector<double>{(1 + std::tanh(5000 * (t - 5.0123))) / 2}; },
                  .step = 0.01,
                  .factor = 1e5});
+  // bounds of the second part are wide wherever a stretch is, and it is nothing
+  all.push_back(
+      {.name = "spike_beside_wide_bounds",
+       .model = ode("5*exp(-(t-50.3)^2*1e4) + 1e-9*sin(t)*exp(t)/(1+exp(t))", 0, 1, 100,
+                    "[output]\ntimes = [10, 49, 52, 90]\n"),
+       .columns = {"x'"},
+       .motion =
+           [](double t) { return std::vector<double>{1 + 0.025 * std::sqrt(pi) * (1 + std::erf(100 * (t - 50.3)))}; },
+       .step = 0.002,
+       .tolerance = 1e-6,
+       .factor = 1e3});
   // ---- Where solutions of a DAE meet
   all.push_back({.name = "roots_meet",
                  .model = dae("\"y\", \"w\"", "\"y^2 = cos(t)^2\", \"w' = y\"", "w = 0", 3, "y = 1"),
@@ -231,6 +242,20 @@ TEST(Unseen, ClocksThatAreFastOrSlowAreDoubted) {
   }
   EXPECT_GT(doubted, 10);
   EXPECT_GT(sound, 10);
+}
+
+// What is off by method of order 1 goes round with the motion and comes back.
+TEST(Unseen, ClocksOfOrderOneAreNotDoubted) {
+  for (int end = 20; end < 320; end += 8) {
+    const std::string text = fmt::format(
+        "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"x^2/2\"\n[initial]\n"
+        "position = {{ x = 1 }}\n[integrate]\nmethod = \"symplectic-euler\"\nstep = 0.1\nend = {}\n",
+        end);
+    const Outcome o = attempt([&] { return parse_model(text, "model", {}); }, {"x"},
+                              [](double t) { return std::vector<double>{cos(t)}; });
+    EXPECT_EQ(o.kind, Outcome::Kind::sound) << end << ": " << o.words;
+    EXPECT_LT(o.error, 0.2) << end;  // measured 0.14
+  }
 }
 
 TEST(Unseen, DerivativesOfStepsAreRefused) {

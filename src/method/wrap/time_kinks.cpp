@@ -222,17 +222,18 @@ std::optional<double> TimeFunctions::unseen(std::size_t k, double from, double t
   const auto value = [&](double t) { return function.at(std::span(&t, 1)); };
   Interval seen{infinity, -infinity};
   constexpr int points = 5;
+  double rounding = 0;  // of bounds: their width where there is nothing else in it
   for (int i = 0; i < points; ++i) {
-    const double x = value(from + (to - from) * i / (points - 1));
+    const double t = from + (to - from) * i / (points - 1), x = value(t);
     if (!std::isfinite(x)) return {};
     seen = {std::min(seen.low, x), std::max(seen.high, x)};
+    const Enclosed point{{t, t}, {1, 1}};
+    function.on(std::span(&point, 1));
+    if (const double width = function[0].value.width(); std::isfinite(width)) rounding = std::max(rounding, width);
   }
   // What is further out than all that was seen is wide, and more than rounding.
-  const Enclosed whole{{from, to}, {1, 1}};
-  function.on(std::span(&whole, 1));
-  const double most = std::max(std::abs(function[0].value.low), std::abs(function[0].value.high));
-  const double margin = seen.width() + 1e-9 * std::max(std::abs(seen.low), std::abs(seen.high)) + 1e-300 +
-                        (most < infinity ? 1e-10 * most : 0);
+  const double margin =
+      seen.width() + 1e-9 * std::max(std::abs(seen.low), std::abs(seen.high)) + 1e-300 + 10 * rounding;
   const Interval expected{seen.low - margin, seen.high + margin};
   open_.assign(1, {from, to});  // first come, first served: wide ones first
   for (std::size_t i = 0; i < open_.size() && open_.size() < most_stretches; ++i) {
