@@ -55,17 +55,12 @@ void DaeSingularity::begin(const System& system, bool resolved) {
   }
 }
 
-// Gauss with pivots; each row in units of its largest entry.
+// Gauss with pivots.
 double DaeSingularity::determinant(const State& state) {
   const auto n = static_cast<std::size_t>(size_);
   const std::vector<double>& values = entries_.at(state);
   std::fill(matrix_.begin(), matrix_.end(), 0.0);
   for (std::size_t k = 0; k < values.size(); ++k) matrix_[places_[k]] += values[k];
-  for (auto row = matrix_.begin(); row != matrix_.end(); row += size_) {
-    double largest = 0;
-    for (int j = 0; j < size_; ++j) largest = std::max(largest, std::abs(row[j]));
-    for (int j = 0; j < size_ && largest > 0; ++j) row[j] /= largest;
-  }
   double det = 1;
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t pivot = k;

@@ -106,7 +106,7 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
       Run other(system, method, finer);
       for (std::size_t k = 0; k < events.size(); ++k) other.events.add(events.event(k));
       other.is_comparison_ = true;
-      other.most_steps_ = 10 * steps_ + 200;
+      other.most_steps_ = 10 * steps_ + 3000;
       other.start(*initial_);
       other.until(state_.t);
       if (other.state_.t == state_.t)
