@@ -67,7 +67,7 @@ bool LeapWatch::seen_by(const State& s) {
 
 bool LeapWatch::is_long(const State& before, const State& after) {
   const double h = after.t - before.t;
-  if (!bounds_ || !(h > long_part * length_)) return false;
+  if (!bounds_ || !(length_ > 0) || !(h > long_part * length_)) return false;
   double way = 0;
   bool far = false;
   for (std::size_t i = 0; i < low_.size(); ++i) {

@@ -29,6 +29,7 @@ void PhaseWatch::begin(const System& system, bool resolved, int order) {
             numbers <= most_numbers;
   order_ = order;
   split_ = static_cast<std::size_t>(system.ny());
+  last_.assign(split_, 0);
   low_.assign(numbers, INFINITY);
   high_.assign(numbers, -INFINITY);
 }
@@ -47,6 +48,15 @@ void PhaseWatch::expect(long steps) {
     if (place < steps && (places_.empty() || place > places_.back())) places_.push_back(place);
   }
   seen_.reserve(places_.size());
+}
+
+// The mean angle of a step, theta, says what a method of order p may be off: less than steps theta^(p + 1)/12.
+bool PhaseWatch::due(long done) {
+  if (next_ >= places_.size() || done != places_[next_]) return false;
+  const double theta = sums_[0] > 0 ? std::sqrt(turned_ / sums_[0]) : 0;
+  if (static_cast<double>(steps_) * std::pow(theta, order_ + 1) > largest_part) return true;
+  ++next_;
+  return false;
 }
 
 void PhaseWatch::see(const State& a, const State& b, const State* anew, const State* halves) {
@@ -70,12 +80,18 @@ void PhaseWatch::see(const State& a, const State& b, const State* anew, const St
 
 void PhaseWatch::add(const State& a, const State& b) {
   if (!active_) return;
-  for (std::size_t i = 0; i < a.y.size(); ++i) sums_[0] += (b.y[i] - a.y[i]) * (b.y[i] - a.y[i]);
+  for (std::size_t i = 0; i < a.y.size(); ++i) {
+    const double change = b.y[i] - a.y[i], turn = change - last_[i];
+    sums_[0] += change * change;
+    if (begun_) turned_ += turn * turn;
+    last_[i] = change;
+  }
+  begun_ = true;
   for (std::size_t i = 0; i < a.z.size(); ++i) sums_[1] += (b.z[i] - a.z[i]) * (b.z[i] - a.z[i]);
 }
 
 void PhaseWatch::doubts(std::vector<Doubt>& doubts) const {
-  if (!active_ || remembers_ || seen_.size() < 6 || seen_.size() * 4 < 3 * places_.size()) return;
+  if (!active_ || remembers_ || seen_.size() < 5) return;
   double width[2] = {0, 0};
   for (std::size_t i = 0; i < low_.size(); ++i)
     width[i < split_ ? 0 : 1] = std::max(width[i < split_ ? 0 : 1], high_[i] - low_[i]);

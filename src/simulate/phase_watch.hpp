@@ -28,9 +28,9 @@ class PhaseWatch {
   /// So many steps are to come.
   void expect(long steps);
   bool wanted() const { return !places_.empty(); }
-  bool asks_anew() const { return next_ < 2; }
-  /// Shall the step after so many steps be looked at?
-  bool due(long done) const { return next_ < places_.size() && done == places_[next_]; }
+  /// Shall the step after so many steps be looked at? Not where steps turn so little that nothing can add up.
+  bool asks_anew() const { return seen_.size() < 2; }
+  bool due(long done);
   /// A step from a to b; where it leads when it is made anew (null: not asked), and in halves (null: nowhere).
   void see(const State& a, const State& b, const State* anew, const State* halves);
   /// Every step.
@@ -48,6 +48,9 @@ class PhaseWatch {
   std::vector<long> places_;
   std::size_t next_ = 0;
   std::vector<Place> seen_;
+  std::vector<double> last_;  // change of y in the last step
+  bool begun_ = false;
+  double turned_ = 0;        // sum of squares of what changes of y change by
   double sums_[2] = {0, 0};  // of |b - a|^2, y and z
   std::vector<double> low_, high_;
 };

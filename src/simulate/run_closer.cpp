@@ -99,6 +99,8 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
     return;
   if (!once_more_ || once_more_->first != state_.t) {
     once_more_.emplace(state_.t, 0.0);
+    constexpr long most_work =
+        1000000;  // steps times their size; few steps may have seen nothing of what it takes many for
     SimulationOptions finer = options;
     finer.tolerance.absolute = seeds_.finer();
     finer.tolerance.relative = std::max(1e-13, options.tolerance.relative / 100);
@@ -106,7 +108,7 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
       Run other(system, method, finer);
       for (std::size_t k = 0; k < events.size(); ++k) other.events.add(events.event(k));
       other.is_comparison_ = true;
-      other.most_steps_ = 10 * steps_ + 3000;
+      other.most_steps_ = 10 * steps_ + most_work / (100 + system->ny() + system->nz());
       other.start(*initial_);
       other.until(state_.t);
       if (other.state_.t == state_.t)
