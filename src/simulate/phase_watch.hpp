@@ -27,7 +27,6 @@ class PhaseWatch {
   void begin(const System& system, bool resolved, int order);
   /// So many steps are to come.
   void expect(long steps);
-  bool wanted() const { return !places_.empty(); }
   /// Shall the step after so many steps be looked at? Not where steps turn so little that nothing can add up.
   bool asks_anew() const { return seen_.size() < 2; }
   bool due(long done);

@@ -169,7 +169,6 @@ void Run::until(double end) {
     if (status_ != RunStatus::failed) set_status(RunStatus::finished);
     recording.expect(start, end);
     phase_.expect(grid_.k == 0 && !stepper_->chooses_steps() ? grid_.count : 0);
-    if (phase_.wanted()) another();
     leaps_.expect(start, end);
     last_told_ = last_checkpoint_ = now_in_seconds();
     bool ended = false;

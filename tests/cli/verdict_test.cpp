@@ -68,7 +68,7 @@ TEST(Verdict, QuantitiesWithoutAValueAreDoubted) {
     const auto ends_at = [&](double end) {
       const std::string text = fmt::format(
           "[tables.f]\npoints = [[-1, 0], [0.2, 1], [{:.6f}, 4]]\n"
-          "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n"
+          "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n"
           "[initial]\nvelocity = {{ x = 1 }}\n[integrate]\nmethod = \"{}\"\nstep = 0.01\nend = {}\n"
           "[output]\nquantities = {{ free = \"[x, {}]\" }}\n",
           edge, draw.chance(0.5) ? "explicit" : "gauss-lobatto", end, expression);
