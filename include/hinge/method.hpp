@@ -141,6 +141,8 @@ class Stepper {
   virtual void set_summed_work(double) {}
   /// Null where the method knows no contacts.
   virtual const ContactStatistics* contact_statistics() const { return nullptr; }
+  /// Steps of given length: who takes the last step back says what was counted before it.
+  virtual void set_contact_statistics(const ContactStatistics&) {}
   virtual const ContactImpulses* contact_impulses() const { return nullptr; }
   /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }

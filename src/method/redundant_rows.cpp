@@ -88,6 +88,11 @@ class RedundantRows final : public StepperAround {
     return inner().discrete_energy(energy, g_.data());
   }
 
+  void set_contact_statistics(const ContactStatistics& s) override {
+    for (auto& [rows, part] : parts_)
+      if (&part != part_) part.stepper->set_contact_statistics({});
+    inner().set_contact_statistics(s);
+  }
   const ContactStatistics* contact_statistics() const override {
     if (parts_.size() < 2) return inner().contact_statistics();
     if (!inner().contact_statistics()) return nullptr;

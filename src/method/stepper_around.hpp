@@ -23,6 +23,7 @@ class StepperAround : public Stepper {
   double summed_work() const override { return inner().summed_work(); }
   void set_summed_work(double work) override { inner().set_summed_work(work); }
   const ContactStatistics* contact_statistics() const override { return inner().contact_statistics(); }
+  void set_contact_statistics(const ContactStatistics& s) override { inner().set_contact_statistics(s); }
   const ContactImpulses* contact_impulses() const override { return inner().contact_impulses(); }
   std::vector<std::string> remarks() const override { return inner().remarks(); }
   std::vector<Doubt> doubts() const override { return inner().doubts(); }

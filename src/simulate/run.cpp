@@ -235,12 +235,15 @@ void Run::fixed_step() {
   const Grid::Step next = grid_.next(state_.t);
   const double h = depends_on_time_ ? next.to - next.from : next.length;
   work_before_ = stepper_->summed_work();
+  if (!events.empty())
+    if (const ContactStatistics* contacts = stepper_->contact_statistics()) contacts_before_ = *contacts;
   attempt([&] {
     state_.t = next.from;
     return stepper_->step(state_, h);
   });
   state_.t = next.to;
   accept(h);
+  probed_from_ = NAN;
 }
 
 void Run::chosen_step(double limit) {
@@ -295,9 +298,23 @@ void Run::accept(double h) {
 // ---- Events of a step ---------------------------------------------------------------------------------------------
 
 // The state within the present step: of the interpolation, or of a shorter step from where it began.
+// Shorter steps are another one's, so that nothing of them is remembered or counted.
 bool Run::probe(double t, State& out) {
+  if (stepper_->chooses_steps()) return stepper_->look_within(before_, t, out);
+  if (probed_from_ != before_.t) {
+    if (!another().start(before_)) return false;
+    probed_from_ = before_.t;
+  }
+  return another().look_within(before_, t, out);
+}
+
+// The last step is made once more, to t only: what came after it is not counted.
+void Run::step_back_to(double t) {
+  if (stepper_->chooses_steps()) return;
   stepper_->set_summed_work(work_before_);
-  return stepper_->look_within(before_, t, out);
+  if (stepper_->contact_statistics()) stepper_->set_contact_statistics(contacts_before_);
+  State again = before_;
+  stepper_->look_within(before_, t, again);
 }
 
 // The same to see where events may be: without an interpolation, on the cubic polynomial through both ends of the step,
@@ -328,20 +345,14 @@ void Run::sketch(const State& after, double t, State& out) {
 // to an event and changed.
 bool Run::notice_events() {
   if (events.empty()) return false;
-  const double work_after = stepper_->summed_work();
   const State after = state_;
   State from = before_;
   EventWatch::Found found;
-  bool probed = false;
   const EventWatch::Within within{[&](double t, State& out) {
                                     sketch(after, t, out);
                                     return true;
                                   },
-                                  [&](double t, State& out) {
-                                    probed = true;
-                                    return probe(t, out);
-                                  },
-                                  !stepper_->chooses_steps()};
+                                  [&](double t, State& out) { return probe(t, out); }, !stepper_->chooses_steps()};
   const int looks = stepper_->chooses_steps() ? 4 : 2;
   while (events.find(from, after, looks, within, found)) {
     if (events.note(found)) fail_of_events(found);
@@ -350,10 +361,6 @@ bool Run::notice_events() {
     record_other(found.state, events.event(found.event).name);
     events.passed(found);
     from = found.state;
-  }
-  if (probed && !stepper_->chooses_steps()) {
-    stepper_->reset();
-    stepper_->set_summed_work(work_after);
   }
   return false;
 }
@@ -371,10 +378,7 @@ void Run::fail_of_events(const EventWatch::Found& found) {
 bool Run::take_event(const EventWatch::Found& found) {
   const Event& event = events.event(found.event);
   state_ = found.state;
-  if (stepper_->discrete_energy_name()) {  // the step that led there, once more: others came after it
-    State again = before_;
-    probe(found.state.t, again);
-  }
+  step_back_to(state_.t);
   if (!record_between(state_.t)) return false;
   watch.set_back(state_, stepper_.get());
   if (event.action == Event::Action::stop) {

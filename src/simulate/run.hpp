@@ -81,6 +81,7 @@ class Run {
   bool take_event(const EventWatch::Found& found);
   [[noreturn]] void fail_of_events(const EventWatch::Found& found);
   bool probe(double t, State& out);
+  void step_back_to(double t);
   void sketch(const State& after, double t, State& out);
   bool told_to_stop(double t);
   void report_method(Report& report);
@@ -122,9 +123,12 @@ class Run {
   std::unique_ptr<Stepper> solution_;  // another one with a tolerance
   bool started_ = false;
   bool depends_on_time_ = true;
-  State state_, before_;    // before: where the present step began
-  State shown_;             // between steps, for the record
-  double work_before_ = 0;  // of the stepper, where the present step began
+  State state_, before_;  // before: where the present step began
+  State shown_;           // between steps, for the record
+  double work_before_ =
+      0;  // of the stepper, where the present step began; what it had counted of contacts, with events
+  ContactStatistics contacts_before_;
+  double probed_from_ = NAN;  // where shorter steps begin
   Grid grid_;
   long steps_ = 0;
   double shortest_ = INFINITY, longest_ = 0;

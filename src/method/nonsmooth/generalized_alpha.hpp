@@ -56,6 +56,9 @@ class GeneralizedAlpha final : public Stepper {
     if (contacts_) contacts_->reset();
   }
   const ContactStatistics* contact_statistics() const override { return contacts_ ? &contacts_->measured() : nullptr; }
+  void set_contact_statistics(const ContactStatistics& s) override {
+    if (contacts_) contacts_->statistics = s;
+  }
   const ContactImpulses* contact_impulses() const override { return contacts_ ? &contacts_->impulses() : nullptr; }
 
  private:

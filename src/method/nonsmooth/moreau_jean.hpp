@@ -68,6 +68,7 @@ class MoreauJean final : public Stepper {
   const ContactStatistics* contact_statistics() const override {
     return contacts_.has_contacts() ? &contacts_.measured() : nullptr;
   }
+  void set_contact_statistics(const ContactStatistics& s) override { contacts_.statistics = s; }
   const ContactImpulses* contact_impulses() const override {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
   }

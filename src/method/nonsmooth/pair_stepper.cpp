@@ -61,6 +61,7 @@ class PairStepper final : public Stepper {
 
   void reset() override {}
   const ContactStatistics* contact_statistics() const override { return problem_.pairs() > 0 ? &statistics_ : nullptr; }
+  void set_contact_statistics(const ContactStatistics& s) override { statistics_ = s; }
 
  private:
   static std::string reason(ComplementarityProblem::Outcome outcome, double t) {

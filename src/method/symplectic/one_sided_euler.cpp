@@ -116,6 +116,7 @@ class OneSidedEuler final : public Stepper {
     for (auto& [modes, kept] : kept_) kept.stepper->reset();
   }
   const ContactStatistics* contact_statistics() const override { return &statistics_; }
+  void set_contact_statistics(const ContactStatistics& s) override { statistics_ = s; }
 
  private:
   using Modes = std::vector<ContactMode>;

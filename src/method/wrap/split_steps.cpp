@@ -46,6 +46,7 @@ class SplitSteps final : public Stepper {
   double summed_work() const override { return method_->summed_work(); }
   void set_summed_work(double work) override { method_->set_summed_work(work); }
   const ContactStatistics* contact_statistics() const override { return method_->contact_statistics(); }
+  void set_contact_statistics(const ContactStatistics& s) override { method_->set_contact_statistics(s); }
   const ContactImpulses* contact_impulses() const override { return method_->contact_impulses(); }
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list = method_->remarks();
