@@ -183,5 +183,47 @@ TEST(JudgedRest, IterationsEndAtWhatContactsLeaveWhereItDoesNotGetLess) {
   EXPECT_FALSE(as_left_by_contacts(3e-8, 4e-8, 1e-6));
 }
 
+// A box that is pressed to a floor, by contact problems that are solved loosely, and then thrown: once it flies, and
+// while iterations converge, what those have left ends none of them. The same box solved exactly is the control.
+TEST(JudgedRest, IterationsInFlightConvergeAfterLooseContacts) {
+  Draw draw(2105);
+  for (int trial = 0; trial < 20; ++trial) {
+    const double k = draw.number(100, 400), turn = draw.number(20, 80), across = draw.number(10, 50),
+                 friction = draw.number(0.2, 0.8);
+    for (const double tolerance : {1e-3, 1e-12}) {
+      const Report r = run_text(fmt::format(R"toml(
+[multibody]
+gravity = [0, 0, 0]
+[[body]]
+name = "floor"
+shape = {{ plane = [0, 0, 1] }}
+fixed = true
+[[body]]
+name = "a"
+mass = 1
+shape = {{ box = [1, 1, 1] }}
+position = [0, 0, 0.5]
+[[force]]
+body = "a"
+force = ["-{}*a[0]^3 - {}*(a[0] - 0.1)*a[2]", "-{}*a[1]^3 + 2", "if(t < 0.1, -10, 10) - 5*a[0]^2"]
+[contact]
+friction = {}
+[integrate]
+method = "moreau-jean"
+gap = "velocity"
+solver_tolerance = {}
+step = 0.01
+end = 1
+)toml",
+                                            k, turn, across, friction, tolerance));
+      if (tolerance > 1e-8) {
+        EXPECT_GT(r.contacts->complementarity, 1e-8) << trial;
+      }
+      for (const std::string& remark : r.remarks)
+        EXPECT_EQ(remark.find("not solved together"), std::string::npos) << trial << ' ' << tolerance << ' ' << remark;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hinge::test::judged_rest_test
