@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "expression/derivative.hpp"
 #include "system/symbolic.hpp"
@@ -12,9 +13,9 @@ namespace {
 
 using Q = Quantity;
 
-constexpr double rounding = 1e-9;      // of a coordinate
+constexpr double rounding = 1e-12;     // of a coordinate; in a step it is a velocity
 constexpr double velocity_off = 0.05;  // of the velocities in a constraint
-constexpr double at_rest = 1e-6;  // a part of the largest velocity; what is slower is rounding where all else moves
+constexpr double at_rest = 1e-12;  // of the largest velocity: what solving for all at once leaves of it in the others
 // Ten steps to a period of what is prescribed: (w h)^2/12; with velocities that are off by h y''/2, as those of methods
 // of order one, w h/2.
 constexpr double drive_off[] = {0.3, 0.03};
@@ -44,6 +45,7 @@ void PrescribedMotion::begin(const System& system, const Preserves& preserves, i
   if (!preserves.velocity_level) {
     rows_.resize(static_cast<std::size_t>(system.ng()));
     rows_at_ = system.evaluation({Q::constraint_rate_z});
+    positions_at_ = system.evaluation({Q::constraint_y});
   }
   if (order == 1 || order == 2) {
     driven_ = driven_coordinates(system);
@@ -54,21 +56,36 @@ void PrescribedMotion::begin(const System& system, const Preserves& preserves, i
 }
 
 void PrescribedMotion::see(const State& s, const Evaluation& at, double h) {
-  if (!rows_.empty()) measure_rows(s, at[Q::constraint_rate]);
+  if (!rows_.empty()) measure_rows(s, at[Q::constraint_rate], h);
   if (!driven_.empty()) measure_coordinates(s, at[Q::velocity], h);
 }
 
-void PrescribedMotion::measure_rows(const State& s, const double* rates) {
+void PrescribedMotion::measure_rows(const State& s, const double* rates, double h) {
   const Pattern& pattern = system_->pattern(Q::constraint_rate_z);
   rows_at_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   const double* H = (*rows_at_)[Q::constraint_rate_z];
+  bool known = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     double size = 0;
     for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
       size += std::abs(H[k] * s.z[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
-    rows_[i].size = std::max(rows_[i].size, size);
-    rows_[i].off = std::max(rows_[i].off, std::abs(rates[i]));
+    Part& row = rows_[i];
+    row.size = std::max(row.size, size);
+    const double off = std::abs(rates[i]);
+    if (!(h > 0) || !(off > std::max(row.off, velocity_off * row.size))) continue;
+    if (!std::exchange(known, true)) positions_at_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+    if (off > rounding * position_size(i, s) / h) row.off = off;
   }
+}
+
+// sum_j |G_ij| |y_j|, after positions_at_ has been evaluated
+double PrescribedMotion::position_size(std::size_t i, const State& s) const {
+  const Pattern& pattern = system_->pattern(Q::constraint_y);
+  const double* G = (*positions_at_)[Q::constraint_y];
+  double size = 0;
+  for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
+    size += std::abs(G[k] * s.y[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
+  return size;
 }
 
 void PrescribedMotion::measure_coordinates(const State& s, const double* v, double h) {

@@ -31,12 +31,13 @@ class PrescribedMotion {
   struct Part {  // the largest so far
     double off = 0, size = 0;
   };
-  void measure_rows(const State& state, const double* rates);
+  void measure_rows(const State& state, const double* rates, double h);
+  double position_size(std::size_t row, const State& state) const;
   void measure_coordinates(const State& state, const double* v, double h);
 
   const System* system_ = nullptr;
-  std::unique_ptr<Evaluation> rows_at_;
-  std::vector<Part> rows_;      // g_t + G v and sum_j |H_ij| |z_j|
+  std::unique_ptr<Evaluation> rows_at_, positions_at_;
+  std::vector<Part> rows_;      // g_t + G v where it is more than rounding, and sum_j |H_ij| |z_j|
   std::vector<int> driven_;     // coordinates in constraints that depend on time
   double drive_off_ = 0;        // what of the velocity the rule may be off by
   std::vector<Part> movement_;  // of these: defect of the rule, as a velocity, and |y'|

@@ -91,7 +91,7 @@ void Run::report_doubts(Report& r) {
                                     "steps of this kind",
                                     first_flown_over_),
                         static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
-  if (r.contacts) doubt_contacts(*system, *r.contacts, watch.gap_size(r.contacts->penetration), r.doubts);
+  if (r.contacts) doubt_contacts(*system, *r.contacts, watch.worst_gap(), r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);
   recording.quantities.doubts(r.doubts);

@@ -73,7 +73,8 @@ double smallest_body(const System& system) {
   return bodies ? bodies->smallest() : INFINITY;
 }
 
-void doubt_contacts(const System& system, const ContactStatistics& c, double gap, std::vector<Doubt>& doubts) {
+void doubt_contacts(const System& system, const ContactStatistics& c, const std::pair<double, double>& gap,
+                    std::vector<Doubt>& doubts) {
   if (c.unconverged > 0)
     doubts.push_back({fmt::format("contact problems not solved to their tolerance ({} of {})", c.unconverged, c.solves),
                       static_cast<double>(c.unconverged), "take a shorter step, or another solver"});
@@ -86,9 +87,10 @@ void doubt_contacts(const System& system, const ContactStatistics& c, double gap
     doubts.push_back(
         {fmt::format("bodies are inside of each other by more than a hundredth of the smallest one ({:.3g})", body),
          c.penetration, remedy});
-  if (!std::isfinite(body) && system.structure().pairs == 0 && c.penetration > penetration_limit * gap)
-    doubts.push_back({fmt::format("gaps are negative by more than a hundredth of the size of things ({:.3g})", gap),
-                      c.penetration, remedy});
+  if (!std::isfinite(body) && system.structure().pairs == 0 && gap.first > penetration_limit * gap.second)
+    doubts.push_back(
+        {fmt::format("gaps are negative by more than a hundredth of the size of things ({:.3g})", gap.second),
+         gap.first, remedy});
 }
 
 }  // namespace hinge

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "hinge/simulate.hpp"
@@ -10,8 +11,9 @@
 namespace hinge {
 
 /// Contacts: problems not solved, momentum out of balance, bodies inside of each other.
-/// `gap`: what gaps that are expressions compare with.
-void doubt_contacts(const System& system, const ContactStatistics& contacts, double gap, std::vector<Doubt>& doubts);
+/// `gap`: of gaps that are expressions, how far the worst was negative and what it compares with.
+void doubt_contacts(const System& system, const ContactStatistics& contacts, const std::pair<double, double>& gap,
+                    std::vector<Doubt>& doubts);
 /// Motions that the constraints allow and that have a negative kinetic energy, at a state: a mass with the wrong sign.
 /// Not where momenta are the unknowns: energies of these may be anything.
 std::optional<Doubt> doubt_mass(const System& system, const State& state);

@@ -2,54 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "simulate/verdict.hpp"
+#include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
 
 namespace {
 using Q = Quantity;
-}
-
-void Watch::Gaps::begin(const System& system) {
-  widest = 0;
-  finder.reset();
-  const auto count = static_cast<std::size_t>(system.structure().gaps);
-  if (count == 0) return;
-  finder = system.contact_finder();
-  list.clear(finder->dimension());
-  for (std::size_t k = 0; k < count; ++k) list.key.push_back(k);
-  list.count = static_cast<int>(list.key.size());
-  values.resize(list.key.size());
-  closed.assign(list.key.size(), 0);
-  stay = false;
-}
-
-void Watch::Gaps::compare(double size) {
-  if (!finder) return;
-  constexpr double rounding = 1e-9;
-  stay = finder->dimension() == 1;
-  bool any = false;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const bool is_closed = values[k] <= rounding * size;
-    stay = stay && is_closed == static_cast<bool>(closed[k]);
-    any = any || is_closed;
-    closed[k] = is_closed;
-  }
-  stay = stay && any;
-}
-
-int Watch::Gaps::undefined(const State& s) {
-  if (!finder) return -1;
-  finder->gaps(s.t, s.y.data(), list, values.data());
-  const auto bad = std::find_if(values.begin(), values.end(), [](double gap) { return !std::isfinite(gap); });
-  for (const double gap : values) widest = std::max(widest, gap);
-  return bad == values.end() ? -1 : static_cast<int>(bad - values.begin());
-}
+// of forces times positions: how far solvers of contacts may move at most what rests
+constexpr double contacts_at_rest = 1e-8;
+}  // namespace
 
 void Watch::begin(const System& system, const Tolerance& tolerance, const Preserves& preserves, int order) {
   system_ = &system;
@@ -96,6 +64,8 @@ void Watch::begin_judging(Quantities& wanted) {
   if (judges_constraints_) rows_ = system_->evaluation({Q::constraint_y});
   velocity_off_ = 0;
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
+  paths_.assign(sizes_.size(), 0);
+  forces_size_.assign(forces_ && dissipates_ ? static_cast<std::size_t>(system_->nz()) : 0, 0);
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = energy_lost_ = dripped_ = 0;
   blows_ = own_ = time_ = kinetic_time_ = error_time_ = 0;
 }
@@ -161,6 +131,7 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
     forces_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     for (int i = 0; i < system_->nz(); ++i) force_ += std::abs((*forces_)[Q::acceleration_force][i]);
   }
+  measure_rest(s, h);
   lowest_energy_ = std::min(lowest_energy_, own);
   const double from = conserves_ ? energy0_ : lowest_energy_;
   energy_created_ = std::max(energy_created_, own - from);
@@ -175,11 +146,45 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
   if (dissipates_ && !first_ && gaps_.stay && std::abs(lost) < little * kinetic_) dripped_ += lost;
 }
 
+// What forces have done to what rests but for rounding and for what solvers of contacts leave: each along the way of
+// its own coordinate. A weight that does not move at all has none of it.
+void Watch::measure_rest(const State& s, double h) {
+  if (forces_size_.empty()) return;
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  if (first_ || kinetic_ <= contacts_at_rest * force_ * size_) {
+    forces_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+    for (std::size_t i = 0; i < forces_size_.size(); ++i)
+      forces_size_[i] = std::max(forces_size_[i], std::abs((*forces_)[Q::acceleration_force][i]));
+  }
+  if (!first_ && h > 0)
+    for (std::size_t j = 0; j < paths_.size(); ++j)
+      paths_[j] += std::abs(s.y[j] - y_before_[j]) + eps * std::abs(s.y[j]);
+  y_before_.assign(s.y.begin(), s.y.end());
+}
+
 // Of the energy itself, whose zero is anywhere, and of forces times lengths, which is what energies are made of:
-// structures at rest have no kinetic energy to compare with. Contacts carry to the tolerance of their solver.
+// structures at rest have no kinetic energy to compare with. Where there are contacts, of the ways that were made.
 double Watch::rest() const {
-  const double rounding = 1e-9, at_rest = dissipates_ ? 1e-8 : 1e-11;
-  return std::max(rounding * energy_size_, at_rest * force_ * size_);
+  const double rounding = 1e-9, at_rest = 1e-11;
+  if (forces_size_.empty())
+    return std::max(rounding * energy_size_, (dissipates_ ? contacts_at_rest : at_rest) * force_ * size_);
+  constexpr double little = 0.03;  // what of the energy that is compared may be missing: here all of it
+  const double most = contacts_at_rest * size_;
+  double done = 1e-14 * energy_size_;
+  if (system_->structure().velocity_is_z) {
+    for (std::size_t i = 0; i < forces_size_.size(); ++i) done += forces_size_[i] * std::min(paths_[i], most);
+  } else {
+    const Pattern& by_z = system_->pattern(Q::velocity_z);
+    for (std::size_t j = 0; j < paths_.size(); ++j)
+      for (int k = by_z.row_start[j]; k < by_z.row_start[j + 1]; ++k)
+        done += forces_size_[at(by_z.column[at(k)])] * std::min(2 * paths_[j], most);
+  }
+  return done / little;
+}
+
+std::string Watch::compared() const {
+  return kinetic_ >= rest() ? fmt::format("as a part of the largest kinetic energy ({:.3g})", kinetic_)
+                            : fmt::format("as a part of what rounding has where things rest ({:.3g})", rest());
 }
 
 void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
@@ -193,13 +198,8 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   const char* const remedy = chosen ? "take a smaller tolerance" : "take a shorter step";
   const bool created = (conserves_ || dissipates_) && energy_created_ > allowed * scale + unsure;
   const bool lost = conserves_ && energy_lost_ > std::max(allowed * scale + unsure, energy_created_);
-  if (created)
-    doubts.push_back({fmt::format("energy was created, as a part of the largest kinetic energy ({:.3g})", kinetic_),
-                      energy_created_ / scale, remedy});
-  if (lost)
-    doubts.push_back(
-        {fmt::format("energy was lost that nothing takes, as a part of the largest kinetic energy ({:.3g})", kinetic_),
-         energy_lost_ / scale, remedy});
+  if (created) doubts.push_back({"energy was created, " + compared(), energy_created_ / scale, remedy});
+  if (lost) doubts.push_back({"energy was lost that nothing takes, " + compared(), energy_lost_ / scale, remedy});
   // A comet is fast for a short time, and what counts is what is left of its energy when it is slow.
   const double mean = std::max(kinetic_time_, rest() * time_);
   if (conserves_ && !created && !lost && error_time_ > allowed * mean + unsure * time_)
@@ -207,11 +207,8 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
                                   kinetic_time_ / time_),
                       error_time_ / mean, remedy});
   if (dripped_ > 0.03 * scale)
-    doubts.push_back(
-        {fmt::format("energy was lost while contacts stay closed that have no friction and take none, as a "
-                     "part of the largest kinetic energy ({:.3g})",
-                     kinetic_),
-         dripped_ / scale, remedy});
+    doubts.push_back({"energy was lost while contacts stay closed that have no friction and take none, " + compared(),
+                      dripped_ / scale, remedy});
   const double allowed_off = chosen ? std::min(1e-3, 1e5 * tolerance) : 1e-3;
   if (off_ > allowed_off)
     doubts.push_back({"constraints are off, as a part of the size of what they constrain", off_,
@@ -223,13 +220,11 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
 }
 
 void Watch::doubt_losses(double taken, std::vector<Doubt>& doubts) const {
-  const double lost = energy0_ - own_ - taken;
+  const double lost = energy0_ - own_ - taken, scale = std::max(kinetic_, rest());
   // a tenth of what was taken: accounts are as accurate as the steps
-  if (!dissipates_ || !(taken > 0) || !(lost > 0.03 * std::max(kinetic_, rest())) || !(lost > 0.1 * taken)) return;
-  doubts.push_back({fmt::format("energy was lost that neither impacts nor friction took, as a part of the largest "
-                                "kinetic energy ({:.3g})",
-                                kinetic_),
-                    lost / kinetic_, "take a shorter step"});
+  if (!dissipates_ || !(taken > 0) || !(lost > 0.03 * scale) || !(lost > 0.1 * taken)) return;
+  doubts.push_back(
+      {"energy was lost that neither impacts nor friction took, " + compared(), lost / scale, "take a shorter step"});
 }
 
 void Watch::evaluate(const State& s, Values& values) {
@@ -284,6 +279,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
+  gaps_.measure(state, system_->structure().velocity_is_z);
   measure_velocity_constraints(state);
   prescribed_.see(state, *evaluation_, h);
   take(seen_);
@@ -324,8 +320,8 @@ void Watch::report(Report& r, const Stepper* stepper) const {
 void Watch::exchange(Memory& memory) {
   memory(first_, residual_, rate_, constraint_, hidden_, velocity_constraint_, velocity_off_, off_, size_, sizes_,
          kinetic_, energy_size_, force_, lowest_energy_, energy_created_, energy_lost_, dripped_, energy0_,
-         energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest, seen_.energy, seen_.momenta, blows_,
-         own_, time_, kinetic_time_, error_time_);
+         energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest, gaps_.deepest, gaps_.positions,
+         forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, time_, kinetic_time_, error_time_);
   work_.exchange(memory);
   prescribed_.exchange(memory);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
@@ -333,6 +329,7 @@ void Watch::exchange(Memory& memory) {
 
 void Watch::look_again(const State& state) {
   const Values known = seen_;
+  y_before_.assign(state.y.begin(), state.y.end());
   evaluate(state, looked_);
   step_.see(state, *evaluation_, 0);
   mass_ = doubt_mass(*system_, state);

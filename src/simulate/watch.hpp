@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hinge/memory.hpp"
@@ -43,18 +44,18 @@ class Watch {
   void look_again(const State& state);
   const std::vector<WatchedMomentum>& momenta() const { return momenta_; }
   void report(Report& report, const Stepper* stepper) const;
-  /// What gaps that are expressions compare with: the widest, or positions where all have been closed to rounding.
-  double gap_size(double penetration) const {
-    constexpr double closed = 1e-9;
-    return gaps_.widest > std::max(penetration, closed * size_) ? gaps_.widest : size_;
-  }
+  /// Of gaps that are expressions the one that was negative by the largest part of what it compares with: how far it
+  /// was, and the widest that it has been, or positions in it where that is less or nothing but rounding.
+  std::pair<double, double> worst_gap() const { return gaps_.worst(size_); }
   /// What makes the motion so far doubtful, after so many steps.
   void doubts(long steps, std::vector<Doubt>& doubts) const;
   /// Of the energy that is gone, impacts and friction took this much: what of the rest?
-  double rest() const;
   void doubt_losses(double taken, std::vector<Doubt>& doubts) const;
 
  private:
+  double rest() const;
+  std::string compared() const;
+  void measure_rest(const State& state, double h);
   // Gaps that are expressions; a method that does not list a contact would not notice that its gap is undefined.
   struct Gaps {
     std::unique_ptr<ContactFinder> finder;
@@ -63,7 +64,9 @@ class Watch {
     void begin(const System& system);
     int undefined(const State& state);  // the first that is no number; -1: none
     void compare(double size);          // with the state before
-    double widest = 0;                  // so far
+    std::pair<double, double> worst(double size) const;
+    void measure(const State& state, bool velocity_is_z);  // positions in those that are deeper than ever
+    std::vector<double> widest, deepest, positions;        // so far; positions: sum_j |H_j| |y_j|
     std::vector<char> closed;
     bool stay = false;  // are the same ones closed as before, some at least, without friction?
   };
@@ -94,12 +97,13 @@ class Watch {
   double size_ = 0;            // |y|, the largest so far
   std::vector<double> sizes_;  // |y_j|, the largest so far
   bool judges_constraints_ = false;
-  bool conserves_ = false, dissipates_ = false;  // the energy should: be kept; or not rise
-  double kinetic_ = 0, energy_size_ = 0;         // the largest so far
-  double force_ = 0;                             // at the start, the sum of all
-  WorkAccount work_;                             //
-  double blows_ = 0;                             // energy that events have given
-  double own_ = 0;                               // energy without what was given
+  bool conserves_ = false, dissipates_ = false;         // the energy should: be kept; or not rise
+  double kinetic_ = 0, energy_size_ = 0;                // the largest so far
+  double force_ = 0;                                    // at the start, the sum of all
+  std::vector<double> forces_size_, paths_, y_before_;  // of each, the largest at rest; way, with rounding, of each y
+  WorkAccount work_;                                    //
+  double blows_ = 0;                                    // energy that events have given
+  double own_ = 0;                                      // energy without what was given
   double lowest_energy_ = 0, energy_created_ = 0, energy_lost_ = 0;
   double time_ = 0, kinetic_time_ = 0, error_time_ = 0;  // integrals over time of 1, p . v/2, |error|
   double dripped_ = 0;  // lost little by little while contacts without friction stay closed, which take none

@@ -243,9 +243,6 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
     after.resize(rows());
     velocities(z.data(), before.data());
     z0 = z;
-    // accurate to a part of the first approach, of which later ones are small parts
-    const double now = before.lpNorm<Eigen::Infinity>();
-    coarser_ = few() || !(now > 0) ? 1 : std::clamp(scale / now, 1.0, 1e4);
     good = factor(S, C) && strike_members(before, 1, z);
     if (!good) break;
     r = Eigen::Map<const Eigen::VectorXd>(contact_impulse.data(), rows());
@@ -269,7 +266,6 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
     active = all;
     velocities(z.data(), u.data());
   }
-  coarser_ = 1;
   active = all;
   least_norm_ = least_norm;
   solved_ = false;

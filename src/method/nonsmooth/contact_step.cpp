@@ -236,6 +236,7 @@ bool ContactStep::solve_once(const double* right, const double* c, const double*
 
 bool ContactStep::solve_from_start(const double* right, const double* c, const double* w, double* v) {
   contact_impulse.assign(at(rows()), 0.0);
+  residual_left = 0;
   const bool good = by_bodies_ ? solve_bodies(right, c, w, v)
                     : few_     ? solve_few(right, c, w, v)
                                : solve_many(right, c, w, v);
@@ -284,6 +285,7 @@ bool ContactStep::solve_bodies(const double* right, const double* c, const doubl
       --statistics.unconverged;
       statistics.complementarity = residual;
       statistics.cone = cone;
+      residual_left = 0;
       return true;
     }
   }

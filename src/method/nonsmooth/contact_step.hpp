@@ -217,7 +217,6 @@ class ContactStep {
   double sweeps_left_ = most_sweeps;  // for `auto`
   static constexpr double sweeps_to_separate = 400;
   bool separating_ = false;  // by sweeps alone, as far as these come
-  double coarser_ = 1;       // than usual: tolerances of late rounds of impacts, whose velocities are small
   long not_unique_ = 0;      // problems whose reactions are not
   long six_digits_ = 0;      // problems solved to these and no further
   double six_digits_worst_ = 0;

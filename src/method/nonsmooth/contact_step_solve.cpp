@@ -15,12 +15,11 @@ namespace hinge {
 
 namespace {
 
-constexpr double useless = 1e-2;         // above this relative residual sweeps go on alone
-constexpr double no_solution = 0.1;      // and above this there is none to speak of; below it the verdict has its doubt
-constexpr double eight_digits = 1e-8;    // fewer are said
-constexpr double coarsest_round = 1e-2;  // of its own velocities
-constexpr int most_for_auto = 1000;      // contacts between bodies
-constexpr int most_joint_turns = 5;      // of contacts and joints
+constexpr double useless = 1e-2;       // above this relative residual sweeps go on alone
+constexpr double no_solution = 0.1;    // and above this there is none to speak of; below it the verdict has its doubt
+constexpr double eight_digits = 1e-8;  // fewer are said
+constexpr int most_for_auto = 1000;    // contacts between bodies
+constexpr int most_joint_turns = 5;    // of contacts and joints
 constexpr int least_norm_bodies = 50;
 constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
 constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
@@ -40,7 +39,6 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   const bool free = options_.tolerance == 0, large = p.by_bodies() && p.bodies.blocks() > most_for_auto;
   ContactOptions& o = solver_.options();
   o.tolerance = !free ? options_.tolerance : few_ ? 1e-10 : !p.by_bodies() ? 1e-8 : large ? 1e-4 : 1e-6;
-  o.tolerance = std::min(std::max(o.tolerance, coarsest_round), coarser_ * o.tolerance);
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
@@ -82,7 +80,7 @@ bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
     six_digits_worst_ = std::max(six_digits_worst_, report.residual.ours);
   }
   residual_left = report.residual.ours;
-  statistics.complementarity = std::max(statistics.complementarity, report.residual.ours / coarser_);
+  statistics.complementarity = std::max(statistics.complementarity, report.residual.ours);
   double largest = 0;
   for (int k = 0; k < p.contact_rows(); ++k) largest = std::max(largest, std::abs(reaction_[at(k)]));
   if (p.dimension > 1 && largest > 0 && options_.friction != FrictionModel::polyhedral)

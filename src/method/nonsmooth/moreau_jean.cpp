@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -273,8 +274,8 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_new_.data())) return no_increment;
     const double change = take_new_velocity();
     const double size = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
-    left = change / size;
-    if (rule.count() > 1 && as_left_by_contacts(left, contacts_.residual_left)) {
+    const double before = std::exchange(left, change / size);
+    if (rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) {
       loose = true;
       return already_solved;
     }

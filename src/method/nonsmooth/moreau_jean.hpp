@@ -53,9 +53,9 @@ inline constexpr double pushed_out_per_step = 0.01;
 inline constexpr int implicit_limit = 3000;    ///< velocities
 inline constexpr int most_looks = 8;           ///< for contacts in one step
 inline constexpr double harmless_rest = 1e-2;  ///< of velocities, where forces and contacts do not settle
-/// A contact problem that was solved loosely leaves a change (relative, both) that does not get less: enough is enough.
-inline bool as_left_by_contacts(double change, double residual) {
-  return residual > 1e-8 && change > 1e-11 && change <= 1e-8;
+/// A contact problem that was solved loosely leaves a change (relative, all) that does not get less: enough is enough.
+inline bool as_left_by_contacts(double change, double before, double residual) {
+  return residual > 1e-8 && change > 1e-11 && change <= 1e-8 && change >= before / 2;
 }
 
 inline Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -204,8 +205,8 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
     zh_.swap(z_new_);
     if (m_ == 0 && !repeats) return already_solved;
     const double size = std::max({biggest(zh_.data(), nz_), scale, 1e-200});
-    left = change / size;
-    if (rule.count() > 1 && as_left_by_contacts(left, contacts_.residual_left)) {
+    const double before = std::exchange(left, change / size);
+    if (rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) {
       loose = true;
       return already_solved;
     }
