@@ -35,8 +35,12 @@ Json preserved(const Report& r) {
   Json list = Json::array();
   const bool dae = r.layout.kind == SystemKind::dae;
   if (r.has_constraints) {
-    list.push_back(dae ? error("algebraic equations", "|F_i(t, x)|", r.constraint)
-                       : error("constraint", "|g|", r.constraint));
+    const bool settled = dae && r.tolerance.given();
+    list.push_back(
+        dae ? error("algebraic equations", "|F_i(t, x)|", r.constraint,
+                    settled ? "of the steps as they end; rows are solved for the equations once more, and plotted so"
+                            : "")
+            : error("constraint", "|g|", r.constraint));
     list.push_back(dae ? error("hidden constraints", "|d/dt F_i ...|", r.hidden_constraint)
                        : error("hidden constraint", "|g_t + G v|", r.hidden_constraint));
   }

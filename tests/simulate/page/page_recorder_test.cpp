@@ -229,6 +229,15 @@ TEST(PageRecorder, CircuitsHavePlotsAndNoPicture) {
   EXPECT_GT(page.read->times().size(), 2U);
 }
 
+// The plot may be far below the largest violation of the steps, 1e-17 beside 1e-8: the page says why.
+TEST(PageRecorder, WhatIsPlottedOfADaeIsSaidToBeSolvedOnceMore) {
+  const PageOf page = page_of("amplifier.toml");
+  const Json& levels = page.read->data["preserved"][0];
+  EXPECT_EQ(levels["symbol"], "|F_i(t, x)|");
+  EXPECT_NE(levels.value("note", "").find("solved for the equations once more"), std::string::npos) << levels.dump();
+  EXPECT_FALSE(page_of("pendulum.toml").read->data["preserved"][0].contains("note"));
+}
+
 TEST(PageRecorder, TheViewOfTheModelWins) {
   const std::string text = R"toml(
 [lagrangian]

@@ -5,7 +5,7 @@ import type { TimeRange } from './time_range.ts';
 import { decimate, logFloor, lowerBound, sizesAbove } from './decimate.ts';
 import type { PlotGroup } from './groups.ts';
 import { Legend } from './legend.ts';
-import { decadeLabel, decadeRange, decades, linearSplits, stepOf, tickBase, tickLabels } from './ticks.ts';
+import { decadeLabel, decadeRange, decades, linearAxis, linearRange, tickLabels, written, type Ticks } from './ticks.ts';
 import { formatCount } from '../data/numbers.ts';
 import { element, foreign } from '../page/element.ts';
 import { lineColour, lineDash, type Theme } from '../page/palette.ts';
@@ -103,11 +103,11 @@ export class PlotCard {
   }
 
   /** Of the vertical axis; what all of them have in common stands above. */
-  private labels(values: (number | null)[], step: number): string[] {
-    const base = tickBase(values, step);
-    this.base.hidden = base === 0;
-    this.base.textContent = `${String(base).replace(/-/g, '−')} +`;
-    return tickLabels(values.map((v) => (v === null ? null : v - base)), step);
+  private labels(ticks: Ticks): string[] {
+    const { labels, base } = written(ticks);
+    this.base.hidden = base === '';
+    this.base.textContent = `${base} +`;
+    return labels;
   }
 
   private build(): void {
@@ -126,10 +126,10 @@ export class PlotCard {
         y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(...this.withEarlier(low, high)) },
       },
       axes: [
-        { ...axis, ...linear(60), size: 26, gap: 3, values: (_u, splits) => tickLabels(splits, stepOf(splits)) },
+        { ...axis, ...linearAxis(60, (ticks) => tickLabels(ticks)), size: 26, gap: 3 },
         this.log
           ? { ...axis, size: AXIS_WIDTH, gap: 4, splits: (u) => decades(u.scales.y!.min ?? 1e-16, u.scales.y!.max ?? 1, 6), values: (_u, splits) => splits.map(decadeLabel), filter: (_u, splits) => splits }
-          : { ...axis, ...linear(28), size: AXIS_WIDTH, gap: 4, values: (_u, splits) => this.labels(splits, stepOf(splits)) },
+          : { ...axis, ...linearAxis(28, (ticks) => this.labels(ticks)), size: AXIS_WIDTH, gap: 4 },
       ],
       series: [{}, ...active.map(({ column, i }) => ({
         label: column.name, stroke: lineColour(i, theme), width: 1.5, dash: lineDash(i), points: { show: few, size: 5 }, spanGaps: false,
@@ -280,23 +280,4 @@ export class PlotCard {
     if (row > 0 && (row >= time.length || t - time[row - 1]! < time[row]! - t)) --row;
     this.legend.show(row);
   }
-}
-
-/** A little room above and below; around a constant, enough to see that it is one. */
-/** Ticks of our own, a number of pixels apart: uPlot has none for very small and very large numbers. What it is given as
- * increments is only there to pass its search for one. */
-const linear = (space: number): Partial<uPlot.Axis> => ({
-  space,
-  incrs: (_u, _axis, low, high, pixels) => [Math.max(5, (1.001 * space * (high - low)) / Math.max(1, pixels))],
-  splits: (_u, _axis, low, high, increment, pixels) => linearSplits(low, high, Math.floor((pixels / increment) * ((high - low) / space) + 1e-9)),
-});
-
-export function linearRange(low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null) return [0, 1];
-  const span = high - low;
-  if (span <= 1e-14 * Math.max(Math.abs(low), Math.abs(high))) {
-    const room = Math.abs(high) > 0 ? Math.abs(high) * 0.1 : 1;
-    return [low - room, high + room];
-  }
-  return [low - 0.06 * span, high + 0.06 * span];
 }

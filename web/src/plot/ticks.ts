@@ -1,47 +1,107 @@
-// Numbers beside the axes.
+// Numbers beside the axes. Ticks are whole multiples of a power of ten, so that what is written there is exact, however
+// many digits neighbours have in common.
+import type uPlot from 'uplot';
 
-/** Labels of evenly spaced ticks: as many decimals as tell neighbours apart. */
-export function tickLabels(values: (number | null)[], step: number): string[] {
-  const sizes = values.map((v) => Math.abs(v ?? 0));
-  const most = Math.max(...sizes, 0);
-  let decimals = 0;
-  while (decimals < 15 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 * step * 10 ** decimals) ++decimals;
-  return values.map((v) => {
-    if (v === null) return '';
-    if (v === 0 || Math.abs(v) < step * 1e-6) return '0';
+export interface Ticks {
+  values: number[];
+  /** Of each value, in units of 10^power. */
+  whole: bigint[];
+  /** From one to the next, in the same units. */
+  step: bigint;
+  power: number;
+}
+
+const LEADS = [[1n, 0], [2n, 0], [25n, -1], [5n, 0], [1n, 1]] as const; // 1, 2, 2.5, 5, 10
+const numberOf = (whole: bigint, power: number): number => Number(`${whole}e${power}`);
+const sizeOf = (whole: bigint): bigint => (whole < 0n ? -whole : whole);
+
+/** Round numbers between two, of any size, evenly spaced, with at most `gaps` gaps between them. */
+export function linearTicks(low: number, high: number, gaps: number): Ticks {
+  const least = (high - low) / Math.max(1, gaps);
+  const ticks: Ticks = { values: [], whole: [], step: 1n, power: 0 };
+  if (!(least > 0) || !Number.isFinite(least)) return ticks;
+  const exponent = Math.floor(Math.log10(least));
+  const [lead, shift] = LEADS.find(([whole, more]) => numberOf(whole, exponent + more) >= least * (1 - 1e-9)) ?? LEADS[4];
+  ticks.step = lead;
+  ticks.power = exponent + shift;
+  const step = numberOf(lead, ticks.power);
+  const first = BigInt(Math.ceil(low / step)) - 1n; // the quotient is rounded
+  for (let i = 0; i <= gaps + 2; ++i) {
+    const whole = (first + BigInt(i)) * lead;
+    const value = numberOf(whole, ticks.power);
+    if (value < low - 1e-9 * step || value > high + 1e-9 * step || value === ticks.values.at(-1)) continue;
+    ticks.values.push(value);
+    ticks.whole.push(whole);
+  }
+  return ticks;
+}
+
+/** As many digits as tell neighbours apart; `base` is what the numbers are written less. */
+export function tickLabels({ whole, power }: Ticks, base = 0n): string[] {
+  const rest = whole.map((n) => n - base);
+  const most = Math.max(...rest.map((n) => Math.abs(numberOf(n, power))), 0);
+  return rest.map((n) => {
+    if (n === 0n) return '0';
+    const sign = n < 0n ? '−' : '';
+    const digits = String(sizeOf(n));
     if (most >= 1e6 || most < 1e-3) {
-      let digits = 0;
-      while (digits < 6 && Math.abs(Number(v.toExponential(digits)) - v) > 1e-3 * step) ++digits;
-      return v.toExponential(digits).replace('e+', 'e').replace(/-/g, '−');
+      const kept = digits.replace(/0+$/, '');
+      const exponent = String(digits.length - 1 + power).replace('-', '−');
+      return `${sign}${kept[0]}${kept.length > 1 ? '.' : ''}${kept.slice(1)}e${exponent}`;
     }
-    return v.toFixed(decimals).replace('-', '−');
+    if (power >= 0) return sign + digits + '0'.repeat(power);
+    const padded = digits.padStart(1 - power, '0');
+    return `${sign}${padded.slice(0, power)}.${padded.slice(power)}`;
   });
 }
-
-/** At most `most` round numbers between two, of any size, evenly spaced. */
-export function linearSplits(low: number, high: number, most: number): number[] {
-  const least = (high - low) / Math.max(1, most);
-  if (!(least > 0) || !Number.isFinite(least)) return [low];
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = (power > 0 ? [1, 2, 2.5, 5, 10].map((lead) => lead * power).find((x) => x >= least * (1 - 1e-9)) : undefined) ?? least;
-  const out: number[] = [];
-  const first = Math.ceil(low / step - 1e-9);
-  for (let i = 0; i <= most && (first + i) * step <= high + 1e-9 * step; ++i) out.push(Number(((first + i) * step).toPrecision(15)));
-  return out;
-}
-
-export const stepOf = (splits: number[]): number => (splits.length > 1 ? splits[1]! - splits[0]! : Math.abs(splits[0] ?? 1) || 1);
 
 const LONGEST_LABEL = 8; // what there is room for
 
 /** Numbers that differ in late digits only are labelled by their distance from this one, else from 0. */
-export function tickBase(values: (number | null)[], step: number): number {
-  const known = values.filter((v): v is number => v !== null);
-  const low = Math.min(...known);
-  const high = Math.max(...known);
-  if (tickLabels(values, step).every((label) => label.length <= LONGEST_LABEL)) return 0;
-  const unit = 10 ** Math.ceil(Math.log10(Math.max(high - low, step)));
-  return Number((Math.round((low + high) / 2 / unit) * unit).toPrecision(15));
+export function tickBase(ticks: Ticks): bigint {
+  const { whole, step } = ticks;
+  if (whole.length === 0 || tickLabels(ticks).every((label) => label.length <= LONGEST_LABEL)) return 0n;
+  const [low, high] = [whole[0]!, whole.at(-1)!];
+  let unit = 1n;
+  while (unit < high - low || unit < step) unit *= 10n;
+  const twice = low + high;
+  return ((twice + (twice < 0n ? -unit : unit)) / (2n * unit)) * unit;
+}
+
+export interface Written {
+  labels: string[];
+  /** What all of them have in common, '' where that is nothing. */
+  base: string;
+}
+export function written(ticks: Ticks): Written {
+  const base = tickBase(ticks);
+  return { labels: tickLabels(ticks, base), base: base === 0n ? '' : String(numberOf(base, ticks.power)).replace(/-/g, '−') };
+}
+
+/** Ticks of our own, a number of pixels apart: uPlot has none for very small and very large numbers. What it is given as
+ * increments is only there to pass its search for one; it asks for what is written beside ticks after asking for them. */
+export function linearAxis(space: number, label: (ticks: Ticks) => string[]): Pick<uPlot.Axis, 'space' | 'incrs' | 'splits' | 'values'> {
+  let ticks: Ticks = { values: [], whole: [], step: 1n, power: 0 };
+  return {
+    space,
+    incrs: (_u, _axis, low, high, pixels) => [Math.max(5, (1.001 * space * (high - low)) / Math.max(1, pixels))],
+    splits: (_u, _axis, low, high, increment, pixels) => {
+      ticks = linearTicks(low, high, Math.floor((pixels / increment) * ((high - low) / space) + 1e-9));
+      return ticks.values;
+    },
+    values: () => label(ticks),
+  };
+}
+
+/** A little room above and below; around a constant, enough to see that it is one. */
+export function linearRange(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const span = high - low;
+  if (span <= 1e-14 * Math.max(Math.abs(low), Math.abs(high))) {
+    const room = Math.abs(high) > 0 ? Math.abs(high) * 0.1 : 1;
+    return [low - room, high + room];
+  }
+  return [low - 0.06 * span, high + 0.06 * span];
 }
 
 /** Powers of ten between two positive numbers, at most `most` of them, evenly chosen. */

@@ -4,7 +4,7 @@ import { ownsKey, press, type KeyActions } from '../../src/time/keys.ts';
 import { TimeRange } from '../../src/plot/time_range.ts';
 import { plotGroups, stemOf } from '../../src/plot/groups.ts';
 import { listed, MOST_LISTED } from '../../src/plot/legend.ts';
-import { decadeLabel, decadeRange, decades, linearSplits, stepOf, tickBase, tickLabels } from '../../src/plot/ticks.ts';
+import { decadeLabel, decadeRange, decades, linearAxis, linearRange, linearTicks, tickLabels, written, type Written } from '../../src/plot/ticks.ts';
 import type { ColumnKind } from '../../src/data/contract.ts';
 import type { Table } from '../../src/data/report.ts';
 
@@ -124,44 +124,81 @@ describe('groups of plots', () => {
   });
 });
 
-describe('ticks', () => {
-  it('tell neighbours apart', () => {
-    expect(tickLabels([0, 2.5, 5], 2.5)).toEqual(['0', '2.5', '5.0']);
-    expect(tickLabels([-2.5e-5, 0, 2.5e-5], 2.5e-5)).toEqual(['−2.5e−5', '0', '2.5e−5']);
-    expect(tickLabels([19.6199, 19.62], 0.0001)).toEqual(['19.6199', '19.6200']);
-    expect(tickLabels([null], 1)).toEqual(['']);
+type Asked = (u: unknown, axis: number, low: number, high: number, increment: number, pixels: number) => number[];
+/** As uPlot asks: for increments, then for ticks, then for what stands beside them. */
+function drawnAxis(space: number, low: number, high: number, pixels: number): { values: number[]; most: number } & Written {
+  let beside: Written = { labels: [], base: '' };
+  const axis = linearAxis(space, (ticks) => (beside = written(ticks)).labels);
+  const increment = (axis.incrs as unknown as Asked)(null, 0, low, high, pixels, space)[0]!;
+  const values = (axis.splits as unknown as Asked)(null, 0, low, high, increment, (pixels * increment) / (high - low));
+  const labels = (axis.values as unknown as (u: unknown, values: number[]) => string[])(null, values);
+  return { values, labels, base: beside.base, most: Math.floor(pixels / space) };
+}
+/** Of what is read, base and label together, the number nearest to it: digits are added as they are written. */
+function readNumber(...parts: string[]): number {
+  const terms = parts.filter((part) => part !== '').map((part) => {
+    const [digits, exponent] = part.replace(/−/g, '-').split('e');
+    const [whole, rest = ''] = digits!.split('.');
+    return { n: BigInt(whole! + rest), power: Number(exponent ?? 0) - rest.length };
   });
-  it('tell neighbours apart, whatever their size and step', () => {
+  const power = Math.min(...terms.map((term) => term.power));
+  return Number(`${terms.reduce((sum, term) => sum + term.n * 10n ** BigInt(term.power - power), 0n)}e${power}`);
+}
+
+describe('ticks', () => {
+  const beside = (low: number, high: number, gaps: number): Written => written(linearTicks(low, high, gaps));
+  it('tell neighbours apart', () => {
+    expect(beside(0, 5, 2)).toEqual({ labels: ['0', '2.5', '5.0'], base: '' });
+    expect(beside(-2.5e-5, 2.5e-5, 2).labels).toEqual(['−2.5e−5', '0', '2.5e−5']);
+    expect(beside(19.6199, 19.62, 1).labels).toEqual(['19.6199', '19.6200']);
+    expect(beside(97017001.05, 97017001.06, 3)).toEqual({ labels: ['−0.010', '−0.005', '0'], base: '97017001.06' });
+    expect(beside(57.5250305, 57.5250315, 2)).toEqual({ labels: ['−5e−7', '0', '5e−7'], base: '57.525031' });
+    expect(tickLabels(linearTicks(57.5250305, 57.5250315, 2))).toEqual(['57.5250305', '57.5250310', '57.5250315']);
+    expect(tickLabels(linearTicks(1234567, 1234567.004, 2))).toEqual(['1.234567e6', '1.234567002e6', '1.234567004e6']);
+    expect(beside(-3e7, 3e7, 2).labels).toEqual(['0']);
+    expect(beside(0, 4000, 4).labels).toEqual(['0', '1000', '2000', '3000', '4000']);
+  });
+  it('have numbers beside them that are theirs, of axes of any size and span', () => {
+    let seed = 7;
+    const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+    const wrong: string[] = [];
+    let longest = 0;
+    for (let k = 0; k < 20000; ++k) {
+      const size = 10 ** (k % 2 === 0 ? 12 * random() : 24 * random() - 12);
+      const middle = (random() < 0.5 ? -1 : 1) * size;
+      const span = size * 10 ** (-13 * random());
+      const space = random() < 0.5 ? 28 : 60;
+      const [low, high] = linearRange(middle - span / 2, middle + span / 2);
+      const { values, labels, base, most } = drawnAxis(space, low, high, 100 + 900 * random());
+      const places = values.map((value) => (value - low) / (high - low));
+      const rounding = 1e-9 + 1e-15 * (size / (high - low));
+      const right = labels.length === values.length && new Set(labels).size === values.length
+        && values.length > 0.3 * most - 1 && values.length <= most + 1
+        && places.every((place, i) => place >= -1e-9 && place <= 1 + 1e-9 && (i < 2 || Math.abs(place - 2 * places[i - 1]! + places[i - 2]!) < rounding))
+        && labels.every((label, i) => readNumber(base, label) === values[i]);
+      if (!right) wrong.push(`${low} to ${high}: ${values}, '${base}' ${labels}`);
+      longest = Math.max(longest, ...labels.map((label) => label.length));
+    }
+    expect(wrong).toEqual([]);
+    expect(longest).toBeLessThanOrEqual(10);
+  });
+  it('are evenly spaced, of numbers of any size', () => {
     let seed = 7;
     const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
     for (let k = 0; k < 2000; ++k) {
-      const step = [1, 2, 2.5, 5][Math.floor(4 * random())]! * 10 ** Math.floor(30 * random() - 16);
-      const first = Math.round((random() - 0.5) * 10 ** (12 * random()));
-      const values = [0, 1, 2, 3, 4].map((i) => (first + i) * step);
-      const base = tickBase(values, step);
-      const labels = tickLabels(values.map((v) => v - base), step);
-      expect(new Set(labels).size, `${values} by ${step}: ${labels}`).toBe(5);
-      labels.forEach((label, i) => {
-        expect(label.length, `${values} by ${step}: ${labels}`).toBeLessThanOrEqual(10);
-        expect(Math.abs(Number(label.replace(/−/g, '-')) + base - values[i]!), `${values}: ${base} ${label}`).toBeLessThan(0.01 * step + 1e-15 * Math.abs(base));
-      });
-    }
-    for (let k = 0; k < 2000; ++k) {
       const span = 10 ** (580 * random() - 290);
       const low = (random() - 0.5) * span * 10 ** (8 * random() * random());
-      const most = 2 + Math.floor(20 * random());
-      const splits = linearSplits(low, low + span, most);
-      expect(splits.length, `${low} + ${span}, ${most}: ${splits}`).toBeGreaterThan(0.3 * most - 1);
-      expect(splits.length).toBeLessThanOrEqual(most + 1);
-      for (const x of splits) expect(x >= low - 1e-6 * span && x <= low + span * (1 + 1e-6), `${low} + ${span}: ${splits}`).toBe(true);
-      for (let i = 1; i < splits.length; ++i) expect((splits[i]! - splits[i - 1]!) / stepOf(splits)).toBeCloseTo(1, 4);
+      const gaps = 2 + Math.floor(20 * random());
+      const { values, step, power } = linearTicks(low, low + span, gaps);
+      expect(values.length, `${low} + ${span}, ${gaps}: ${values}`).toBeGreaterThan(0.3 * gaps - 1);
+      expect(values.length).toBeLessThanOrEqual(gaps + 1);
+      for (const x of values) expect(x >= low - 1e-6 * span && x <= low + span * (1 + 1e-6), `${low} + ${span}: ${values}`).toBe(true);
+      for (let i = 1; i < values.length; ++i) expect((values[i]! - values[i - 1]!) / Number(`${step}e${power}`)).toBeCloseTo(1, 4);
     }
-    expect(linearSplits(0, 1, 5)).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
-    expect([linearSplits(3, 3, 5), linearSplits(0, Infinity, 5), linearSplits(NaN, 1, 5)]).toEqual([[3], [0], [NaN]]);
-    expect(tickLabels([57.5250305, 57.525031, 57.5250315], 5e-7)).toEqual(['57.5250305', '57.5250310', '57.5250315']);
-    expect(tickBase([57.5250305, 57.525031], 5e-7)).toBe(57.525031);
-    expect(tickBase([19.61, 19.62], 0.01)).toBe(0);
-    expect([tickBase([0, 5], 1), tickBase([null], 1), tickBase([], 1)]).toEqual([0, 0, 0]);
+    expect(linearTicks(0, 1, 5).values).toEqual([0, 0.2, 0.4, 0.6, 0.8, 1]);
+    expect([linearTicks(3, 3, 5), linearTicks(0, Infinity, 5), linearTicks(NaN, 1, 5)].map((ticks) => [ticks.values, written(ticks)])).toEqual(
+      [1, 2, 3].map(() => [[], { labels: [], base: '' }]));
+    expect([beside(19.61, 19.62, 1).base, beside(0, 5, 5).base]).toEqual(['', '']);
   });
   it('are whole decades on logarithmic axes', () => {
     expect(decadeRange(3e-16, 2e-15)).toEqual([1e-16, 1e-14]);
