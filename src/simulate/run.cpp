@@ -168,7 +168,6 @@ void Run::until(double end) {
     const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
     if (status_ != RunStatus::failed) set_status(RunStatus::finished);
     recording.expect(start, end);
-    phase_.expect(grid_.k == 0 && !stepper_->chooses_steps() ? grid_.count : 0);
     leaps_.expect(start, end);
     last_told_ = last_checkpoint_ = now_in_seconds();
     bool ended = false;
@@ -284,8 +283,6 @@ void Run::accept(double h) {
   }
   if (watch.step().suspect()) look_closer();
   if (watch.step().swings()) look_elsewhere();
-  phase_.add(before_, state_);
-  if (phase_.due(steps_)) look_at_phase(h);
   look_at_dae(h);
   if (!stepper_->chooses_steps() && leaps_.is_long(before_, state_) &&
       leaps_.unseen(before_, state_, on_the_way(state_)))

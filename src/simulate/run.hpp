@@ -15,7 +15,6 @@
 #include "simulate/events.hpp"
 #include "simulate/grid.hpp"
 #include "simulate/leap_watch.hpp"
-#include "simulate/phase_watch.hpp"
 #include "simulate/recording.hpp"
 #include "simulate/tolerance_watch.hpp"
 #include "simulate/watch.hpp"
@@ -73,7 +72,6 @@ class Run {
   void begin_looking();
   Stepper& another();
   std::function<void(double, State&)> on_the_way(const State& after);
-  void look_at_phase(double h);
   void look_at_dae(double h);
   void compare_tolerances(std::vector<Doubt>& doubts);
   void refuse_coarse_time(double end) const;
@@ -108,8 +106,6 @@ class Run {
 
   std::unique_ptr<Stepper> stepper_;
   std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
-  PhaseWatch phase_;
-  State anew_, halves_;
   DaeSingularity dae_;
   LeapWatch leaps_;
   ToleranceWatch seeds_;

@@ -83,7 +83,6 @@ std::optional<ContactStatistics> Run::contacts() const {
 // One list, whoever finds a reason.
 void Run::report_doubts(Report& r) {
   watch.doubts(steps_, r.doubts);
-  phase_.doubts(r.doubts);
   dae_.doubts(r.doubts);
   compare_tolerances(r.doubts);
   if (flown_over_ > 0)
