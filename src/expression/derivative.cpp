@@ -14,7 +14,8 @@ namespace {
 // Reverse sweeps over one graph; the work arrays are shared between the rows of a Jacobian.
 class ReverseSweep {
  public:
-  ReverseSweep(Graph& graph, std::span<const Node> variables) : graph_(graph) {
+  ReverseSweep(Graph& graph, std::span<const Node> variables, bool finite_roots = false)
+      : graph_(graph), finite_roots_(finite_roots) {
     column_.assign(static_cast<std::size_t>(graph.size()), -1);
     for (std::size_t j = 0; j < variables.size(); ++j)
       column_[static_cast<std::size_t>(variables[j])] = static_cast<int>(j);
@@ -116,6 +117,12 @@ class ReverseSweep {
     return g.make(Op::select, g.make(Op::logical_or, is_on(s), is_on(r)), g.add(x, y), g.constant(0));
   }
 
+  // What the slope of a root is divided by: the root n itself.
+  Node divisor(Node n) {
+    constexpr double least = 1e-150;  // its square is a number, too
+    return finite_roots_ ? graph_.make(Op::max, n, graph_.constant(least)) : n;
+  }
+
   void propagate(Node n, const Graph::Entry& e, Node w) {
     Graph& g = graph_;
     const Node a = e.a, b = e.b, c = e.c;
@@ -134,7 +141,7 @@ class ReverseSweep {
       case Op::tanh: give(a, times(w, g.subtract(number(1), times(n, n)))); break;
       case Op::exp: give(a, times(w, n)); break;
       case Op::log: give(a, g.divide(w, a)); break;
-      case Op::sqrt: give(a, g.divide(times(number(0.5), w), n)); break;
+      case Op::sqrt: give(a, g.divide(times(number(0.5), w), divisor(n))); break;
       case Op::abs: give(a, times(w, g.make(Op::sign, a))); break;
       case Op::add:
         give(a, w);
@@ -163,8 +170,8 @@ class ReverseSweep {
         break;
       }
       case Op::hypot:
-        give(a, g.divide(times(w, a), n));
-        give(b, g.divide(times(w, b), n));
+        give(a, g.divide(times(w, a), divisor(n)));
+        give(b, g.divide(times(w, b), divisor(n)));
         break;
       case Op::min:
       case Op::max: {
@@ -195,6 +202,7 @@ class ReverseSweep {
   }
 
   Graph& graph_;
+  bool finite_roots_;
   std::vector<int> column_;      // by node: column in the result, or -1
   std::vector<char> dependent_;  // by node
   std::vector<Node> adjoint_;    // by node; no_node where nothing has arrived
@@ -206,8 +214,9 @@ class ReverseSweep {
 
 }  // namespace
 
-SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
-  ReverseSweep sweep(graph, variables);
+namespace {
+
+SparseExpressions derivatives(ReverseSweep& sweep, std::span<const Node> functions, std::span<const Node> variables) {
   SparseExpressions result;
   result.rows = static_cast<int>(functions.size());
   result.columns = static_cast<int>(variables.size());
@@ -219,6 +228,18 @@ SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::s
     result.row_start.push_back(static_cast<int>(result.entries.size()));
   }
   return result;
+}
+
+}  // namespace
+
+SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
+  ReverseSweep sweep(graph, variables);
+  return derivatives(sweep, functions, variables);
+}
+
+SparseExpressions newton_matrix(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
+  ReverseSweep sweep(graph, variables, true);
+  return derivatives(sweep, functions, variables);
 }
 
 std::vector<Node> gradient(Graph& graph, Node function, std::span<const Node> variables) {

@@ -23,6 +23,10 @@ struct SparseExpressions {
 /// d functions[i] / d variables[j]. `variables` are variable nodes of the graph.
 SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::span<const Node> variables);
 
+/// The same as a matrix for Newton's method. Where a root is 0 its slope is a number so large that norm(v) has the
+/// slope 0 where v is 0, as a drag -norm(v) v has; values of the functions themselves are not changed by this.
+SparseExpressions newton_matrix(Graph& graph, std::span<const Node> functions, std::span<const Node> variables);
+
 /// The dense gradient of one function, with constant zeros where it does not depend on a variable.
 std::vector<Node> gradient(Graph& graph, Node function, std::span<const Node> variables);
 

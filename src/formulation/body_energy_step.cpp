@@ -110,7 +110,7 @@ class StepWriter {
     step.constraints = m_;
     step.unknowns = nz_ + m_;
     const std::vector<Node> rows = nodes(rows_), unknowns = nodes(unknown_);
-    const SparseExpressions matrix = jacobian(*graph_, rows, unknowns);
+    const SparseExpressions matrix = newton_matrix(*graph_, rows, unknowns);
     step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
     const std::vector<Node> blocks[] = {nodes({h_}), nodes({t0_}), nodes(y0_), nodes(xi0_), nodes(z0_), unknowns};
     if (system_.equations().applied_force) step.work = make_tape(*graph_, blocks, nodes({work_}));

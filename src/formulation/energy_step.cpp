@@ -95,23 +95,23 @@ struct Draft {
   Node plus(Node a, Node b) { return graph.add(a, b); }
 };
 
-// Q in the middle of the step; its work on the rows that the energy depends on, which [states] are not.
+// Q in the middle of the step, where z is the velocity u/h or the momentum M u/h; its work on the rows that the energy
+// depends on, which [states] are not.
 void apply_forces(const ConstantMassForm& form, Draft& d) {
   if (!form.has_forces) return;
   const Equations& eq = form.system->equations();
   Graph& graph = d.graph;
   std::vector<Node> replaced{eq.t}, images{d.plus(d.t0, d.times(d.number(0.5), d.h))};
+  const bool momenta = form.system->structure().z_is_momentum;
+  const std::vector<Node> moved = momenta ? apply(graph, form.mass_pattern, form.mass, d.u) : d.u;
   for (std::size_t k = 0; k < d.u.size(); ++k) {
     replaced.insert(replaced.end(), {eq.y[k], eq.z[k]});
-    images.insert(images.end(), {d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])), graph.divide(d.u[k], d.h)});
+    images.insert(images.end(), {d.plus(d.q0[k], d.times(d.number(0.5), d.u[k])), graph.divide(moved[k], d.h)});
   }
   const std::vector<Node> q = substitute(*form.graph, eq.applied, replaced, images, graph);
-  const SparseExpressions moves = jacobian(*form.graph, std::span(&eq.energy, 1), eq.z);
   for (std::size_t k = 0; k < q.size(); ++k) d.force[k] = graph.subtract(d.force[k], q[k]);
-  for (const int column : moves.column) {
-    const auto k = static_cast<std::size_t>(column);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(form.n - form.states); ++k)
     d.work = d.plus(d.work, d.times(q[k], d.u[k]));
-  }
 }
 
 // (38), (39), (40)
@@ -346,6 +346,9 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   form.inverse_pattern = hamiltonian ? pattern : inverter.pattern();
   form.inverse = hamiltonian ? values : inverse;
   form.has_forces = eq.applied_force;
+  const SparseExpressions moves = jacobian(graph, std::span(&eq.energy, 1), eq.z);
+  form.states = form.n;
+  for (const int column : moves.column) form.states = std::min(form.states, form.n - 1 - column);
   if (form.has_forces && eq.applied.empty())
     refuse(method, "needs forces that are known beside those of the energy; use gauss-lobatto");
   require_ideal_reaction(*system, method);
@@ -358,7 +361,7 @@ EnergyStep compile(Draft& d) {
   EnergyStep step;
   step.unknowns = static_cast<int>(d.unknown.size());
   step.explicit_unknown = d.explicit_unknown;
-  SparseExpressions matrix = jacobian(d.graph, d.residual, d.unknown);
+  SparseExpressions matrix = newton_matrix(d.graph, d.residual, d.unknown);
   step.pattern = {matrix.rows, matrix.columns, matrix.row_start, matrix.column};
   const std::vector<Node> blocks[EnergyStep::inputs] = {{d.h}, {d.mu}, {d.t0}, d.q0, d.p0, d.g0, d.lam_k, d.unknown};
   std::vector<Node> values = d.residual;

@@ -6,8 +6,8 @@
 //   0  = M u - h p0 + (h^2/2) (dd U + sum_i lam_i dd g_i)                                               n equations
 //   p1 = p0 - h (dd U + sum_i lam_i dd g_i),      g1 = g0 + dd g . u
 //
-// Forces Q that no potential has are taken away from dd U (below from DU), at t0 + h/2, mid and the velocity u/h: the
-// energy changes by their work Q.u.
+// Forces Q that no potential has are taken away from dd U (below from DU), at t0 + h/2, mid and the velocity u/h (the
+// momentum M u/h): the energy changes by their work Q.u.
 //
 //   multiplier   lam unknown, 0 = g1                                                      (38)   n + m unknowns
 //   penalty      lam = mu (g0 + g1)                                                       (39)   n
@@ -50,6 +50,7 @@ struct ConstantMassForm {
   Pattern inverse_pattern;
   std::vector<double> inverse;
   bool has_forces = false;  ///< that no potential has
+  int states = 0;           ///< rows at the end that the energy does not depend on: [states]
 };
 /// Do the energy, velocities, momenta or constraints contain t? Forces may.
 bool energy_depends_on_time(const SymbolicSystem& system);

@@ -263,6 +263,33 @@ bool seems_symmetric(const ConstantMassForm& form, Node function, const Motion& 
   return seen;
 }
 
+// Do forces that no potential has leave the momentum of a motion as it is, Q.xi = 0?
+bool forces_leave(const ConstantMassForm& form, const Motion& motion) {
+  if (!form.has_forces) return true;
+  const Equations& eq = form.system->equations();
+  const std::vector<Node> inputs[] = {{eq.t}, eq.y, eq.z};
+  const auto tape = make_tape(*form.graph, inputs, eq.applied);
+  const std::size_t n = eq.y.size();
+  std::vector<double> scratch = tape->make_scratch(), force(n), q(n), z(n), xi(n);
+  Numbers numbers;
+  for (const double size : sizes)
+    for (int sample = 0; sample < samples; ++sample) {
+      const double t = 0.37 * (sample + 1);
+      numbers.point(size, sample, q);
+      numbers.point(size, sample, z);
+      const double* const at[] = {&t, q.data(), z.data()};
+      tape->evaluate(at, scratch.data(), force.data());
+      motion.at(q.data(), xi);
+      double sum = 0, terms = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        sum += force[k] * xi[k];
+        terms += std::abs(force[k] * xi[k]);
+      }
+      if (std::isfinite(terms) && std::abs(sum) > 1e-7 * terms) return false;
+    }
+  return true;
+}
+
 struct NamedMotion {
   std::string momentum, written_in;
   Motion motion;
@@ -315,6 +342,7 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadr
   std::optional<Build> recognised;  // without the invariants that the user has chosen
   for (const NamedMotion& m : motions) {
     if (!kinetic.invariant_under(AffineMotion(linear_part(m.motion), form.n))) continue;
+    if (!forces_leave(form, m.motion)) continue;
     const AffineMotion motion(m.motion, form.n);
     const std::vector<Build::Item> unsuitable = not_invariant(build, motion);
     if (unsuitable.empty()) {

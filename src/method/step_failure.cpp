@@ -58,9 +58,13 @@ StepResult explain_failure(const System& system, const State& state, double h, c
   } else if (const std::string why = too_short(system, state, h); !why.empty()) {
     reason += ": " + why;
   } else if (!std::isfinite(c.last())) {
-    reason +=
-        ": an expression became infinite or not a number there (a division by zero, a root or logarithm of a "
-        "negative number, or an overflow)";
+    reason += fmt::format(
+        ": an expression became infinite or not a number there (a division by zero, a root or logarithm of a negative "
+        "number, or an overflow){}",
+        c.count() > 1 ? fmt::format(" in iteration {}; if the iteration ran away, the step is too long for the motion "
+                                    "here, try a smaller one",
+                                    c.count())
+                      : "");
   } else if (c.count() > 0) {
     reason += fmt::format(
         ": after {} iterations the increment was still {:.1e} times round-off, contraction {:.2g}; the step is likely "

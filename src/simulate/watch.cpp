@@ -68,6 +68,7 @@ void Watch::begin_judging(Quantities& wanted) {
   forces_size_.assign(forces_ && dissipates_ ? static_cast<std::size_t>(system_->nz()) : 0, 0);
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = energy_lost_ = dripped_ = 0;
   blows_ = own_ = time_ = kinetic_time_ = error_time_ = 0;
+  discrete_before_.reset();
 }
 
 // How far a constraint is off, in the units of what it constrains; looked at where |g| is larger than ever.
@@ -287,6 +288,8 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
     const double* g = (*evaluation_)[Q::constraint];
     const double discrete = stepper ? stepper->discrete_energy(seen_.energy, g) : seen_.energy;
     if (first_) discrete_energy0_ = discrete;
+    if (discrete_before_) discrete_energy0_ += discrete - *discrete_before_;  // what the event has given
+    discrete_before_.reset();
     discrete_energy_error_ = std::max(discrete_energy_error_, std::abs(discrete - discrete_energy0_));
     measure_energy(state, stepper, h);
   }
@@ -295,8 +298,10 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
 }
 
 void Watch::set_back(const State& state, const Stepper* stepper) {
-  if (!conserves_ && !dissipates_) return;
+  const bool discrete = stepper && stepper->discrete_energy_name();
+  if (!conserves_ && !dissipates_ && !discrete) return;
   evaluate(state, seen_);
+  if (discrete) discrete_before_ = stepper->discrete_energy(seen_.energy, (*evaluation_)[Q::constraint]);
   if (work_.active()) work_.set_back(state, (*evaluation_)[Q::velocity], stepper);
 }
 

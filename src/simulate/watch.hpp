@@ -103,6 +103,7 @@ class Watch {
   std::vector<double> forces_size_, paths_, y_before_;  // of each, the largest at rest; way, with rounding, of each y
   WorkAccount work_;                                    //
   double blows_ = 0;                                    // energy that events have given
+  std::optional<double> discrete_before_;               // an event that is due, what the scheme conserves
   double own_ = 0;                                      // energy without what was given
   double lowest_energy_ = 0, energy_created_ = 0, energy_lost_ = 0;
   double time_ = 0, kinetic_time_ = 0, error_time_ = 0;  // integrals over time of 1, p . v/2, |error|

@@ -193,6 +193,35 @@ double slope(Graph& graph, Node f, Node x, double point) {
   return evaluate(graph, gradient(graph, f, std::vector{x})[0], {point});
 }
 
+// A drag -|v| v has the slope 0 at rest, in a matrix; elsewhere the matrix is the derivative, to the last bit.
+TEST(Derivative, NewtonMatrixHasASlopeWhereALengthIsZero) {
+  Graph graph;
+  const std::vector<Node> x{graph.variable("x"), graph.variable("y")};
+  const Node squares = graph.add(graph.multiply(x[0], x[0]), graph.multiply(x[1], x[1]));
+  for (const Node length :
+       {graph.make(Op::sqrt, squares), graph.power(squares, graph.constant(0.5)), graph.make(Op::hypot, x[0], x[1])}) {
+    const std::vector<Node> drag{graph.multiply(length, x[0]), graph.multiply(length, x[1])};
+    const auto values = [&](const SparseExpressions& m, double a, double b) {
+      const std::vector<Node> inputs[] = {x};
+      const auto tape = make_tape(graph, inputs, m.entries);
+      std::vector<double> scratch = tape->make_scratch(), out(m.entries.size());
+      const double point[] = {a, b};
+      const double* const at[] = {point};
+      tape->evaluate(at, scratch.data(), out.data());
+      return out;
+    };
+    const SparseExpressions exact = jacobian(graph, drag, x), matrix = newton_matrix(graph, drag, x);
+    for (const double entry : values(matrix, 0, 0)) EXPECT_EQ(entry, 0);
+    for (const double entry : values(exact, 0, 0)) EXPECT_TRUE(std::isnan(entry));
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> exponent(-60, 60), unit(-1, 1);
+    for (int k = 0; k < 100; ++k) {
+      const double a = unit(random) * std::pow(10, exponent(random)), b = unit(random) * std::pow(10, exponent(random));
+      EXPECT_EQ(values(exact, a, b), values(matrix, a, b));
+    }
+  }
+}
+
 TEST(Derivative, BranchNotTakenDoesNotLetNotANumberThrough) {
   Graph graph;
   const Node x = graph.variable("x");

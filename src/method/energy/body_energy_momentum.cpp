@@ -112,8 +112,24 @@ class BodyEnergyMomentum final : public Stepper {
       newton_.matrix_renewed();
       const double z = biggest(x_.data(), nz) + biggest(state.z.data(), nz) +
                        biggest(xi_.data(), BodyEnergyStep::numbers * step_.bodies) / std::abs(h);
-      return biggest(residual, nz) / (rounding_growth(step_.constraints) * epsilon * z);
+      const double unit = rounding_growth(step_.constraints) * epsilon;
+      double size = biggest(residual, nz) / (unit * z);
+      for (int k = nz; k < nz + step_.states; ++k)
+        size = larger(size, std::abs(residual[k]) / (unit * size_of_state(state, k, z)));
+      return size;
     });
+  }
+
+  // Of what [states] k is made of, in its own unit: what bodies and joints hand on to it is as uncertain as they are.
+  double size_of_state(const State& state, int k, double z) const {
+    double sum = std::abs(x_[at(k)]) + std::abs(state.z[at(k)]) + 1e-200;
+    const double* const entries = values_.data() + step_.unknowns;
+    for (int i = step_.pattern.row_start[at(k)]; i < step_.pattern.row_start[at(k) + 1]; ++i) {
+      const int from = step_.pattern.column[at(i)];
+      if (from == k) continue;
+      sum += std::abs(entries[i]) * (from < 6 * step_.bodies ? z : std::abs(x_[at(from)]));
+    }
+    return sum;
   }
 
   void move(State& state, double h) const {

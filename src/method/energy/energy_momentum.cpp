@@ -56,6 +56,8 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   }
   bool solve(double h);
   bool iterate(double h, bool full);
+  void measure_states(double h, const double* entries);
+  double increment_size(double h) const;
   StepResult augment(const State& state, double h);
   StepResult failure(const State& state, double h, const char* what) const;
   bool project(double t);
@@ -74,7 +76,7 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
   std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
-      psi_, right_;
+      psi_, right_, handed_on_;
   double unit_ = 1, last_h_ = 0, t0_ = 0;
   Convergence newton_{options_.max_iterations};
   double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps, less that of forces
@@ -106,6 +108,7 @@ EnergyMomentum::EnergyMomentum(std::shared_ptr<const System> system, const Energ
   for (auto* v : {&q0_, &p0_, &p1_, &z1_, &q1_}) v->resize(size(n_));
   for (auto* v : {&g0_, &lam_k_, &given_, &psi_}) v->resize(size(m_));
   right_.resize(size(n_ + m_));
+  handed_on_.resize(size(form_.states));
   multipliers_.resize(size(m_));
 }
 
@@ -144,14 +147,47 @@ bool EnergyMomentum::iterate(double h, bool full) {
     if (renew) {
       ++counters_.factorisations;
       kept_ = solver_->factor(out + unknowns);
+      if (!kept_ && !std::all_of(out, out + tape.output_count(), [](double x) { return std::isfinite(x); }))
+        return std::numeric_limits<double>::quiet_NaN();
       if (!kept_) return no_increment;
+      measure_states(h, out + unknowns);
       if (!full || newton_.count() == 0) newton_.matrix_renewed();
     }
     for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
     solver_->solve(dx_.data());
     axpy(1.0, dx_.data(), step_.unknowns, x_.data());
-    return biggest(dx_.data(), n_) / unit_;
+    return increment_size(h);
   });
+}
+
+// What other unknowns hand on to [states]: by rounding of these the states are uncertain, too.
+void EnergyMomentum::measure_states(double h, const double* entries) {
+  const Pattern& p = step_.pattern;
+  const auto row = [&](int i) {
+    double sum = 0;
+    for (int k = p.row_start[static_cast<std::size_t>(i)]; k < p.row_start[static_cast<std::size_t>(i) + 1]; ++k) {
+      const auto from = static_cast<std::size_t>(p.column[static_cast<std::size_t>(k)]);
+      if (static_cast<int>(from) == i) continue;
+      sum += std::abs(entries[k]) * (std::abs(x_[from]) + (from < q0_.size() ? std::abs(q0_[from]) : 0));
+    }
+    return sum;
+  };
+  for (int k = 0; k < form_.states; ++k) {
+    const int i = n_ - form_.states + k;
+    handed_on_[static_cast<std::size_t>(k)] = row(i) + (which_.general ? std::abs(h) / 2 * row(n_ + i) : 0);
+  }
+}
+
+// Of u in units of its rounding: one for all coordinates, one for each of [states], which may be of any size.
+double EnergyMomentum::increment_size(double h) const {
+  const int coordinates = n_ - form_.states;
+  double size = biggest(dx_.data(), coordinates) / unit_;
+  for (std::size_t k = 0; k < handed_on_.size(); ++k) {
+    const std::size_t i = static_cast<std::size_t>(coordinates) + k;
+    const double unit = std::abs(h * p0_[i]) + std::abs(x_[i]) + handed_on_[k];
+    size = larger(size, std::abs(dx_[i]) / (2 * epsilon * std::max(unit, 1e-200)));
+  }
+  return size;
 }
 
 // The forces, multipliers and changes of the constraints at the accepted unknowns.
@@ -295,7 +331,8 @@ StepResult EnergyMomentum::step(State& state, double h) {
   // u to round-off of h v, so that what is kept is kept to round-off of p
   std::fill(dx_.begin(), dx_.end(), 0.0);
   multiply_add(form_.inverse_pattern, form_.inverse.data(), (*start_)[Q::force], h * h, dx_.data());
-  unit_ = 2 * epsilon * std::max(std::abs(h) * biggest(v0, n_) + biggest(dx_.data(), n_), 1e-200);
+  const int coordinates = n_ - form_.states;
+  unit_ = 2 * epsilon * std::max(std::abs(h) * biggest(v0, coordinates) + biggest(dx_.data(), coordinates), 1e-200);
   std::fill(x_.begin(), x_.end(), 0.0);
   for (int k = 0; k < n_; ++k) x_[static_cast<std::size_t>(k)] = h * v0[k];
   if (which_.constraints == Treatment::multiplier) std::copy_n(state.psi.data(), m_, x_.data() + step_.unknowns - m_);

@@ -56,10 +56,9 @@ std::vector<std::string> warnings_about(const EnergyMomentumOptions& which, cons
     list.emplace_back(
         "the general discrete derivative of a penalty locks the motion when the penalty is large: it does not "
         "converge to the constrained motion at a fixed step; use derivative = \"equivariant\"");
-  for (const ConservedMomenta::Lost& lost :
-       form.has_forces ? std::vector<ConservedMomenta::Lost>{} : momenta_of(which, form).lost)
-    list.push_back(fmt::format("the energy is kept; {} is conserved by the system but not by the scheme, because {}",
-                               lost.momentum, lost.because));
+  for (const ConservedMomenta::Lost& lost : momenta_of(which, form).lost)
+    list.push_back(fmt::format("the energy is kept{}; {} is conserved by the system but not by the scheme, because {}",
+                               form.has_forces ? " but for the work of forces" : "", lost.momentum, lost.because));
   if (which.general) {
     if (!form.system->equations().invariants.empty())
       list.emplace_back("the invariants that are given have no effect with derivative = \"general\"");

@@ -42,8 +42,8 @@ class Convergence {
   NewtonVerdict judge(double size, double = 1) {
     ++count_;
     size /= noise_;
-    if (!std::isfinite(size)) return NewtonVerdict::failed;
     const double previous = std::exchange(last_, size);
+    if (!std::isfinite(size)) return NewtonVerdict::failed;
     if (size <= 1) return NewtonVerdict::converged;
     double left = std::numeric_limits<double>::infinity();  // error after this increment
     if (count_ == 1) {
@@ -86,7 +86,7 @@ class Convergence {
   }
 
   /// The last increment in units of what ends the iteration at once.
-  double last_relative() const { return last_ * noise_; }
+  double last_relative() const { return last_; }
 
   int count() const { return count_; }
   bool exhausted() const { return count_ >= limit_; }

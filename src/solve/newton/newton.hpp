@@ -43,7 +43,8 @@ template <class Rule, class Improve, class Accept>
 NewtonTrouble newton(Rule&& rule, Improve&& improve, Accept&& accept) {
   if constexpr (requires { rule.books; }) {
     const NewtonTrouble trouble = newton(rule.rule, improve, accept);
-    if (const double left = rule.rule.last_relative(); trouble == NewtonTrouble::none && left > 0) {
+    const double left = rule.rule.last_relative();
+    if (trouble == NewtonTrouble::none && (left > 0 || rule.rule.count() > 1)) {  // else nothing was left to be done
       ++rule.books.solved;
       rule.books.increments += left;
     }

@@ -68,6 +68,30 @@ TEST(Newton, BooksHaveTheIncrementThatAnIterationEndedWith) {
   EXPECT_EQ(books.solved, 2);
 }
 
+TEST(Newton, BooksOfEquationsThatAreUncertainAreInTheirUnits) {
+  struct {
+    long solved = 0;
+    double increments = 0;
+  } books;
+  Convergence rule(20, {.quadratic = true, .noise = 1e4});
+  EXPECT_EQ(newton(Booked(rule, books), [] { return Increment(5e3); }), NewtonTrouble::none);
+  EXPECT_EQ(books.solved, 1);
+  EXPECT_DOUBLE_EQ(books.increments, 0.5);  // one that ends the iteration at once is not larger than 1
+
+  double size = 1e8;  // what is solved exactly is solved
+  EXPECT_EQ(newton(Booked(rule, books), [&] { return Increment(std::exchange(size, 0)); }), NewtonTrouble::none);
+  EXPECT_EQ(books.solved, 2);
+  EXPECT_DOUBLE_EQ(books.increments, 0.5);
+}
+
+TEST(Newton, AnIncrementThatIsNoNumberIsTheLast) {
+  Convergence rule(20);
+  double size = 1e3;
+  const auto improve = [&] { return Increment(std::exchange(size, std::nan(""))); };
+  EXPECT_EQ(newton(rule, improve), NewtonTrouble::not_finite);
+  EXPECT_TRUE(std::isnan(rule.last()));
+}
+
 TEST(Newton, StopsWhereIncrementsStagnateAndOnlyThere) {
   // 1e-3, 1e-6, 1e-9, then noise of 1e-13: with the level below the noise it is not believed
   for (const double level : {1e-12, 1e-15}) {
