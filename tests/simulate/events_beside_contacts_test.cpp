@@ -16,8 +16,7 @@ struct Scene {
 
 Scene draw_scene(unsigned seed) {
   Draw draw(seed);
-  const std::vector<std::string> methods = {"", "method = \"moreau-jean\"\ngap = \"velocity\"\n",
-                                            "method = \"paoli-schatzman\"\n"};
+  const std::vector<std::string> methods = {"", "method = \"moreau-jean\"\ngap = \"velocity\"\n"};
   return {draw.number(0.3, 1.5), draw.number(0.2, 0.8), draw.power(-3.3, -2.3), methods[seed % methods.size()]};
 }
 
