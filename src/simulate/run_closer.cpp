@@ -82,7 +82,6 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
     return;
   if (!once_more_ || once_more_->first != state_.t) {
     once_more_.emplace(state_.t, 0.0);
-    constexpr double allowed = 100;
     constexpr long most_work = 1000000;  // steps times their size; few may have seen nothing of what it takes many for
     SimulationOptions finer = options;
     finer.tolerance.absolute = seeds_.finer();
@@ -95,11 +94,10 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
       other.start(*initial_);
       other.until(state_.t);
       if (other.state_.t == state_.t)
-        for (std::size_t i = 0; i < state_.y.size(); ++i) {
-          const double off = std::abs(other.state_.y[i] - state_.y[i]);
-          if (off > allowed * options.tolerance.absolute)  // less is what was asked for
-            once_more_->second = std::max(once_more_->second, off / std::min(seeds_.size(), other.seeds_.size()));
-        }
+        for (std::size_t i = 0; i < state_.y.size(); ++i)
+          once_more_->second =
+              std::max(once_more_->second, std::abs(other.state_.y[i] - state_.y[i]) /
+                                               std::max(std::min(seeds_.size(), other.seeds_.size()), 1e-300));
     } catch (const Error&) {  // no answer
     }
   }

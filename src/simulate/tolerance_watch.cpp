@@ -10,7 +10,7 @@ namespace hinge {
 namespace {
 constexpr double below = 100, above = 1e4;  // times the absolute tolerance
 constexpr double much = 20;                 // growth of a motion that began below
-constexpr double of_rounding = 1e-14;       // of the other numbers
+constexpr double of_rounding = 1e-14;       // of the other numbers; alone: of 1, as in sin(pi)
 }  // namespace
 
 double ToleranceWatch::largest(const State& s) const {
@@ -26,7 +26,7 @@ void ToleranceWatch::begin(const System& system, const Tolerance& tolerance, con
   dae_ = has.is_dae;
   tolerance_ = tolerance.absolute;
   const double size = largest(start);
-  low_ = size > 0 && size < below * tolerance_;
+  low_ = size > of_rounding && size < below * tolerance_;
   began_low_ = low_;
   lowest_ = highest_ = size;
   size_ = biggest(start.y.data(), static_cast<int>(start.y.size()));
@@ -41,7 +41,8 @@ void ToleranceWatch::see(const State& s) {
   const double size = largest(s);
   size_ = std::max(size_, biggest(s.y.data(), static_cast<int>(s.y.size())));
   highest_ = std::max(highest_, size);
-  if (highest_ > above / below * size && !low_ && size > 0 && size < below * tolerance_) low_ = true, lowest_ = size;
+  if (highest_ > above / below * size && !low_ && size > of_rounding && size < below * tolerance_)
+    low_ = true, lowest_ = size;
   if (low_) lowest_ = std::min(lowest_, size);
   if (low_ && size > much * lowest_ && size > 1e-4 * tolerance_) suspect_ = true, low_ = began_low_ = false;
   for (const std::size_t i : seeds_) suspect_ = suspect_ || std::abs(s.y[i]) > above * tolerance_;
