@@ -72,7 +72,7 @@ export class Stage {
   private fittingDistance(direction: Vector3): number {
     const right = new Vector3().crossVectors(this.camera.up, direction).normalize();
     const above = new Vector3().crossVectors(direction, right);
-    const vertical = Math.tan((FIELD_OF_VIEW / 2) * (Math.PI / 180)) / 1.08;
+    const vertical = Math.tan((FIELD_OF_VIEW / 2) * (Math.PI / 180)) / 1.2; // room for what is drawn around a point
     const horizontal = vertical * (this.width / this.height);
     const { min, max, centre } = this.extent;
     let distance = this.extent.radius * 0.1;
