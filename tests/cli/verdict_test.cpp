@@ -69,7 +69,8 @@ TEST(Verdict, QuantitiesWithoutAValueAreDoubted) {
       const std::string text = fmt::format(
           "[tables.f]\npoints = [[-1, 0], [0.2, 1], [{:.6f}, 4]]\n"
           "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"0\"\n"
-          "[initial]\nposition = {{ x = 0 }}\nvelocity = {{ x = 1 }}\n[integrate]\nmethod = \"{}\"\nstep = 0.01\nend = {}\n"
+          "[initial]\nposition = {{ x = 0 }}\nvelocity = {{ x = 1 }}\n[integrate]\nmethod = \"{}\"\nstep = 0.01\nend = "
+          "{}\n"
           "[output]\nquantities = {{ free = \"[x, {}]\" }}\n",
           edge, draw.chance(0.5) ? "explicit" : "gauss-lobatto", end, expression);
       return Json::parse(hinge(folder, {"run", folder.write("q.toml", text), "--json"}).out)["verdict"];
