@@ -1,4 +1,4 @@
-// Methods: advance the state by one step.
+// Methods: advance the state by one step. Longer than other files: the options of all methods stand side by side.
 //
 //   hinge::gauss_lobatto(2)      a choice of method, to hand to a Simulation
 //   hinge::methods()             every method with what it preserves

@@ -10,6 +10,9 @@
 
 namespace hinge {
 
+/// The solver that takes one contact after the other, exactly: all that large scenes of bodies can afford.
+inline constexpr const char* plain_sweeps = "block-gauss-seidel";
+
 /// How the contact problem of a step is posed and solved.
 struct ContactSolving {
   FrictionModel friction = FrictionModel::coulomb;
@@ -20,6 +23,7 @@ struct ContactSolving {
   double tolerance = 0;
   int threads = 1;
   void validate() const;
+  bool may_sweep() const;  ///< with the solver that was chosen
 };
 
 /// What a contact demands of a step.

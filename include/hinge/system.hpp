@@ -134,12 +134,15 @@ struct Start {
 /// What a system has: found, or declared by its author, once when it is built. Methods and formulations ask this; only
 /// who works on expressions asks whether the system is made of them. The defaults claim nothing.
 struct Structure {
-  bool is_dae = false;              ///< F(t, x, x') = 0 with x = y, x' = z; all others are the problem class above
-  bool has_energy = false;          ///< is there an energy function?
-  bool depends_on_time = true;      ///< false when no equation is known to contain t
-  bool velocity_is_z = false;       ///< true when v is known to be z
-  bool z_is_momentum = false;       ///< z is what the outside world calls the momentum: initial values are given so
-  bool mass_is_constant = false;    ///< true when p_z is known to be numbers that never change
+  bool is_dae = false;            ///< F(t, x, x') = 0 with x = y, x' = z; all others are the problem class above
+  bool has_energy = false;        ///< is there an energy function?
+  bool depends_on_time = true;    ///< false when no equation is known to contain t
+  bool velocity_is_z = false;     ///< true when v is known to be z
+  bool z_is_momentum = false;     ///< z is what the outside world calls the momentum: initial values are given so
+  bool mass_is_constant = false;  ///< true when p_z is known to be numbers that never change
+  /// true when v and p are known to depend on z alone, p_z to be numbers, f on y and t alone, and r to be R(t, y) psi.
+  /// Found by itself in expressions; of functions it must be said.
+  bool is_separable = false;
   bool has_mass_metric = true;      ///< p_z measures changes; general ODAEs have the Euclidean metric only
   bool reaction_is_linear = false;  ///< true when the reaction is known to be a matrix times psi
   bool reaction_is_affine = false;  ///< true when r_psi is known not to depend on psi

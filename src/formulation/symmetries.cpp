@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -11,96 +10,12 @@
 #include "expression/derivative.hpp"
 #include "expression/polynomial.hpp"
 #include "formulation/discrete_gradient.hpp"
+#include "formulation/quadratic_function.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge {
 
 namespace {
-
-// Rounding of the coefficients of a polynomial; anything above breaks its symmetry.
-constexpr double rounding = 1e-13;
-
-// The motion with its terms at hand by row, xi_i = sum_k B_ik q_k + c_i.
-class AffineMotion {
- public:
-  AffineMotion(const Motion& motion, int n) : rows_(static_cast<std::size_t>(n)) {
-    for (const Motion::Term& t : motion.terms) rows_[static_cast<std::size_t>(t.row)].push_back({t.column, t.factor});
-  }
-  struct Entry {
-    int column;  // -1 for c
-    double factor;
-  };
-  const std::vector<Entry>& row(int i) const { return rows_[static_cast<std::size_t>(i)]; }
-
- private:
-  std::vector<std::vector<Entry>> rows_;
-};
-
-// q.A q/2 + b.q + c, of which A and b matter here.
-struct Quadratic {
-  struct Entry {
-    int i, j;
-    double value;
-  };
-  std::vector<Entry> a{};  // both triangles
-  std::vector<std::pair<int, double>> b{};
-
-  // xi.(A q + b) = 0 for all q: every coefficient of this polynomial is zero, but for the rounding of its terms.
-  bool invariant_under(const AffineMotion& motion) const {
-    struct Sum {
-      double value = 0, size = 0;
-    };
-    std::map<std::pair<int, int>, Sum> coefficient;  // of q_k q_j, of q_j (k = -1) and 1 (both)
-    const auto add = [&](int k, int j, double x) {
-      Sum& sum = coefficient[std::minmax(k, j)];
-      sum.value += x;
-      sum.size += std::abs(x);
-    };
-    for (const Entry& e : a)
-      for (const AffineMotion::Entry& m : motion.row(e.i)) add(m.column, e.j, m.factor * e.value);
-    for (const auto& [i, value] : b)
-      for (const AffineMotion::Entry& m : motion.row(i)) add(m.column, -1, m.factor * value);
-    return std::all_of(coefficient.begin(), coefficient.end(),
-                       [](const auto& c) { return std::abs(c.second.value) <= rounding * c.second.size; });
-  }
-};
-
-// The coefficients of polynomials of degree at most two: their first and second derivatives at zero.
-std::vector<Quadratic> quadratics(const ConstantMassForm& form, const std::vector<Node>& functions) {
-  const Equations& eq = form.system->equations();
-  const SparseExpressions slopes = jacobian(*form.graph, functions, eq.y);
-  const SparseExpressions second = jacobian(*form.graph, slopes.entries, eq.y);
-  std::vector<Node> wanted = slopes.entries;
-  wanted.insert(wanted.end(), second.entries.begin(), second.entries.end());
-  const std::vector<Node> inputs[] = {eq.y};
-  const auto tape = make_tape(*form.graph, inputs, wanted);
-  std::vector<double> scratch = tape->make_scratch(), values(wanted.size());
-  const std::vector<double> zero(static_cast<std::size_t>(form.n), 0.0);
-  const double* const at[] = {zero.data()};
-  tape->evaluate(at, scratch.data(), values.data());
-  std::vector<Quadratic> list(functions.size());
-  for (std::size_t f = 0; f < functions.size(); ++f)
-    for (int k = slopes.row_start[f]; k < slopes.row_start[f + 1]; ++k) {
-      const auto row = static_cast<std::size_t>(k);
-      const int i = slopes.column[row];
-      if (values[row] != 0) list[f].b.emplace_back(i, values[row]);
-      for (int l = second.row_start[row]; l < second.row_start[row + 1]; ++l) {
-        const auto entry = static_cast<std::size_t>(l);
-        const double value = values[slopes.entries.size() + entry];
-        if (value != 0) list[f].a.push_back({i, second.column[entry], value});
-      }
-    }
-  return list;
-}
-
-Quadratic kinetic_energy(const ConstantMassForm& form) {  // as a function of v
-  Quadratic t;
-  const Pattern& p = form.mass_pattern;
-  for (int i = 0; i < p.rows; ++i)
-    for (int k = p.row_start[static_cast<std::size_t>(i)]; k < p.row_start[static_cast<std::size_t>(i) + 1]; ++k)
-      t.a.push_back({i, p.column[static_cast<std::size_t>(k)], form.mass[static_cast<std::size_t>(k)]});
-  return t;
-}
 
 Motion linear_part(Motion motion) {
   std::erase_if(motion.terms, [](const Motion::Term& t) { return t.column < 0; });
@@ -119,7 +34,7 @@ struct Build {
   std::vector<InvariantForm> forms{};
   std::vector<Item> items{};
   std::vector<Node> part_nodes{};
-  std::vector<Quadratic> parts{};
+  std::vector<QuadraticFunction> parts{};
 };
 
 Build built_on(const ConstantMassForm& form, const std::vector<Node>& functions, std::span<const Node> chosen) {
@@ -219,7 +134,7 @@ Together taken_together(const ConstantMassForm& form, std::span<const Build::Ite
         terms += std::abs(term);
       }
       if (!polynomial && (!std::isfinite(terms) || terms < 1e-250)) continue;
-      if (!(std::abs(sum) <= (polynomial ? 10 * rounding : 1e-9) * terms)) return Together::lost;
+      if (!(std::abs(sum) <= (polynomial ? 10 * coefficient_rounding : 1e-9) * terms)) return Together::lost;
     }
   return polynomial ? Together::kept : Together::perhaps;
 }
@@ -337,7 +252,7 @@ ConservedMomenta conserved_momenta(const ConstantMassForm& form, bool only_quadr
   Graph& graph = *form.graph;
   const std::vector<Node> functions = functions_of(form);
   const Build build = built_on(form, functions, eq.invariants);
-  const Quadratic kinetic = kinetic_energy(form);
+  const QuadraticFunction kinetic = kinetic_energy(form);
   const bool all_quadratic = build.items.size() == functions.size();
   std::optional<Build> recognised;  // without the invariants that the user has chosen
   for (const NamedMotion& m : motions) {

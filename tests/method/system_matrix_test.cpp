@@ -55,7 +55,7 @@ class OwnPendulum final : public System {
     Structure s;
     s.has_energy = true;
     s.depends_on_time = false;
-    s.velocity_is_z = s.mass_is_constant = true;
+    s.velocity_is_z = s.mass_is_constant = s.is_separable = true;
     s.reaction_is_linear = s.reaction_is_affine = s.reaction_is_ideal = true;
     return s;
   }
@@ -109,7 +109,7 @@ std::vector<Kind> kinds() {
        "[odae]\ny = [\"q[2]\"]\nz = [\"u[2]\"]\npsi = [\"l\"]\nv = \"u\"\nf = \"[0, -9.81]\"\n"
        "r = \"-q*(l + 0.01*l^3) - 0.01*l*u\"\n"
        "g = [\"(dot(q, q) - 1)/2\"]\n[initial]\ny = { q = [1, 0] }\nz = { u = [0, 1] }\n"},
-      {"own C++", "a `System` of one's own in C++, v = z", ""},
+      {"own C++", "a `System` of one's own in C++, v = z, separable", ""},
       {"contacts", "`[lagrangian]` with gaps that are expressions",
        "[lagrangian]\ncoordinates = [\"q[2]\"]\nkinetic = \"dot(q', q')/2\"\npotential = \"9.81*q[1]\"\n"
        "unilateral = [{ gap = \"q[1]\", name = \"floor\" }]\n[initial]\nposition = { q = [0, 0.02] }\nvelocity = { q = "

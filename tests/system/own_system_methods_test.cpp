@@ -29,11 +29,12 @@ Layout layout_of_a_point(int constraints) {
 
 class OwnPendulum final : public System {
  public:
-  OwnPendulum()
+  explicit OwnPendulum(bool separable = true)
       : System(layout_of_a_point(1), {.has_energy = true,
                                       .depends_on_time = false,
                                       .velocity_is_z = true,
                                       .mass_is_constant = true,
+                                      .is_separable = separable,
                                       .reaction_is_linear = true,
                                       .reaction_is_affine = true,
                                       .reaction_is_ideal = true}) {}
@@ -65,7 +66,6 @@ std::shared_ptr<const System> with_expressions() {
 const std::map<std::string, std::string> exceptions = {
     {"euler-maruyama", "is for linear DAEs with noise, which are expressions"},
     {"energy-momentum", "builds discrete derivatives on the invariants that the energy is written in"},
-    {"shake", "must know that forces do not depend on velocities, which functions do not tell"},
     {"taylor", "differentiates expressions as often as its order says, which functions do not allow"},
     {"spark", "needs a tableau of the user's; gauss-lobatto and others are the same method with given ones"},
 };
@@ -110,6 +110,16 @@ TEST(OwnSystem, RunsUnderEveryMethodWhoseMathematicsAllowsIt) {
     ++runs;
   }
   EXPECT_EQ(runs + static_cast<int>(exceptions.size()), static_cast<int>(methods().size()));
+}
+
+TEST(OwnSystem, NeedNotSayThatItIsSeparable) {
+  const MethodChoice shake = make_method("shake");
+  EXPECT_THROW(Simulation(std::make_shared<OwnPendulum>(false), shake, {.step = 0.01})
+                   .start({.position = {0.6, -0.8}, .velocity = {0.8, 0.6}}),
+               InputError);
+  const State said = final_state(std::make_shared<OwnPendulum>(true), make_method("rattle").info, {});
+  const State silent = final_state(std::make_shared<OwnPendulum>(false), make_method("rattle").info, {});
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(said.y[k], silent.y[k], 1e-10);
 }
 
 TEST(OwnSystem, TakesEveryFormulation) {

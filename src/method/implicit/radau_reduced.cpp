@@ -8,137 +8,10 @@ namespace hinge {
 
 namespace {
 
-constexpr double dependent = 1e-12;
 constexpr double singular = 1e-14;
 constexpr int few_rows = 16;  // below, loops without a library are faster
 
 }  // namespace
-
-// y = sign A x (sign 1 or -1) added to y, for S columns side by side
-template <int S>
-void RadauReduced::product(const Dense& a, const double* x, double sign, double* y) {
-  for (int i = 0; i < a.rows; ++i) {
-    const double* row = a.row(i);
-    double sum[static_cast<std::size_t>(S)] = {};
-    for (int j = 0; j < a.columns; ++j)
-      for (int l = 0; l < S; ++l) sum[l] += row[j] * x[S * j + l];
-    for (int l = 0; l < S; ++l) y[S * i + l] += sign * sum[l];
-  }
-}
-
-void RadauReduced::product(const Dense& a, const Dense& b, Dense& c) {
-  std::fill(c.values.begin(), c.values.end(), 0.0);
-  for (int i = 0; i < a.rows; ++i) {
-    double* out = c.row(i);
-    for (int k = 0; k < a.columns; ++k) {
-      const double factor = a.row(i)[k];
-      const double* from = b.row(k);
-      for (int j = 0; j < b.columns; ++j) out[j] += factor * from[j];
-    }
-  }
-}
-
-void RadauReduced::transpose(const Dense& a, Dense& out) {
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < a.columns; ++j) out.row(j)[i] = a.row(i)[j];
-}
-
-// Elimination with row pivots, rows and then columns scaled to a largest entry of 1 before; a is lost.
-bool RadauReduced::invert(Dense& a, Dense& inverse) {
-  const int n = a.rows;
-  double* column = slope_.data();
-  std::fill_n(column, n, 0.0);
-  std::fill(inverse.values.begin(), inverse.values.end(), 0.0);
-  for (int i = 0; i < n; ++i) {
-    double size = 0;
-    for (int j = 0; j < n; ++j) size = std::max(size, std::abs(a.row(i)[j]));
-    if (!(size > 0) || !std::isfinite(size)) return false;
-    for (int j = 0; j < n; ++j) {
-      a.row(i)[j] /= size;
-      column[j] = std::max(column[j], std::abs(a.row(i)[j]));
-    }
-    inverse.row(i)[i] = 1 / size;
-  }
-  for (int j = 0; j < n; ++j) {
-    if (!(column[j] > 0)) return false;
-    for (int i = 0; i < n; ++i) a.row(i)[j] /= column[j];
-  }
-  for (int k = 0; k < n; ++k) {
-    int best = k;
-    for (int i = k + 1; i < n; ++i)
-      if (std::abs(a.row(i)[k]) > std::abs(a.row(best)[k])) best = i;
-    if (!(std::abs(a.row(best)[k]) > 1e-14)) return false;
-    if (best != k) {
-      std::swap_ranges(a.row(k), a.row(k) + n, a.row(best));
-      std::swap_ranges(inverse.row(k), inverse.row(k) + n, inverse.row(best));
-    }
-    double *own = a.row(k), *own_inverse = inverse.row(k);
-    const double pivot = 1 / own[k];
-    for (int j = k; j < n; ++j) own[j] *= pivot;
-    for (int j = 0; j < n; ++j) own_inverse[j] *= pivot;
-    for (int i = 0; i < n; ++i) {
-      double *other = a.row(i), *other_inverse = inverse.row(i);
-      const double factor = other[k];
-      if (i == k || factor == 0) continue;
-      for (int j = k; j < n; ++j) other[j] -= factor * own[j];
-      for (int j = 0; j < n; ++j) other_inverse[j] -= factor * own_inverse[j];
-    }
-  }
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) inverse.row(i)[j] /= column[i];
-  return std::all_of(inverse.values.begin(), inverse.values.end(), [](double x) { return std::isfinite(x); });
-}
-
-// G^T = Q R by Householder reflections:  plus = Q1 R^-T, so that G plus = I = plus^T G^T,  and kernel = Q2. Work is
-// done on transposes, G = R^T Q^T, so that rows are what is reflected.
-bool RadauReduced::split(const Dense& g, Dense& plus, Dense& kernel) {
-  const int m = g.rows, n = g.columns;
-  Dense &r = reflect_, &q = full_;  // row k of r: column k of R; row k of q: column k of Q
-  r.rows = m, r.columns = n, q.rows = q.columns = n;
-  std::copy(g.values.begin(), g.values.end(), r.values.begin());
-  std::fill(q.values.begin(), q.values.end(), 0.0);
-  for (int i = 0; i < n; ++i) q.row(i)[i] = 1;
-  for (int k = 0; k < m; ++k) {
-    double* v = r.row(k);
-    double size = 0, before = 0;  // of what is left of row k, and of the whole of it: reflections keep lengths
-    for (int i = 0; i < k; ++i) before += v[i] * v[i];
-    for (int i = k; i < n; ++i) size += v[i] * v[i];
-    before = std::sqrt(before + size);
-    size = std::sqrt(size);
-    if (!(size > dependent * before)) return false;
-    const double diagonal = v[k] > 0 ? -size : size;
-    v[k] -= diagonal;
-    const double beta = -1 / (diagonal * v[k]);
-    for (int j = k + 1; j < m; ++j) {
-      double* other = r.row(j);
-      double s = 0;
-      for (int i = k; i < n; ++i) s += v[i] * other[i];
-      s *= beta;
-      for (int i = k; i < n; ++i) other[i] -= s * v[i];
-    }
-    // q <- (I - beta v v^T) q restricted to rows k.. : H_k ... H_1 = Q^T, whose rows are the columns of Q
-    double* s = slope_.data();
-    std::fill_n(s, n, 0.0);
-    for (int i = k; i < n; ++i)
-      for (int j = 0; j < n; ++j) s[j] += v[i] * q.row(i)[j];
-    for (int i = k; i < n; ++i) {
-      const double factor = beta * v[i];
-      for (int j = 0; j < n; ++j) q.row(i)[j] -= factor * s[j];
-    }
-    v[k] = diagonal;
-  }
-  for (int i = m; i < n; ++i)
-    for (int j = 0; j < n; ++j) kernel.row(j)[i - m] = q.row(i)[j];
-  for (int j = m - 1; j >= 0; --j) {  // X_j = (Q_j - sum_{i > j} R_ji X_i) / R_jj, in the place of Q_j
-    for (int i = j + 1; i < m; ++i)
-      for (int l = 0; l < n; ++l) q.row(j)[l] -= r.row(i)[j] * q.row(i)[l];
-    for (int l = 0; l < n; ++l) {
-      q.row(j)[l] /= r.row(j)[j];
-      plus.row(l)[j] = q.row(j)[l];
-    }
-  }
-  return true;
-}
 
 RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape, int most_stages)
     : ny_(shape.y),
@@ -203,7 +76,7 @@ RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape,
 
   // where the numbers of F_x and F_x' go
   const int rows[] = {0, ny_, u, u + m_, u + 2 * m_, n_};
-  const auto place = [](std::vector<Entry>& list, Dense& to, int row, int column, std::size_t from) {
+  const auto place = [](std::vector<Entry>& list, RowMatrix& to, int row, int column, std::size_t from) {
     list.push_back({to.row(row) + column, from});
   };
   for (int i = 0; i < n_; ++i)
@@ -232,7 +105,10 @@ bool RadauReduced::linearise(const double* f_x, const double* f_rate) {
   std::fill(k_.values.begin(), k_.values.end(), 0.0);
   for (const Entry& e : x_entries_) *e.to = f_x[e.from];
   for (const Entry& e : rate_entries_) *e.to = f_rate[e.from];
-  if (!invert(k_, k_inverse_) || !split(g_, g_plus_, n_g_) || !split(c_, c_plus_, n_c_)) return false;
+  double* work = slope_.data();
+  if (!invert(k_, k_inverse_, work) || !split(g_, g_plus_, n_g_, reflect_, full_, work) ||
+      !split(c_, c_plus_, n_c_, reflect_, full_, work))
+    return false;
   transpose(g_plus_, g_plus_t_);
   transpose(c_plus_, c_plus_t_);
   transpose(n_g_, n_g_t_);
@@ -299,14 +175,14 @@ void RadauReduced::particular() {
   std::fill(kr_.begin(), kr_.end(), 0.0);
   std::fill(u_.begin(), u_.end(), 0.0);
   std::fill(right_.begin(), right_.end(), 0.0);
-  product<S>(k_inverse_, d, 1, kr_.data());
-  product<S>(g_plus_, c, 1, u_.data());
+  add_product<S>(k_inverse_, d, 1, kr_.data());
+  add_product<S>(g_plus_, c, 1, u_.data());
   std::copy_n(v, S * m_, out_.data());
-  product<S>(l_g_, c, -1, out_.data());  // r_V - L G^+ r_C
-  product<S>(c_plus_, out_.data(), 1, u_.data() + S * ny_);
-  product<S>(n_g_t_, p, 1, right_.data());
-  product<S>(n_c_t_, kr_.data(), 1, right_.data() + S * free_y_);
-  product<S>(q_t_b_, u_.data(), -1, right_.data());
+  add_product<S>(l_g_, c, -1, out_.data());  // r_V - L G^+ r_C
+  add_product<S>(c_plus_, out_.data(), 1, u_.data() + S * ny_);
+  add_product<S>(n_g_t_, p, 1, right_.data());
+  add_product<S>(n_c_t_, kr_.data(), 1, right_.data() + S * free_y_);
+  add_product<S>(q_t_b_, u_.data(), -1, right_.data());
 }
 
 // psi, mu and tau from u; slope_ holds sigma u, with the shift of each lane, or u' of the stages
@@ -322,11 +198,11 @@ void RadauReduced::complete() {
   double* out = out_.data();
   std::copy_n(kr_.data() + S * nz_, S * m_, out);
   std::fill_n(out + S * m_, 2 * S * m_, 0.0);
-  product<S>(psi_e_, u_.data(), -1, out);
-  product<S>(g_plus_t_, slope_.data(), 1, out + S * m_);
-  product<S>(mu_b_, u_.data(), -1, out + S * m_);
-  product<S>(c_plus_t_, slope_.data() + S * ny_, 1, out + 2 * S * m_);
-  product<S>(tau_b_, u_.data(), -1, out + 2 * S * m_);
+  add_product<S>(psi_e_, u_.data(), -1, out);
+  add_product<S>(g_plus_t_, slope_.data(), 1, out + S * m_);
+  add_product<S>(mu_b_, u_.data(), -1, out + S * m_);
+  add_product<S>(c_plus_t_, slope_.data() + S * ny_, 1, out + 2 * S * m_);
+  add_product<S>(tau_b_, u_.data(), -1, out + 2 * S * m_);
   std::copy_n(u_.data(), S * u, f_.data());
   std::copy_n(out, 3 * S * m_, f_.data() + S * u);
 }
@@ -360,7 +236,7 @@ void RadauReduced::solve_stages(const double* f, double* dz) {
         a.col(i) += r.real() * complex_a_.real() - r.imag() * complex_a_.imag();
       }
     }
-    product<S>(kernel_, a_.data(), 1, u_.data());
+    add_product<S>(kernel_, a_.data(), 1, u_.data());
   }
   for (int k = 0; k < u; ++k)
     for (int i = 0; i < S; ++i) {
@@ -393,7 +269,7 @@ void RadauReduced::solve_real(double* x) {
   if (reduced_.rows > 0) {
     for (int i = 0; i < reduced_.rows; ++i) real_a_(i) = right_[static_cast<std::size_t>(i)];
     real_.solve(real_a_.data());
-    product<1>(kernel_, real_a_.data(), 1, u_.data());
+    add_product<1>(kernel_, real_a_.data(), 1, u_.data());
   }
   for (int i = 0; i < ny_ + nz_; ++i)
     slope_[static_cast<std::size_t>(i)] = tableau_->real_eigenvalue / h_ * u_[static_cast<std::size_t>(i)];
@@ -401,7 +277,6 @@ void RadauReduced::solve_real(double* x) {
   std::copy_n(f_.data(), n_, x);
 }
 
-template void RadauReduced::product<1>(const Dense&, const double*, double, double*);
 template void RadauReduced::particular<1>();
 template void RadauReduced::complete<1>();
 

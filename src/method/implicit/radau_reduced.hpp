@@ -23,6 +23,7 @@
 #include "formulation/implicit/implicit_problem.hpp"
 #include "method/implicit/radau_tableau.hpp"
 #include "solve/linear/lu.hpp"
+#include "solve/linear/row_matrix.hpp"
 #include "solve/linear/small_complex_lu.hpp"
 
 namespace hinge {
@@ -42,29 +43,11 @@ class RadauReduced {
  private:
   friend class RadauStagewise;  // one of these at every stage
   using Complex = std::complex<double>;
-  /// Row by row.
-  struct Dense {
-    int rows = 0, columns = 0;
-    std::vector<double> values;
-    void resize(int r, int c) {
-      rows = r;
-      columns = c;
-      values.assign(static_cast<std::size_t>(r) * static_cast<std::size_t>(c), 0.0);
-    }
-    double* row(int i) { return values.data() + static_cast<std::ptrdiff_t>(i) * columns; }
-    const double* row(int i) const { return values.data() + static_cast<std::ptrdiff_t>(i) * columns; }
-  };
   struct Entry {
     double* to;
     std::size_t from;
   };
 
-  template <int S>
-  static void product(const Dense& a, const double* x, double sign, double* y);
-  static void product(const Dense& a, const Dense& b, Dense& c);
-  bool invert(Dense& a, Dense& inverse);
-  bool split(const Dense& g, Dense& plus, Dense& kernel);
-  static void transpose(const Dense& a, Dense& out);
   template <int S>
   void particular();
   template <int S>
@@ -75,13 +58,13 @@ class RadauReduced {
   int ny_, nz_, m_, n_, free_y_, free_z_;
   std::vector<Entry> x_entries_, rate_entries_;
   // names as above: [P_y P_z], K, K^-1, [D_y D_z; A_y A_z], [E; E'], L, G, C
-  Dense p_u_, k_, k_inverse_, da_u_, e_, l_, g_, c_;
-  Dense g_plus_, c_plus_, g_plus_t_, c_plus_t_, n_g_, n_c_, n_g_t_, n_c_t_;
-  Dense l_g_, l_n_, c_l_n_;                                   // L G^+, L N_G, C^+ L N_G
-  Dense b_z_, y_b_, z_b_;                                     // rows of B for z; N_G^T B and N_C^T B
-  Dense q_t_b_, kernel_, reduced_;                            // Q^T B, N, Q^T B N
-  Dense mu_b_, tau_b_, psi_e_;                                // (G^+)^T B_y, (C^+)^T B_z, E'
-  Dense reflect_, full_;                                      // work space of split()
+  RowMatrix p_u_, k_, k_inverse_, da_u_, e_, l_, g_, c_;
+  RowMatrix g_plus_, c_plus_, g_plus_t_, c_plus_t_, n_g_, n_c_, n_g_t_, n_c_t_;
+  RowMatrix l_g_, l_n_, c_l_n_;                               // L G^+, L N_G, C^+ L N_G
+  RowMatrix b_z_, y_b_, z_b_;                                 // rows of B for z; N_G^T B and N_C^T B
+  RowMatrix q_t_b_, kernel_, reduced_;                        // Q^T B, N, Q^T B N
+  RowMatrix mu_b_, tau_b_, psi_e_;                            // (G^+)^T B_y, (C^+)^T B_z, E'
+  RowMatrix reflect_, full_;                                  // work space of split()
   std::vector<double> f_, kr_, u_, right_, a_, slope_, out_;  // lane after lane: the numbers of all stages side by side
   double h_ = 0;
   const RadauTableau* tableau_ = nullptr;

@@ -63,7 +63,7 @@ bool RadauStagewise::factor(double h) {
       const Eigen::Index r0 = static_cast<Eigen::Index>(i) * free, c0 = static_cast<Eigen::Index>(j) * free;
       for (int r = 0; r < free; ++r) {
         const bool of_y = r < row.free_y_;
-        const RadauReduced::Dense& q = of_y ? row.n_g_t_ : row.n_c_t_;
+        const RowMatrix& q = of_y ? row.n_g_t_ : row.n_c_t_;
         const double* basis = q.row(of_y ? r : r - row.free_y_);
         const int first = of_y ? 0 : row.ny_;
         for (int c = 0; c < free; ++c) {
@@ -107,14 +107,13 @@ bool RadauStagewise::iterate(double t0, const double* x0, double h, double* z, d
   for (std::size_t i = 0; i < s_; ++i) {
     RadauReduced& stage = stages_[i];
     slopes(i);
-    RadauReduced::product<1>(stage.n_g_t_, stage.slope_.data(), -1, stage.right_.data());
-    RadauReduced::product<1>(stage.n_c_t_, stage.slope_.data() + stage.ny_, -1, stage.right_.data() + stage.free_y_);
+    add_product<1>(stage.n_g_t_, stage.slope_.data(), -1, stage.right_.data());
+    add_product<1>(stage.n_c_t_, stage.slope_.data() + stage.ny_, -1, stage.right_.data() + stage.free_y_);
     std::copy_n(stage.right_.data(), free, a_.data() + static_cast<std::ptrdiff_t>(i) * free);
   }
   if (free > 0) lu_.solve(a_.data());
   for (std::size_t i = 0; i < s_; ++i)
-    RadauReduced::product<1>(stages_[i].kernel_, a_.data() + static_cast<std::ptrdiff_t>(i) * free, 1,
-                             stages_[i].u_.data());
+    add_product<1>(stages_[i].kernel_, a_.data() + static_cast<std::ptrdiff_t>(i) * free, 1, stages_[i].u_.data());
   for (std::size_t i = 0; i < s_; ++i) {
     slopes(i);
     stages_[i].complete<1>();

@@ -17,9 +17,7 @@ using Matrix6 = ContactBodies::Mass;
 
 std::unique_ptr<BodyContactForm> BodyContactForm::of(const System& system, const Pattern& matrix, const Pattern& joints,
                                                      const ContactSolving& options) {
-  if (!bodies_of(system) || (options.solver != "auto" && options.solver != "block-gauss-seidel") ||
-      options.friction == FrictionModel::polyhedral)
-    return nullptr;
+  if (!bodies_of(system) || !options.may_sweep() || options.friction == FrictionModel::polyhedral) return nullptr;
   std::unique_ptr<BodyContactForm> form(new BodyContactForm(matrix, joints));
   form->problem_.friction = options.friction;
   form->problem_.bilateral = joints.rows;

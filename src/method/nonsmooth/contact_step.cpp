@@ -27,6 +27,8 @@ ContactOptions solver_options(const ContactSolving& options) {
 
 }  // namespace
 
+bool ContactSolving::may_sweep() const { return solver == "auto" || solver == plain_sweeps; }
+
 void ContactSolving::validate() const {
   const auto list = contact_solvers();
   if (std::none_of(list.begin(), list.end(), [&](const ContactSolverInfo& s) { return s.name == solver; })) {
@@ -385,30 +387,6 @@ bool ContactStep::solve_many(const double* right, const double* c, const double*
   std::copy_n(reaction_.data(), rows(), contact_impulse.data());
   std::copy_n(reaction_.data() + rows(), m_, joint_impulse.data());
   return true;
-}
-
-SparseRows ContactStep::contact_and_joint_rows() const {
-  const ContactList& l = list();
-  const int nc = static_cast<int>(active.size());
-  std::size_t entries = C_.size();
-  for (const int i : active) entries += at((l.first[at(i) + 1] - l.first[at(i)]) * d_);
-  SparseRows H(rows() + m_, nz_);
-  H.reserve(static_cast<Eigen::Index>(entries));
-  for (int a = 0; a < nc; ++a) {
-    const int i = active[at(a)];
-    for (int row = 0; row < d_; ++row) {
-      H.startVec(a * d_ + row);
-      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
-        if (const double value = l.H[at(k * d_ + row)]; value != 0) H.insertBack(a * d_ + row, l.column[at(k)]) = value;
-    }
-  }
-  for (int j = 0; j < m_; ++j) {
-    H.startVec(rows() + j);
-    for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)
-      H.insertBack(rows() + j, joints_.column[at(k)]) = C_[at(k)];
-  }
-  H.finalize();
-  return H;
 }
 
 }  // namespace hinge

@@ -23,7 +23,6 @@ constexpr int most_joint_turns = 5;    // of contacts and joints
 constexpr int least_norm_bodies = 50;
 constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
 constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
-constexpr std::string_view plain = "block-gauss-seidel";
 
 }  // namespace
 
@@ -49,18 +48,18 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   o.sweeps = pyramids ? 0
                       : std::clamp(sweeps_left_, least,
                                    std::max(least, p.contacts() > most_for_auto ? most_at_once : most_of_auto));
-  solver_.choose(free && large ? std::string_view("block-gauss-seidel") : options_.solver);
-  if (separating_ && refusal(p, plain).empty()) {
+  solver_.choose(free && large ? std::string_view(plain_sweeps) : options_.solver);
+  if (separating_ && refusal(p, plain_sweeps).empty()) {
     o.sweeps = sweeps_to_separate;
-    solver_.choose(plain);
+    solver_.choose(plain_sweeps);
     return solver_.solve(p, reaction_);
   }
   ContactReport report = solver_.solve(p, reaction_);
   sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / std::max(p.contacts(), 8));
   statistics.solver_iterations += report.iterations;
-  if (report.converged() || report.residual.ours <= useful() || refusal(p, plain).size() > 0) return report;
+  if (report.converged() || report.residual.ours <= useful() || refusal(p, plain_sweeps).size() > 0) return report;
   // what ended too early goes on by sweeps alone, for as many as a step has
-  solver_.choose(plain);
+  solver_.choose(plain_sweeps);
   o.sweeps = sweeps_per_step;
   report = solver_.solve(p, reaction_);
   statistics.solver_iterations += report.iterations;
@@ -339,6 +338,30 @@ void ContactStep::reset() {
   last_frame_.clear();
   last_joints_.clear();
   last_struck_.clear();
+}
+
+SparseRows ContactStep::contact_and_joint_rows() const {
+  const ContactList& l = list();
+  const int nc = static_cast<int>(active.size());
+  std::size_t entries = C_.size();
+  for (const int i : active) entries += at((l.first[at(i) + 1] - l.first[at(i)]) * d_);
+  SparseRows H(rows() + m_, nz_);
+  H.reserve(static_cast<Eigen::Index>(entries));
+  for (int a = 0; a < nc; ++a) {
+    const int i = active[at(a)];
+    for (int row = 0; row < d_; ++row) {
+      H.startVec(a * d_ + row);
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+        if (const double value = l.H[at(k * d_ + row)]; value != 0) H.insertBack(a * d_ + row, l.column[at(k)]) = value;
+    }
+  }
+  for (int j = 0; j < m_; ++j) {
+    H.startVec(rows() + j);
+    for (int k = joints_.row_start[at(j)]; k < joints_.row_start[at(j) + 1]; ++k)
+      H.insertBack(rows() + j, joints_.column[at(k)]) = C_[at(k)];
+  }
+  H.finalize();
+  return H;
 }
 
 }  // namespace hinge

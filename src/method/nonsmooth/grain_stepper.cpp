@@ -26,8 +26,7 @@ using Eigen::Vector3d;
 void refuse_options(const MoreauJeanOptions& o) {
   if (o.gap != GapTreatment::linearised) refuse("gap must be \"linearised\"");
   if (o.solving.friction != FrictionModel::coulomb) refuse("cone must be \"coulomb\"");
-  if (o.solving.solver != "auto" && o.solving.solver != "block-gauss-seidel")
-    refuse(fmt::format("the solver is block-gauss-seidel, not {}", o.solving.solver));
+  if (!o.solving.may_sweep()) refuse(fmt::format("the solver is {}, not {}", plain_sweeps, o.solving.solver));
 }
 
 void refuse_colliders(const BodyTable& table, std::size_t grains) {
@@ -195,7 +194,7 @@ void GrainStepper::count() {
   s.search_seconds = r.seconds.search;
   s.assembly_seconds = r.seconds.assembly;
   s.solver_seconds = r.seconds.sweeps + r.seconds.residual;
-  s.solver = "block-gauss-seidel";
+  s.solver = plain_sweeps;
 }
 
 std::vector<std::string> GrainStepper::remarks() const {

@@ -30,6 +30,7 @@ namespace hinge {
 
 bool is_separable(const System& system) {
   using Q = Quantity;
+  if (system.structure().is_separable) return true;
   return system.pattern(Q::velocity_y).empty() && system.pattern(Q::momentum_y).empty() &&
          system.pattern(Q::momentum_t).empty() && system.pattern(Q::force_z).empty() &&
          system.is_constant(Q::momentum_z) && system.structure().reaction_is_linear &&
