@@ -113,12 +113,12 @@ TEST(OwnSystem, RunsUnderEveryMethodWhoseMathematicsAllowsIt) {
 }
 
 TEST(OwnSystem, NeedNotSayThatItIsSeparable) {
-  const MethodChoice shake = make_method("shake");
+  const MethodChoice shake = make_method("shake", {});
   EXPECT_THROW(Simulation(std::make_shared<OwnPendulum>(false), shake, {.step = 0.01})
                    .start({.position = {0.6, -0.8}, .velocity = {0.8, 0.6}}),
                InputError);
-  const State said = final_state(std::make_shared<OwnPendulum>(true), make_method("rattle").info, {});
-  const State silent = final_state(std::make_shared<OwnPendulum>(false), make_method("rattle").info, {});
+  const State said = final_state(std::make_shared<OwnPendulum>(true), make_method("rattle", {}).info, {});
+  const State silent = final_state(std::make_shared<OwnPendulum>(false), make_method("rattle", {}).info, {});
   for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(said.y[k], silent.y[k], 1e-10);
 }
 
