@@ -22,8 +22,8 @@ Equations = Union[str, Symbol, Sequence[Union[str, Symbol]], Callable[..., Any]]
 
 
 class DaeResult(dict):  # type: ignore[type-arg]
-    """What solve_dae found: t, y, yp, sol, t_events, y_events, nfev, nlu, status, message, success, as attributes; unknowns by
-    name, `sol["x"]`, and their derivatives, `sol["x'"]`.
+    """What solve_dae found: t, y, yp, sol, t_events, y_events, nfev, nlu, status, message, success, doubts, as attributes;
+    unknowns by name, `sol["x"]`, and their derivatives, `sol["x'"]`.
 
     >>> import hinge
     >>> sol = hinge.solve_dae(["x' = -x"], (0, 1), {"x": 1}, t_eval=[0, 0.5, 1])
@@ -46,8 +46,8 @@ class DaeResult(dict):  # type: ignore[type-arg]
         if dict.__contains__(self, name) and name not in self._columns.place and name not in self._columns.groups:
             return dict.__getitem__(self, name)
         table = dict.__getitem__(self, "y").T
-        if isinstance(name, str) and name.endswith("'"):
-            return self._columns.pick(dict.__getitem__(self, "yp").T, name[:-1])
+        if isinstance(name, str) and "'" in name:
+            return self._columns.pick(dict.__getitem__(self, "yp").T, name.replace("'", "", 1))
         return self._columns.pick(table, name)
 
     def __repr__(self) -> str:
@@ -104,6 +104,10 @@ def solve_dae(
     number for each unknown; of several `rtol` the smallest counts. `jac(t, y, yp)` returns F_y and F_y'. Initial values
     that do not satisfy the equations raise InputError with the nearest ones; `consistent="project"` takes these. An
     exception in F arrives unchanged. Where a step fails, `success` is False, and what was computed before is there.
+
+    Steps end where equations have a kink or a jump (if, abs, min, pulse, tables, ...), and begin anew; what makes the solution
+    doubtful is in `doubts` and `message`. Of a function nothing is known between the points that a step looks at: give
+    `max_step` where something short may happen, as with solve_ivp.
     """
     t0, t1 = _span(t_span)
     for name, value in (("first_step", first_step), ("max_step", max_step)):
@@ -206,7 +210,7 @@ def _events(events: Any) -> list[Event]:
 def _result(way: Way, columns: Columns, index: int | None, notes: list[str]) -> DaeResult:
     from ._dae_steps import DenseOutput
 
-    n, rows, counters = len(columns.names), len(way.t), way.steps.counters
+    n, rows, counters, doubts = len(columns.names), len(way.t), way.steps.counters, way.steps.doubts
     return DaeResult(
         columns,
         t=np.array(way.t),
@@ -220,7 +224,8 @@ def _result(way: Way, columns: Columns, index: int | None, notes: list[str]) -> 
         nsteps=counters["steps"],
         index=index,
         status=way.status,
-        message=" ".join([way.message, *notes]),
+        message=" ".join([way.message, *notes, *(f"Doubtful: {doubt}." for doubt in doubts)]),
+        doubts=doubts,
         success=way.status >= 0,
     )
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "formulation/implicit/function_dae.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
+#include "method/wrap/piecewise.hpp"
 #include "system/symbolic.hpp"
 
 namespace hinge::python {
@@ -127,7 +129,7 @@ class DaeSteps {
   DaeSteps(std::shared_ptr<const System> system, const MethodChoice& method, const SolverOptions& solver,
            const StepOptions& steps, State start, Measure measure)
       : system_(std::move(system)), measure_(std::move(measure)), state_(std::move(start)), between_(state_) {
-    stepper_ = method.bind(system_, solver, steps);
+    stepper_ = bind_piecewise(method, system_, solver, steps);
     require(stepper_->start(state_));
   }
 
@@ -157,6 +159,12 @@ class DaeSteps {
     return d;
   }
   std::vector<std::string> remarks() const { return stepper_->remarks(); }
+  /// What makes the solution doubtful, each with its number and its remedy.
+  std::vector<std::string> doubts() const {
+    std::vector<std::string> list;
+    for (const Doubt& d : stepper_->doubts()) list.push_back(fmt::format("{}: {:.3g}; {}", d.cause, d.value, d.remedy));
+    return list;
+  }
 
  private:
   void require(const StepResult& result) const {
@@ -206,7 +214,8 @@ void bind_dae(nb::module_& m) {
       .def_prop_ro("state", &DaeSteps::state)
       .def("at", &DaeSteps::at, nb::arg("t"))
       .def_prop_ro("counters", &DaeSteps::counters)
-      .def_prop_ro("remarks", &DaeSteps::remarks);
+      .def_prop_ro("remarks", &DaeSteps::remarks)
+      .def_prop_ro("doubts", &DaeSteps::doubts);
   m.def("dae_of_model", &of_model, nb::arg("model"), nb::arg("direction"), nb::arg("scale"));
   m.def("dae_of_function", &of_function, nb::arg("residual"), nb::arg("jacobian").none(), nb::arg("names"),
         nb::arg("index"), nb::arg("t"), nb::arg("x"), nb::arg("rate"), nb::arg("method"), nb::arg("relative"),

@@ -286,3 +286,33 @@ def test_a_solution_that_ends_keeps_what_there_is():
     assert not sol.success and sol.status == -1 and 0.99 < sol.t[-1] <= 1.01 and sol.message
     back = hinge.solve_dae(["x' = -x^2"], (0, -2), {"x": 1})
     assert not back.success and -1.01 <= back.t[-1] < -0.99 and "backwards" in back.message
+
+
+def decaying_pulses(t, period, width, height):
+    """x' = height*pulse(t, period, width) - x from x(0) = 0, at a time t."""
+    x, k = 0.0, 0
+    while k * period < t:
+        on, off = k * period, min(t, k * period + width)
+        x += height * (1 - np.exp(-(off - on))) * np.exp(-(t - off))
+        k += 1
+    return x
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("method", ["radau", "bdf", "auto"])
+def test_pulses_jumps_and_kinks_of_equations_are_met(seed, method):
+    rng = np.random.default_rng(seed)
+    period, width, height = rng.uniform(1, 4), 10 ** rng.uniform(-4, -1), 10 ** rng.uniform(0, 3)
+    text = f"x' = {height!r}*pulse(t, {period!r}, {width!r}) - x"
+    times = np.linspace(0, 10, 23)
+    exact = np.array([decaying_pulses(t, period, width, height) for t in times])
+    there = hinge.solve_dae([text], (0, 10), {"x": 0}, method=method, t_eval=times, rtol=1e-9, atol=1e-11, dense_output=True)
+    assert there.success and there.doubts == []
+    assert np.allclose(there["x"], exact, rtol=0, atol=1e-6 * exact.max())  # measured 4e-8; without the pulses the size itself
+    assert np.allclose(there.sol(times)[0], exact, rtol=0, atol=1e-6 * exact.max())
+    back = hinge.solve_dae([text], (10, 0), {"x": exact[-1]}, method=method, rtol=1e-9, atol=1e-11 * np.ones(1))
+    assert back["x"][-1] == pytest.approx(0, abs=1e-6 * exact.max() * np.exp(10))  # errors grow by e^10 on the way
+    a, b = rng.uniform(0.3, 0.7), rng.uniform(0.1, 3)
+    kink = hinge.solve_dae([f"x' = if(x < {a!r}, 1, {b!r})", "y = abs(x - 0.5)"], (0, 2), {"x": 0}, unknowns="x y", method=method, rtol=1e-10)
+    end = a + b * (2 - a)
+    assert np.allclose(kink.y[:, -1], [end, abs(end - 0.5)], rtol=1e-9)  # measured 2e-11
