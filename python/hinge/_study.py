@@ -151,10 +151,22 @@ def convergence(
     return Study(_core.convergence(_end(model, end, "convergence"), _list(methods), _list(steps), where, small, progress), True)
 
 
+def _numbers(value: Any) -> Any:
+    """An array of numbers; None of what is none."""
+    import numpy as np
+
+    try:
+        made = np.asarray(value)
+    except ValueError:  # rows of several lengths
+        return None
+    return made if made.dtype.kind in "biufc" else None
+
+
 class Sweep:
     """What a sweep found. `sweep["q"]` has the values at the end, one axis for each key that was swept.
 
-    `results` has the results in the same order, None where a run failed; `failures` says why.
+    `results` has the results in the same order, None where a run failed; `failures` says why, and `doubtful` which of the
+    others are not sound.
 
     >>> import hinge
     >>> s = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01], "integrate.stages": [1, 2, 3]}, end=1)
@@ -184,21 +196,48 @@ class Sweep:
     def __len__(self) -> int:
         return len(self.results)
 
-    def _gather(self, value: Callable[[Result], Any]) -> Array:
+    @property
+    def doubtful(self) -> dict[int, str]:
+        """The verdicts of the runs that are not sound.
+
+        >>> import hinge
+        >>> hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01]}, end=1).doubtful
+        {}
+        """
+        return {k: r.verdict for k, r in enumerate(self.results) if r is not None and r.verdict != "sound"}
+
+    def _named(self, k: int, error: Any) -> Any:
+        """The same complaint, with which run it is about."""
+        if not str(error).startswith("--set "):  # says itself what
+            told = ", ".join(f"{name}={value}" for name, value in self.settings(k).items())
+            error.args = (f"run {k} ({told}): {error}",)
+        return error
+
+    def _gather(self, value: Callable[[Result], Any]) -> Any:
         import numpy as np
 
-        found = [None if r is None else np.asarray(value(r), dtype=float) for r in self.results]
-        like = next((v for v in found if v is not None), np.array(np.nan))
-        filled = [np.full_like(like, np.nan) if v is None else v for v in found]
-        return np.array(filled).reshape(*self.shape, *like.shape)
+        given = [None if r is None else value(r) for r in self.results]
+        found = [None if v is None else _numbers(v) for v in given]
+        known = [a for a in found if a is not None]
+        like = known[0] if known else np.array(np.nan)
+        if len(known) < sum(v is not None for v in given) or any(a.shape != like.shape for a in known):
+            objects = np.empty(len(given), dtype=object)
+            for k, v in enumerate(given):
+                objects[k] = v
+            return objects.reshape(self.shape)
+        filled = [np.full(like.shape, np.nan) if a is None else a for a in found]
+        return np.array(filled, dtype=np.result_type(float, like)).reshape(*self.shape, *like.shape)
+
+    def __iter__(self) -> Iterator[Result | None]:
+        return iter(self.results)
 
     def __getitem__(self, name: str) -> Array:
-        if name == "t":
-            return self._gather(lambda r: r.t[-1])
-        return self._gather(lambda r: r[name][-1])
+        last: Array = self._gather(lambda r: r[name][-1])
+        return last
 
-    def each(self, function: Callable[[Result], Any]) -> Array:
-        """A function of every result, as an array; nan where a run failed.
+    def each(self, function: Callable[[Result], Any]) -> Any:
+        """A function of every result, as an array; nan where a run failed. What is no number, or has another size in every
+        run, comes as an array of objects, None where a run failed.
 
         >>> import hinge
         >>> s = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.02, 0.01]}, end=1)
@@ -226,7 +265,8 @@ class Sweep:
         return pd.DataFrame(rows)
 
     def __repr__(self) -> str:
-        return f"<hinge.Sweep of {' x '.join(map(str, self.shape))} runs over {', '.join(self.keys)}; {len(self.failures)} failed>"
+        runs = " x ".join(map(str, self.shape))
+        return f"<hinge.Sweep of {runs} runs over {', '.join(self.keys)}; {len(self.failures)} failed, {len(self.doubtful)} doubtful>"
 
 
 def _bar(wanted: bool | None, runs: int) -> tuple[Callable[[int, int], Any] | None, _progress.Bar | None]:
@@ -257,8 +297,8 @@ def sweep(
     ((5, 2), True)
 
     Options are those of `run` that say how a run goes: `method`, `step`, `end`, `every` and so on. Results do not depend on
-    `jobs`, the number of threads; without it there is one for each core. A run whose numerics fail raises NumericalError, or
-    is noted in `failures` where `strict` is False. With `rows=False` only the first and the last row of every run are kept.
+    `jobs`, the number of threads; without it there is one for each core. A run whose numerics fail raises NumericalError, and
+    one that cannot be started InputError, with its number and settings; where `strict` is False they are noted in `failures`. With `rows=False` only the first and the last row of every run are kept.
     `progress` is True, False, or a function that is called now and then with the number of finished runs and of all;
     returning False stops, and what is finished is there. Where nothing is said there is a bar on a terminal and in a notebook.
     """
@@ -285,21 +325,27 @@ def sweep(
     told, bar = (progress, None) if callable(progress) else _bar(progress, len(points))
     try:
         found = _core.sweep(model._source, model.path, common, points, rows, strict, count, told)
-    except InputError as e:
-        raise _options.placed(_options.explained(e, options), values) from None
     finally:
         if bar is not None:
             bar.close()
     results: list[Result | None] = []
     failures: dict[int, str] = {}
+    swept = Sweep(values, results, failures)
     for k, core in enumerate(found):
         if core is None:  # stopped before
             results.append(None)
             continue
+        if isinstance(core, str):  # refused
+            refusal = _options.placed(_options.explained(InputError(core), options), values)
+            if strict or all(isinstance(c, str) for c in found):
+                raise swept._named(k, refusal)
+            failures[k] = str(refusal)
+            results.append(None)
+            continue
         result = Result(core, model._unread(common + points[k]))
         if core.failure and strict:
-            raise _failed(result, core)
+            raise swept._named(k, _failed(result, core))
         if core.failure:
             failures[k] = core.failure
         results.append(None if core.failure else result)
-    return Sweep(values, results, failures)
+    return swept

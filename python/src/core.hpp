@@ -55,6 +55,9 @@ struct Result {
 Result completed(const std::shared_ptr<const Model>& model, const std::function<void(Simulation&)>& prepare,
                  const std::string& out = {});
 
+/// A message as a text of Python; names of files and what models say may be no UTF-8.
+nb::object sentence(const std::string& message);
+
 /// Has a function of the user returned False, Python's or NumPy's?
 bool says_stop(nb::handle answer);
 

@@ -9,13 +9,7 @@ namespace hinge::python {
 
 namespace {
 
-// Names of files and what models say may be no UTF-8.
-void raise(nb::handle type, const char* message) {
-  const std::string text = printable(message);
-  const nb::object decoded =
-      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-  PyErr_SetObject(type.ptr(), decoded.ptr());
-}
+void raise(nb::handle type, const char* message) { PyErr_SetObject(type.ptr(), sentence(message).ptr()); }
 
 void raise(const char* name, const char* message) { raise(nb::module_::import_("hinge._errors").attr(name), message); }
 
@@ -34,6 +28,11 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+nb::object sentence(const std::string& message) {
+  const std::string text = printable(message);
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
 
 void bind_errors() { nb::register_exception_translator(translate); }
 

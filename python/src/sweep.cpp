@@ -57,7 +57,7 @@ class Sweep {
     if (complaint) std::rethrow_exception(complaint);
     if (failure_) std::rethrow_exception(failure_);
   }
-  /// Without rows where it was told to stop before.
+  /// Without rows where it was told to stop before, and where a run was refused: then `failure` says why.
   std::vector<Result>& results() { return results_; }
 
  private:
@@ -79,14 +79,25 @@ class Sweep {
     return result;
   }
 
+  /// Without rows, but with the sentence, where the settings of this run are refused.
+  Result run_or_refuse(std::size_t k) const {
+    try {
+      return run(k);
+    } catch (const InputError& e) {
+      Result refused;
+      refused.failure = e.what();
+      return refused;
+    }
+  }
+
   bool stops() const { return stop_ || interpreter_ends(); }
 
   void take_runs() {
     const Computing computing;
     try {
       for (std::size_t k = next_++; k < points_.size() && !stops(); k = next_++) {
-        Result result = run(k);
-        if (result.report->status == RunStatus::stopped && stops()) break;
+        Result result = run_or_refuse(k);
+        if (result.rows && result.report->status == RunStatus::stopped && stops()) break;
         if (strict_ && !result.failure.empty()) stop_ = true;
         results_[k] = std::move(result);
         ++finished_;
@@ -127,7 +138,12 @@ nb::list sweep(const std::string& text, const std::string& name, const std::vect
     });
   }
   nb::list list;
-  for (Result& r : all.results()) list.append(r.rows ? nb::cast(std::move(r)) : nb::none());
+  for (Result& r : all.results()) {
+    if (r.rows)
+      list.append(nb::cast(std::move(r)));
+    else
+      list.append(r.failure.empty() ? nb::none() : sentence(r.failure));
+  }
   return list;
 }
 

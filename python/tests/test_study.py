@@ -153,3 +153,34 @@ def test_results_of_a_sweep_know_their_model(pendulum):
     del s
     gc.collect()
     assert np.array_equal(q[-1], wanted[1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_members_of_a_sweep_that_cannot_be_started_are_told(seed):
+    rng = np.random.default_rng(seed)
+    m = hinge.loads(hinge.example)
+    angles = rng.uniform(0, 2 * np.pi, 7)
+    wrong = sorted(rng.choice(7, size=int(rng.integers(1, 6)), replace=False).tolist())
+    starts = np.column_stack([np.cos(angles), np.sin(angles)])
+    starts[wrong] *= 1.5
+    s = hinge.sweep(m, {"initial.position.q": starts}, jobs=2, strict=False, end=0.1)
+    assert sorted(s.failures) == wrong and all("inconsistent" in why for why in s.failures.values())
+    assert [r is None for r in s] == [k in wrong for k in range(7)] and np.isnan(s["q"][wrong]).all() and np.isfinite(s["t"]).sum() == 7 - len(wrong)
+    assert f"{len(wrong)} failed" in repr(s)
+    with pytest.raises(hinge.InputError, match=rf"^run {wrong[0]} \(initial.position.q=.*inconsistent"):
+        hinge.sweep(m, {"initial.position.q": starts}, jobs=1, end=0.1)
+    with pytest.raises(hinge.InputError, match="inconsistent"):  # no run at all
+        hinge.sweep(m, {"initial.position.q": 2 * starts[wrong]}, strict=False, end=0.1)
+    with pytest.raises(hinge.NumericalError, match=r"^run 1 \(integrate.step=3\): in the step") as e:
+        hinge.sweep(m, {"integrate.step": [0.01, 3]}, jobs=1, end=6)
+    assert len(e.value.result) >= 1
+
+
+def test_each_takes_texts_and_rows_of_several_lengths():
+    s = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.01, 0.05, 3]}, end=6, strict=False)
+    assert list(s.failures) == [2] and s.each(lambda r: r.verdict).tolist()[2] is None and s.each(len)[:2].tolist() == [601, 121]
+    assert [None if q is None else q.shape for q in s.each(lambda r: r["q"])] == [(601, 2), (121, 2), None]
+    assert s.each(lambda r: [[1], [1, 2]])[0] == [[1], [1, 2]] and np.isnan(s.each(lambda r: r["q"][-1])[2]).all()
+    assert np.isnan(s.each(lambda r: None)).all() and s.each(lambda r: 1j)[0] == 1j
+    rough = hinge.sweep(hinge.loads(hinge.example), {"integrate.step": [0.01, 0.4]}, method="symplectic-euler", end=20, strict=False)
+    assert list(rough.doubtful) == [k for k, r in enumerate(rough) if r is not None and not r.sound]
