@@ -57,7 +57,7 @@ _later = {
     "acos": "_functions", "atan": "_functions", "atan2": "_functions", "sinh": "_functions", "cosh": "_functions", "tanh": "_functions",
     "exp": "_functions", "log": "_functions", "sqrt": "_functions", "sign": "_functions", "minimum": "_functions",
     "maximum": "_functions", "hypot": "_functions", "dot": "_symbols", "cross": "_functions", "norm": "_functions",
-    "where": "_functions", "vector": "_symbols",
+    "where": "_functions", "floor": "_functions", "ceil": "_functions", "mod": "_functions", "pulse": "_functions", "vector": "_symbols",
     "Lagrangian": "_build", "Hamiltonian": "_build", "Mechanical": "_build", "Odae": "_build", "Dae": "_build",
     "Multibody": "_multibody",
     "solve_dae": "_dae", "DaeResult": "_dae",
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from ._build import Dae, Hamiltonian, Lagrangian, Mechanical, Odae
     from ._dae import DaeResult, solve_dae
     from ._functions import (
-        acos, asin, atan, atan2, cos, cosh, cross, exp, hypot, log, maximum, minimum, norm, sign, sin, sinh, sqrt, tan, tanh, where,
+        acos, asin, atan, atan2, ceil, cos, cosh, cross, exp, floor, hypot, log, maximum, minimum, mod, norm, pulse, sign, sin, sinh,
+        sqrt, tan, tanh, where,
     )  # fmt: skip
     from ._methods import methods
     from ._multibody import Multibody

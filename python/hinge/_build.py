@@ -54,7 +54,7 @@ def _expression(x: Any) -> Any:
 class Built(Model):
     """A model that was written in Python. It may be run as soon as it has initial values, a step or tolerance, and an end:
     given here, with `set`, or with `run`. Sections `functions`, `tables`, `define`, `states` and `view` of the model file are
-    given by these names, as dicts; other names are options of [integrate]."""
+    given by these names, as dicts, `multiplier` and `fixed` are keys of [initial]; other names are options of [integrate]."""
 
     section = ""
 
@@ -85,10 +85,11 @@ class Built(Model):
         for name, value in system.items():
             if value is not None:
                 lines.append(f"{_toml.key(name)} = {_toml.value(_expression(value))}")
-        _table(lines, "[initial]", {k: _expression(v) for k, v in initial.items()})
+        of_start = {k: integrate[k] for k in ("multiplier", "fixed") if k in integrate}
+        _table(lines, "[initial]", {k: _expression(v) for k, v in {**initial, **of_start}.items()})
         _table(lines, "[exact]", {k: _expression(v) for k, v in (exact or {}).items()})
         output = {k: integrate[k] for k in ("every", "interval", "times", "momentum") if k in integrate}
-        rest = {k: v for k, v in integrate.items() if k not in output and k not in _sections}
+        rest = {k: v for k, v in integrate.items() if k not in output and k not in of_start and k not in _sections}
         _table(lines, "[integrate]", rest)
         self._named = tuple(str(name) for name in rest)
         if quantities:
@@ -129,8 +130,11 @@ class Lagrangian(Built):
         kinetic: Any = None,
         potential: Any = None,
         lagrangian: Any = None,
+        bodies: Mapping[str, Any] | None = None,
         force: Any = None,
+        dissipation: Any = None,
         constraints: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | None = None,
         unilateral: Sequence[Any] | None = None,
         multipliers: Sequence[Any] | None = None,
         reaction: Any = None,
@@ -147,8 +151,9 @@ class Lagrangian(Built):
         **integrate: Any,
     ) -> None:
         system = {
-            "coordinates": _declarations(coordinates), "kinetic": kinetic, "potential": potential, "lagrangian": lagrangian,
-            "force": force, "constraints": constraints, "unilateral": unilateral,
+            "coordinates": _declarations(coordinates) or None, "bodies": bodies, "kinetic": kinetic, "potential": potential,
+            "lagrangian": lagrangian, "force": force, "dissipation": dissipation, "constraints": constraints,
+            "velocity_constraints": velocity_constraints, "unilateral": unilateral,
             "multipliers": _declarations(multipliers) if multipliers else None, "reaction": reaction, "invariants": invariants,
         }  # fmt: skip
         initial = {"position": position, "velocity": velocity, "momentum": momentum, "consistent": consistent}
@@ -179,6 +184,7 @@ class Hamiltonian(Built):
         constraints: Sequence[Any] | None = None,
         invariants: Sequence[Any] | None = None,
         position: Any = None,
+        velocity: Any = None,
         momentum: Any = None,
         consistent: str | None = None,
         title: str | None = None,
@@ -192,7 +198,7 @@ class Hamiltonian(Built):
             "coordinates": _declarations(coordinates), "momenta": _declarations(_listed(momenta)), "hamiltonian": hamiltonian,
             "constraints": constraints, "invariants": invariants,
         }  # fmt: skip
-        initial = {"position": position, "momentum": momentum, "consistent": consistent}
+        initial = {"position": position, "velocity": velocity, "momentum": momentum, "consistent": consistent}
         self._finish(system, initial, title=title, parameters=parameters, quantities=quantities, events=events, exact=exact,
                      integrate=integrate)  # fmt: skip
 
@@ -215,9 +221,11 @@ class Mechanical(Built):
         mass: Any,
         force: Any,
         constraints: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | None = None,
         unilateral: Sequence[Any] | None = None,
         position: Any = None,
         velocity: Any = None,
+        momentum: Any = None,
         consistent: str | None = None,
         title: str | None = None,
         parameters: Mapping[Any, Any] | None = None,
@@ -228,9 +236,9 @@ class Mechanical(Built):
     ) -> None:
         system = {
             "coordinates": _declarations(coordinates), "mass": mass, "force": force, "constraints": constraints,
-            "unilateral": unilateral,
+            "velocity_constraints": velocity_constraints, "unilateral": unilateral,
         }  # fmt: skip
-        initial = {"position": position, "velocity": velocity, "consistent": consistent}
+        initial = {"position": position, "velocity": velocity, "momentum": momentum, "consistent": consistent}
         self._finish(system, initial, title=title, parameters=parameters, quantities=quantities, events=events, exact=exact,
                      integrate=integrate)  # fmt: skip
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from typing import Any
+
 from ._errors import InputError
-from ._symbols import Operand, Symbol, _function, symbol
+from ._symbols import Operand, Symbol, _function, dot, symbol
 
 
 def cross(a: Operand, b: Operand) -> Symbol:
@@ -184,6 +188,46 @@ def sign(x: Operand) -> Symbol:
     return _function("sign", x)
 
 
+def floor(x: Operand) -> Symbol:
+    """The whole number below; also x // 1.
+
+    >>> import hinge
+    >>> hinge.floor(hinge.t), hinge.t // 2
+    (<hinge.Symbol floor(t)>, <hinge.Symbol floor(t/2)>)
+    """
+    return _function("floor", x)
+
+
+def ceil(x: Operand) -> Symbol:
+    """The whole number above.
+
+    >>> import hinge
+    >>> hinge.ceil(hinge.t)
+    <hinge.Symbol ceil(t)>
+    """
+    return _function("ceil", x)
+
+
+def mod(x: Operand, y: Operand) -> Symbol:
+    """What x has above a multiple of y; also x % y.
+
+    >>> import hinge
+    >>> hinge.mod(hinge.t, 2), hinge.t % 2
+    (<hinge.Symbol mod(t, 2)>, <hinge.Symbol mod(t, 2)>)
+    """
+    return _function("mod", x, y)
+
+
+def pulse(t: Operand, period: Operand, width: Operand) -> Symbol:
+    """1 for a time `width` from the beginning of each period on, else 0.
+
+    >>> import hinge
+    >>> hinge.pulse(hinge.t, 1, 0.1)
+    <hinge.Symbol pulse(t, 1, 0.1)>
+    """
+    return _function("pulse", t, period, width)
+
+
 def minimum(*x: Operand) -> Symbol:
     """The smallest of two or more.
 
@@ -212,3 +256,20 @@ def hypot(x: Operand, y: Operand) -> Symbol:
     <hinge.Symbol hypot(t, 1)>
     """
     return _function("hypot", x, y)
+
+
+def of_numpy(name: str, *given: Any, **more: Any) -> Any:
+    """What a function of NumPy with this name is for symbols; NotImplemented where there is none."""
+    if name == "where" and len(given) == 3:
+        return where(*given)
+    if name == "clip" and len(given) == 3 and not more and given[1] is not None and given[2] is not None:
+        return minimum(maximum(given[0], given[1]), given[2])
+    if name == "norm" and len(given) == 1 and not more and symbol(given[0]).ndim == 1:
+        return norm(given[0])
+    if name == "cross" and len(given) == 2 and not more:
+        return cross(*given)
+    if name == "dot" and len(given) == 2 and not more and all(symbol(x).ndim > 0 for x in given):
+        return dot(*given)
+    if name == "sum" and len(given) == 1 and not more and symbol(given[0]).ndim == 1:
+        return functools.reduce(operator.add, symbol(given[0]))
+    return NotImplemented

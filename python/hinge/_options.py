@@ -10,7 +10,7 @@ from ._errors import InputError
 Setting = tuple[str, str, str]  # key, value as TOML, the option of the program that stands for it
 
 _short = ("method", "step", "tolerance", "end")  # options of the program with names of their own
-_initial = ("position", "velocity", "consistent", "unknowns", "bodies")
+_initial = ("position", "velocity", "multiplier", "consistent", "fixed", "unknowns", "bodies")
 _output = ("every", "interval", "times", "quantities")
 
 _meant = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 from . import _core
 from ._errors import InputError
-from ._row import Columns
+from ._row import Columns, NoSuchColumn
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -64,12 +64,20 @@ class Result:
         return self._columns
 
     def __getitem__(self, name: str) -> Array:
+        """A column or a group of them; and what is computed from them: "constraint", "hidden_constraint", and NAME_error, the
+        change since the start."""
+        if isinstance(name, str) and name not in self:
+            if name in ("constraint", "hidden_constraint") or (name == "energy" and "total_energy" in self):
+                computed: Array = getattr(self, name)
+                return computed
+            if name.endswith("_error"):
+                values = self[name[: -len("_error")]]
+                change: Array = values - values[:1]
+                return change
         return self._names().pick(self.values, name)
 
     def __contains__(self, name: object) -> bool:
-        names = self._names()
-        name = name._hinge_text() if hasattr(name, "_hinge_text") else name
-        return name in names.place or name in names.groups
+        return name in self._names()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -107,6 +115,9 @@ class Result:
     @property
     def energy(self) -> Array:
         """The energy in every row; of a system that has one."""
+        if "total_energy" not in self and "energy" not in self:
+            raise NoSuchColumn("these rows have no energy: forces have no potential that would be known; record one of your own as "
+                               'quantities={"energy": ...}')  # fmt: skip
         return self["total_energy" if "total_energy" in self else "energy"]
 
     def _both_levels(self) -> tuple[Array, Array]:

@@ -48,8 +48,34 @@ class Columns:
             return self.place[name], self.place[name] + 1, ()
         if name in self.groups:
             return self.groups[name]
+        if part := self._part(name):
+            return part
         known = ", ".join(self.all()[:12]) + (", ..." if len(self.all()) > 12 else "")
         raise NoSuchColumn(f"it has no column '{name}' (it has {known})")
+
+    def _part(self, name: str) -> tuple[int, int, tuple[int, ...]] | None:
+        """Of an array of vectors one of them, "q[3]"; and what has its prime at the end, "q[3]'"."""
+        base, bracket, rest = name.partition("[")
+        inside = rest.rstrip("'")
+        if not bracket or not inside.endswith("]"):
+            return None
+        base += "'" * (len(rest) - len(inside))
+        indices = inside[:-1].split("][")
+        if base not in self.groups or not all(i.isascii() and i.isdigit() for i in indices):
+            return None
+        begin, _, shape = self.groups[base]
+        if len(indices) > len(shape) or any(int(i) >= n for i, n in zip(indices, shape)):
+            return None
+        for place, i in enumerate(indices):
+            size = 1
+            for n in shape[place + 1 :]:
+                size *= n
+            begin += int(i) * size
+        return begin, begin + size, shape[len(indices) :]
+
+    def __contains__(self, name: object) -> bool:
+        name = name._hinge_text() if hasattr(name, "_hinge_text") else name
+        return isinstance(name, str) and (name in self.place or name in self.groups or self._part(name) is not None)
 
     def all(self) -> list[str]:
         """Names, with one for each group."""

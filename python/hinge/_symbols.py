@@ -20,14 +20,15 @@ Operand = Union["Symbol", float, int, Sequence[Any]]
 _operators = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "power": "pow", "matmul": "matmul",
     "negative": "neg", "positive": "pos", "absolute": "abs", "less": "lt", "less_equal": "le", "greater": "gt",
-    "greater_equal": "ge",
+    "greater_equal": "ge", "remainder": "mod", "floor_divide": "floordiv", "logical_and": "and_", "bitwise_and": "and_",
+    "logical_or": "or_", "bitwise_or": "or_", "logical_not": "invert", "invert": "invert",
 }  # fmt: skip
 _functions = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "minimum": "min", "maximum": "max",
-    **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign", "hypot")},
+    **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign", "hypot", "floor", "ceil")},
 }  # fmt: skip
 
-_ATOM, _POWER, _UNARY, _PRODUCT, _SUM, _COMPARE = 5, 4, 3, 2, 1, 0
+_ATOM, _POWER, _UNARY, _PRODUCT, _SUM, _COMPARE, _LOGIC = 5, 4, 3, 2, 1, 0, -1
 
 
 class Symbol:
@@ -116,7 +117,16 @@ class Symbol:
                 return getattr(operator, _operators[name])(*map(symbol, inputs))
             if name in _functions:
                 return _function(_functions[name], *inputs)
+            if name == "square":
+                return _power(inputs[0], 2)
         raise TypeError(f"np.{name} is no function of symbols; hinge.sin, hinge.norm and so on are")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """np.where, np.clip and the like; others of NumPy see arrays of symbols."""
+        from ._functions import of_numpy
+
+        made = of_numpy(function.__name__, *args, **kwargs)
+        return function._implementation(*args, **kwargs) if made is NotImplemented else made
 
     # ---- Operators ----
 
@@ -150,6 +160,18 @@ class Symbol:
     def __rtruediv__(self, other: Operand) -> Symbol:
         return _quotient(other, self)
 
+    def __mod__(self, other: Operand) -> Symbol:
+        return _function("mod", self, other)
+
+    def __rmod__(self, other: Operand) -> Symbol:
+        return _function("mod", other, self)
+
+    def __floordiv__(self, other: Operand) -> Symbol:
+        return _function("floor", _quotient(self, other))
+
+    def __rfloordiv__(self, other: Operand) -> Symbol:
+        return _function("floor", _quotient(other, self))
+
     def __pow__(self, other: Operand) -> Symbol:
         return _power(self, other)
 
@@ -177,6 +199,23 @@ class Symbol:
     def __ge__(self, other: Operand) -> Symbol:
         return _comparison(self, ">=", other)
 
+    def __and__(self, other: Operand) -> Symbol:
+        return _joined(self, "and", other)
+
+    def __rand__(self, other: Operand) -> Symbol:
+        return _joined(other, "and", self)
+
+    def __or__(self, other: Operand) -> Symbol:
+        return _joined(self, "or", other)
+
+    def __ror__(self, other: Operand) -> Symbol:
+        return _joined(other, "or", self)
+
+    def __invert__(self) -> Symbol:
+        if self._rank > _COMPARE:
+            raise InputError(f"~{self._text}: what is turned round is a condition, as in ~(x < 1)")
+        return Symbol(f"not ({self._text})", (), _LOGIC)
+
     def __eq__(self, other: object) -> bool:
         """The same text; a condition of a model is `<=` or `>=`."""
         return isinstance(other, Symbol) and other._text == self._text and other.shape == self.shape
@@ -187,7 +226,7 @@ def symbol(x: Any) -> Symbol:
     if isinstance(x, Symbol):
         return x
     if isinstance(x, str):
-        return Symbol(x, (), _COMPARE - 1)
+        return Symbol(x, (), _LOGIC)
     if isinstance(x, bool) or type(x).__name__ == "bool_":
         raise InputError("True or False cannot be part of an expression; a constraint a == b is written a - b")
     if isinstance(x, numbers.Real):
@@ -254,6 +293,15 @@ def _comparison(a: Any, sign: str, b: Any) -> Symbol:
     return Symbol(f"{a._within(_SUM)} {sign} {b._within(_SUM)}", (), _COMPARE)
 
 
+def _joined(a: Any, word: str, b: Any) -> Symbol:
+    a, b = symbol(a), symbol(b)
+    for part in (a, b):
+        if part._rank > _COMPARE:
+            sign = "&" if word == "and" else "|"
+            raise InputError(f"'{a._text}' {sign} '{b._text}': conditions are joined so, in brackets: (x < 1) {sign} (y > 2)")
+    return Symbol(f"{a._within(_COMPARE)} {word} {b._within(_COMPARE)}", (), _LOGIC)
+
+
 def _function(name: str, *arguments: Any) -> Symbol:
     parts = [symbol(x) for x in arguments]
     for p in parts:
@@ -291,11 +339,18 @@ def _declare(names: str, shape: Sequence[int]) -> Any:
         shape = shape[0]
     if any(isinstance(n, str) for n in shape):
         raise InputError(f'several names are one text, as in hinge.coordinates("{names} {" ".join(map(str, shape))}")')
-    sizes = tuple(operator.index(n) for n in shape)
-    if len(sizes) > 2 or any(n < 1 for n in sizes):
-        raise InputError(f"{words[0]}: a shape is (), (n,) or (N, n) with positive sizes, not {sizes}")
-    made = tuple(Symbol(w, sizes, _ATOM, w) for w in words)
+    made = tuple(_declared(w, tuple(operator.index(n) for n in shape)) for w in words)
     return made[0] if len(made) == 1 else made
+
+
+def _declared(word: str, sizes: Shape) -> Symbol:
+    name, bracket, rest = word.partition("[")  # "q[3]" as in a model file
+    if bracket and not sizes and rest.endswith("]") and all(n.isdigit() for n in rest[:-1].split("][")):
+        sizes = tuple(int(n) for n in rest[:-1].split("]["))
+        word = name
+    if len(sizes) > 2 or any(n < 1 for n in sizes):
+        raise InputError(f"{word}: a shape is (), (n,) or (N, n) with positive sizes, not {sizes}")
+    return Symbol(word, sizes, _ATOM, word)
 
 
 def coordinates(names: str, *shape: int) -> Any:
@@ -325,6 +380,9 @@ def parameter(name: str, *shape: int) -> Any:
     >>> float(m.set("parameters.l", 2.0).run(step=0.01, end=1)["q"][0, 0])
     2.0
     """
+    if any(isinstance(n, float) for n in shape):
+        raise InputError(f"parameter: the value is given with the model, as in parameters={{{name}: {shape[-1]!r}}}; numbers after the name "
+                         "are the sizes of a vector")  # fmt: skip
     return _declare(name, shape)
 
 

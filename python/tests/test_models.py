@@ -112,6 +112,14 @@ def test_a_model_may_be_completed_later():
         (lambda x, y: np.maximum(x, 2.0) - np.absolute(-y) + np.linalg.norm(hinge.vector([x, y])), 0.75 + math.hypot(1.5, 1.25)),
         (lambda x, y: hinge.vector([x, y]) @ np.array([[2.0, 1], [0, 3]]) @ hinge.vector([x, y]), 2 * 2.25 + 1.875 + 3 * 1.5625),
         (lambda x, y: (np.array([[2.0, 1], [0, 3]]) @ hinge.vector([x, y]))[1], 3.75),
+        (lambda x, y: (-7 * x) % y + 10 * (7 * x // y) + 3 % x, (-10.5) % 1.25 + 10 * (10.5 // 1.25)),
+        (lambda x, y: hinge.mod(x, y) + np.mod(x, 0.4) + hinge.floor(x) * hinge.ceil(x) - np.floor(-x), 0.25 + 0.3 + 2 + 2),
+        (lambda x, y: hinge.pulse(x, 1, 0.6) + hinge.pulse(y, 1, 0.2), 1.0),
+        (lambda x, y: hinge.where((x > 1) & (y > 1), 1, 0) + 2 * hinge.where((x > 2) | (y > 2), 1, 0) + 4 * hinge.where(~(x > 2), 1, 0), 5.0),
+        (lambda x, y: np.where((x < 1) | ~(y < 1) & (x > y), x, y), 1.5),
+        (lambda x, y: np.clip(x, 0, 1) + np.clip(y, 2.0, 3.0) + np.square(x), 3 + 2.25),
+        (lambda x, y: np.sum(hinge.vector([x, y, 2])) + np.dot([x, y], [1.0, 2]) + np.cross(hinge.vector([x, y]), [0, 1.0]), 4.75 + 4 + 1.5),
+        (lambda x, y: np.stack([hinge.vector([x, y]), hinge.vector([y, x])]).sum() + np.outer([x], [y])[0, 0], 5.5 + 1.875),
     ],
 )
 def test_operators_mean_what_they_mean_in_python(make, value):
@@ -144,6 +152,10 @@ def test_arrays_times_symbols_stay_symbols():
         (lambda q: hinge.sin(q), "numbers"),
         (lambda q: hinge.vector([]), "at least one entry"),
         (lambda q: hinge.coordinates("x", 0), "positive sizes"),
+        (lambda q: hinge.coordinates("x[0]"), "positive sizes"),
+        (lambda q: hinge.parameter("l", 2.5), r"parameters=\{l: 2.5\}"),
+        (lambda q: q[0] & (q[1] > 0), "in brackets"),
+        (lambda q: ~q[0], "condition"),
     ],
 )
 def test_expressions_that_mean_nothing_are_refused(action, sentence):
@@ -261,3 +273,96 @@ def test_particles_may_come_from_any_array():
     scene = hinge.Multibody(gravity=[0, -9.81]).body("floor", shape={"plane": [0, 1]}, fixed=True)
     r = scene.particles(x, np.array([0.5, 0.5]), masses=[1, 2]).run(step=0.001, end=0.05)
     assert np.allclose(r["particle1"][-1], [0, 1.5], atol=1e-9)
+
+
+def test_every_key_of_a_system_and_its_start_has_a_name_in_its_builder():
+    import inspect
+    import re
+
+    q, p, y, z = hinge.coordinates("q"), hinge.momenta("p"), hinge.unknowns("y"), hinge.unknowns("z")
+    built = {
+        "lagrangian": hinge.Lagrangian(q, kinetic=q.dot**2 / 2, position={q: 1}), "mechanical": hinge.Mechanical(q, mass=[1], force=[0], position={q: 1}),
+        "hamiltonian": hinge.Hamiltonian(q, momenta=p, hamiltonian=p**2, position={q: 1}, momentum={p: 0}),
+        "odae": hinge.Odae(y=y, z=z, v=[z], f=[0], y0={y: 0}, z0={z: 0}), "dae": hinge.Dae(y, equations=[y.dot], initial={y: 1}),
+    }  # fmt: skip
+    otherwise = {"coordinates": "coordinates", "unknowns": "unknowns", "y": "y0", "z": "z0", "psi": "psi0", "bodies": "bodies"}
+    for section, model in built.items():
+        have = set(inspect.signature(type(model)).parameters)
+        for place in (section, "initial"):
+            with pytest.raises(hinge.InputError, match="known here") as e:
+                model.set({f"{place}.nonsense_": 1, "integrate.step": 0.1, "integrate.end": 1})
+            keys = re.search(r"known here: ([\w, ]+)", str(e.value)).group(1).split(", ")
+            assert len(keys) >= 2
+            for key in keys:
+                if place == "initial" and key in ("unknowns", "derivatives", "guess") and section == "dae":
+                    continue  # initial, derivatives, guess
+                if place == "initial" and key in ("multiplier", "fixed"):
+                    continue  # among the options
+                assert otherwise.get(key, key) in have or key in have, (section, key)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blades_dampers_and_bodies_in_python(seed):
+    rng = np.random.default_rng(seed)
+    x, y, a = hinge.coordinates("x y a")
+    v, w = rng.uniform(0.5, 2, 2)
+    blade = [x.dot * hinge.sin(a) - y.dot * hinge.cos(a)]
+    start = {"position": {x: 0, y: 0, a: 0}, "velocity": {x: v, y: 0, a: w}, "method": "radau", "tolerance": 1e-10, "end": 1}
+    by_energy = hinge.Lagrangian(x, y, a, kinetic=(x.dot**2 + y.dot**2 + a.dot**2) / 2, velocity_constraints=blade, **start).run()
+    by_forces = hinge.Mechanical(x, y, a, mass=[1, 1, 1], force=[0, 0, 0], velocity_constraints=blade, **start).run()
+    exact = [v / w * np.sin(w), v / w * (1 - np.cos(w)), w]  # a circle
+    for r in (by_energy, by_forces):
+        assert r.sound and np.allclose([r["x"][-1], r["y"][-1], r["a"][-1]], exact, atol=1e-9)  # measured 4e-14
+    c = rng.uniform(0.1, 1)
+    damped = hinge.Lagrangian(x, kinetic=x.dot**2 / 2, dissipation=c * x.dot**2 / 2, position={x: 0}, velocity={x: v})
+    assert damped.run(method="explicit", tolerance=1e-10, end=1)["x'"][-1] == pytest.approx(v * np.exp(-c), rel=1e-8)
+    top = hinge.Lagrangian(bodies={"top": {"mass": 1.0, "inertia": [0.2, 0.2, 0.1]}})
+    r = top.run(bodies={"top": {"position": [0, 0, 0], "velocity": [v, 0, 0], "angular_velocity": [0, 0, w]}}, step=0.01, end=1)
+    assert r.sound and r["top_x"][-1, 0] == pytest.approx(v, rel=1e-12)
+
+
+def test_what_a_projection_must_not_change_and_guesses_of_multipliers():
+    q = hinge.coordinates("q[2]")
+    assert q.shape == (2,)
+    m = hinge.Lagrangian(q, kinetic=q.dot @ q.dot / 2, constraints=[q @ q - 1], position={q: [0.6, 0.9]}, fixed=[q[0]], multiplier=[0.0],
+                         consistent="project", step=0.01, end=0)  # fmt: skip
+    assert np.allclose(m.run()["q"][0], [0.6, 0.8], atol=1e-12)
+    assert np.allclose(m.run(fixed=["q[1]"])["q"][0], [np.sqrt(1 - 0.81), 0.9], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_are_found_by_whatever_part_of_a_symbol(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(2, 13)), int(rng.integers(1, 4))
+    q, x = hinge.coordinates("q", n, k), hinge.coordinates("x", 3)
+    m = hinge.Mechanical(q, x, mass=[1] * (n * k + 3), force=[0] * (n * k + 3), position={q: rng.normal(size=(n, k)), x: [1, 2, 3]},
+                         velocity={q: rng.normal(size=(n, k)), x: [0, 0, 1]}, step=0.1)  # fmt: skip
+    r = m.run(end=0.3)
+    i, j = int(rng.integers(n)), int(rng.integers(k))
+    for part, want in (
+        (q, r["q"]), (q[i], r["q"][:, i]), (q[i, j], r["q"][:, i, j]), (q.dot[i], r["q'"][:, i]), (q[i].dot, r["q'"][:, i]),
+        (q[i][j].dot, r["q'"][:, i, j]), (q.dot[i][j], r["q'"][:, i, j]), (x[1].dot, r["x'"][:, 1]), (x.dot[2], r["x'"][:, 2]),
+        (f"q[{i}]", r["q"][:, i]), (f"q[{i}]'", r["q'"][:, i]),
+    ):  # fmt: skip
+        assert part in r and np.array_equal(r[part], want) and np.shares_memory(r[part], r.values)
+    for wrong in (f"q[{n}]", "q[-1]", "q[]", "q[0", "q[0][0][0]", "q[0]''", "x[0]x", "x[²]", "q]", "[0]", "'"):
+        assert wrong not in r
+        with pytest.raises(KeyError):
+            r[wrong]
+    s = m.start().state
+    assert np.array_equal(s[q[i]], r["q"][0, i]) and np.array_equal(s[q[i].dot], r["q'"][0, i])
+
+
+def test_what_is_computed_from_columns_has_names_too(pendulum):
+    r = pendulum.run(end=0.5)
+    assert np.array_equal(r["constraint"], r.constraint) and np.array_equal(r["hidden_constraint"], r.hidden_constraint)
+    assert np.array_equal(r["energy_error"], r.energy - r.energy[0]) and np.array_equal(r["q_error"], r["q"] - r["q"][0])
+    with pytest.raises(KeyError, match="no column 'mass'"):
+        r["mass_error"]
+    x = hinge.coordinates("x")
+    with pytest.raises(KeyError, match="no energy"):
+        hinge.Mechanical(x, mass=[1], force=[-x], position={x: 1}).run(step=0.1, end=1).energy  # noqa: B018
+    pytest.importorskip("matplotlib").use("agg")
+    q = hinge.coordinates("q", 2)
+    drawn = r.plot("q_error", q[1], "energy", label="mine", x=q[0])
+    assert len(drawn.lines) == 4 and drawn.get_xlabel() == "q[0]" and r.plot(q).lines[1].get_label() == "q[1]"
