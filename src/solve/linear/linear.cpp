@@ -94,18 +94,23 @@ class SparseFactors final : public Factors<Number> {
   bool factor(const Number* values, double ratio) override {
     if (!symbolic_) return false;  // structurally singular
     auto* const numbers = const_cast<double*>(reinterpret_cast<const double*>(values));
+    const auto growth = real ? klu_rgrowth : klu_z_rgrowth;
     if (numeric_) {  // same pivots first; chosen anew where those have become bad
       const auto refactor = real ? klu_refactor : klu_z_refactor;
-      const auto growth = real ? klu_rgrowth : klu_z_rgrowth;
       if (refactor(row_start(), column(), numbers, symbolic_, numeric_, &common_) &&
-          growth(row_start(), column(), numbers, symbolic_, numeric_, &common_) && common_.rgrowth > 1e-3 &&
+          growth(row_start(), column(), numbers, symbolic_, numeric_, &common_) && common_.rgrowth > acceptable_ &&
           well_conditioned(ratio))
         return true;
       free_numeric();
     }
     numeric_ = (real ? klu_factor : klu_z_factor)(row_start(), column(), numbers, symbolic_, &common_);
     require_memory();
-    return numeric_ && well_conditioned(ratio);
+    if (!numeric_ || !well_conditioned(ratio)) return false;
+    // where new pivots let entries grow as much, newer ones would be no better
+    acceptable_ = 1e-3;
+    if (growth(row_start(), column(), numbers, symbolic_, numeric_, &common_))
+      acceptable_ = std::min(acceptable_, 0.1 * common_.rgrowth);
+    return true;
   }
   void solve(Number* x) override {
     if constexpr (real)
@@ -142,6 +147,7 @@ class SparseFactors final : public Factors<Number> {
   klu_common common_{};
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
+  double acceptable_ = 1e-3;  // growth of entries (KLU's rgrowth, its reciprocal) up to which pivots are kept
   std::vector<char> visited_;
 };
 
