@@ -72,13 +72,32 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
 void RadauAdaptive::use(std::size_t level) {
   level_ = level;
   stages_.use(tableau());
-  const double s = tableau().stages, given = options_.tolerance.relative;
-  relative_ = 0.1 * std::pow(given, (s + 1) / (2 * s));
-  absolute_ = relative_ * options_.tolerance.absolute / given;
+  use_tolerances();
   newton_.policy.limit = 7 + (tableau().stages - 3) * 5 / 2;
-  newton_.policy.enough = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
   factored_h_ = 0;
   since_order_change_ = 0;
+}
+
+// The estimate is of lower order than the method: of something of size S it may be S (T/S)^((s+1)/2s) for a tolerance
+// T. S is |x|, and atol/rtol for what is smaller; but nothing that is larger than all there is (nor than 1), as where
+// rtol is tiny and atol alone counts.
+void RadauAdaptive::use_tolerances() {
+  const auto [relative, absolute] = options_.tolerance;
+  const double s = tableau().stages;
+  given_ = std::max(relative, std::min(absolute / largest_, 1.0));
+  relative_ = 0.1 * std::pow(given_, (s + 1) / (2 * s));
+  absolute_ = relative_ * absolute / given_;
+  newton_.policy.enough = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
+}
+
+void RadauAdaptive::watch_size() {
+  if (options_.tolerance.absolute <= options_.tolerance.relative * largest_) return;
+  double largest = largest_;
+  for (const double x : x0_) largest = std::max(largest, std::abs(x));
+  if (largest > largest_) {
+    largest_ = largest;
+    use_tolerances();
+  }
 }
 
 StepResult RadauAdaptive::start(const State& state) {
@@ -95,7 +114,9 @@ StepResult RadauAdaptive::start(const State& state) {
   newton_.forget();
   last_.h = 0;
   dense_->forget();
+  largest_ = 1;
   use(variable_ ? 0 : level_);
+  watch_size();
   return {};
 }
 
@@ -270,13 +291,14 @@ void RadauAdaptive::accept(double h, double error, bool last, double limit, doub
   double next = next_step(h, error);
   accepted_h_ = h;
   error_before_ = std::max(1e-2, error);
-  last_error_ = error_of_u_ * relative_ / options_.tolerance.relative;
+  last_error_ = error_of_u_ * relative_ / given_;
   std::swap(now_, last_);
   dense_->forget();
   t_ = last ? limit : t_ + h;
   last_.value(1, x0_.data());
   stages_.rate(tableau().stages - 1, h, last_.z.data(), rate0_.data());
   project(state);
+  watch_size();
   ++steps_with_[level_];
   ++counters_.steps;
   const ImplicitProblem::Change change = problem_->accepted(t_, x0_.data());

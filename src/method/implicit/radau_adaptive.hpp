@@ -3,7 +3,8 @@
 //   weights   sc = atol' + rtol' |x|, rtol' = rtol^((s+1)/(2 s)) / 10, atol' = rtol' atol/rtol; an unknown of index nu
 //   is
 //             multiplied with h^(nu-1), and so is one that is well scaled as h^(nu-1) x. Unknowns that are zero on
-//             every solution do not count: what they do to the others is seen there
+//             every solution do not count: what they do to the others is seen there. For rtol here stands atol/X where
+//             that is larger, X the largest unknown so far or 1: with an rtol that is tiny atol' would be huge
 //   error     err = -((mu/h) F_x' + F_x)^-1 F(t0, x0, u'(t0)), mu the real eigenvalue: the defect of the polynomial u
 //             at t0, smoothed, of order h^(s+1). Where it is too large in the first step or after a refused one, once
 //             more with x0 + err in the place of x0, which cuts what very stiff parts add. Multipliers of mechanical
@@ -57,6 +58,8 @@ class RadauAdaptive final : public Stepper {
   std::size_t stages() const { return static_cast<std::size_t>(tableau().stages); }
 
   void use(std::size_t level);
+  void use_tolerances();
+  void watch_size();
   void set_weights(double h);
   double first_step(double limit) const;
   void predict(double h);
@@ -96,6 +99,7 @@ class RadauAdaptive final : public Stepper {
   mutable std::optional<ConsistentRow> row_;
   mutable std::optional<RadauDense> dense_;
   double relative_ = 0, absolute_ = 0;  // rtol', atol'
+  double largest_ = 1, given_ = 0;      // of all unknowns, at least 1; rtol, or what atol is of that
 
   double t_ = 0, h_ = 0;        // where we are; the next step
   RadauPolynomial now_, last_;  // of the step being tried, of the last accepted one

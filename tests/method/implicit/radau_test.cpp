@@ -9,6 +9,7 @@
 #include "hinge/error.hpp"
 #include "method/implicit/radau_problems.hpp"
 #include "method/implicit/radau_stages.hpp"
+#include "random_draw.hpp"
 
 namespace hinge::radau_test {
 namespace {
@@ -158,6 +159,28 @@ TEST(Radau, ErrorsFollowTheTolerance) {
         last = error;
       }
     }
+}
+
+// Where the absolute tolerance counts, a smaller relative one asks for no less: x'' = -w^2 x of size a.
+TEST(Radau, ATinyRelativeToleranceLoosensNothing) {
+  Draw draw(20);
+  for (int k = 0; k < 40; ++k) {
+    const double a = draw.power(0, 4), w = draw.number(0.3, 3), absolute = a * draw.power(-10, -6);
+    Mechanical m;
+    const Vector x = m.coordinates("x", 1);
+    m.mass({1.0});
+    m.force({-w * w * x[0]});
+    const std::shared_ptr<const System> system = m.build();
+    for (const int stages : {3, 5, 7, 0})
+      for (const double relative : {absolute / a, 1e-13, 1e-15, 0.0}) {
+        Simulation run(system, radau({.stages = stages}), {.tolerance = {relative, absolute}});
+        run.start({.position = {a}, .velocity = {0}});
+        run.until(5);
+        // measured up to 3.6 in other draws; up to 4.7e3 where 1e-15 is taken as it stands
+        EXPECT_LT(std::abs(run.state().y[0] - a * std::cos(5 * w)), 20 * absolute)
+            << a << " " << w << " " << absolute << " " << relative << " " << stages;
+      }
+  }
 }
 
 TEST(Radau, DenseOutput) {
