@@ -18,6 +18,7 @@ from ._toml import _name
 if TYPE_CHECKING:
     from ._row import Array
 
+_methods = ("radau", "bdf", "auto")
 Equations = Union[str, Symbol, Sequence[Union[str, Symbol]], Callable[..., Any]]
 
 
@@ -115,7 +116,9 @@ def solve_dae(
             raise InputError(f"{name} is a positive time, not {value!r}")
     if first_step is not None and t1 != t0 and float(first_step) > abs(t1 - t0):
         raise InputError(f"first_step, {first_step!r}, is longer than t_span")
-    how = _How(str(method).lower(), _positive(rtol, "rtol"), _positive(atol, "atol"), consistent, first_step, max_step,
+    if not isinstance(method, str) or method.lower() not in _methods:
+        raise InputError(f"method: {method!r} is none for F(t, y, y') = 0; there are 'radau', 'bdf' and 'auto'")
+    how = _How(method.lower(), _positive(rtol, "rtol"), _positive(atol, "atol"), consistent, first_step, max_step,
                -1.0 if t1 < t0 else 1.0)  # fmt: skip
     if not (np.any(how.rtol > 0) or np.any(how.atol > 0)):
         raise InputError("rtol and atol are both 0: there is nothing to choose steps by; give rtol, as in rtol=1e-6")

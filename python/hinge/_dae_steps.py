@@ -33,6 +33,10 @@ class DenseOutput:
 
     def __call__(self, t: float | Sequence[float] | Array) -> Array:
         times = np.atleast_1d(np.asarray(t, dtype=float))
+        if times.ndim > 1:
+            raise InputError(f"the solution is asked for at a time, or at a list of times, not at an array of shape {times.shape}")
+        for limit in (self.t_min, self.t_max):  # missed by rounding
+            times = np.where(np.abs(times - limit) <= 1e-12 * max(abs(self.t_min), abs(self.t_max)), limit, times)
         if times.size and not (times.min() >= self.t_min and times.max() <= self.t_max):
             raise InputError(f"the solution is known from t = {self.t_min:g} to {self.t_max:g}")
         k = np.clip(np.searchsorted(self._sign * self.ts, self._sign * times, side="right") - 1, 0, len(self._values) - 1)
@@ -62,7 +66,10 @@ class _Watch:
         self.y: list[Array] = []
 
     def function(self, t: float, y: Array) -> float:
-        return float(self._function(t, y.copy(), *self._args))
+        value = self._function(t, y.copy(), *self._args)
+        if isinstance(value, (bool, np.bool_)):
+            raise InputError("events: an event is a number that changes its sign where it happens, not True or False; as in y[0] - 1, not y[0] > 1")
+        return float(value.item() if getattr(value, "size", 0) == 1 else value)
 
     def root(self, steps: _core.DaeSteps, t0: float, t1: float, y1: Array) -> float | None:
         """Where within the step it changes its sign, in the direction that counts."""

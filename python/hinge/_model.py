@@ -259,7 +259,7 @@ class Model:
         """
         return Analysis(_core.check(self._held))
 
-    def start(self, keep_rows: bool = True, **options: Any) -> Session:
+    def start(self, *, keep_rows: bool = True, **options: Any) -> Session:
         """A run step by step. Options are those of `run`; `keep_rows=False` records nothing.
 
         >>> import hinge
@@ -269,7 +269,7 @@ class Model:
         0.02
         """
         model = self._with(options)
-        return Session(model, _core.Session(model._held, keep_rows))
+        return Session(model, _core.Session(model._held, bool(keep_rows)))
 
     def run(
         self,
@@ -361,6 +361,8 @@ def loads(text: str, name: str = "model") -> Model:
     Traceback (most recent call last):
     hinge.InputError: model:...
     """
-    if isinstance(text, str) and "\n" not in text and text.endswith(".toml"):
+    if not isinstance(text, str):
+        raise TypeError(f"loads: a model is a text, not {type(text).__name__}; read a file with hinge.load(path)")
+    if "\n" not in text and text.endswith(".toml"):
         raise InputError(f"loads: this is the name of a file, not a text; read it with hinge.load({text!r})")
     return Model(_core.parse(text, name, []))

@@ -229,7 +229,10 @@ class Result:
         ...     os.listdir(folder)
         ['pendulum.csv']
         """
-        self._core.save(os.fspath(path), force)
+        name = os.fspath(path)
+        if str(name).endswith(".pvd"):
+            raise InputError(f"save: pictures of bodies are made while a run goes on, as in m.run(out={name!r})")
+        self._core.save(name, force)
 
     def plot(self, *names: str | Sequence[str], x: str = "t", ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Draws columns over another one; takes matplotlib.
