@@ -76,9 +76,14 @@ if TYPE_CHECKING:
     from ._study import Study, Sweep, compare, convergence, sweep
     from ._symbols import Symbol, coordinates, dot, momenta, parameter, pi, t, unknowns, vector
 
+# Name by name: mypy does not see others.
 __all__ = [
-    "Analysis", "Contacts", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State", "build_features",
-    "contact", "example", "load", "loads", "read", "version", *_later,
+    "Analysis", "Contacts", "Error", "InputError", "Model", "NumericalError", "Result", "Row", "Session", "State",
+    "build_features", "contact", "example", "load", "loads", "read", "version", "methods", "compare", "convergence", "sweep",
+    "Study", "Sweep", "coordinates", "momenta", "unknowns", "parameter", "Symbol", "t", "pi", "sin", "cos", "tan", "asin",
+    "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "sign", "minimum", "maximum", "hypot", "dot",
+    "cross", "norm", "where", "floor", "ceil", "mod", "pulse", "vector", "Lagrangian", "Hamiltonian", "Mechanical", "Odae",
+    "Dae", "Multibody", "solve_dae", "DaeResult",
 ]  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class _Watch:
         self.y: list[Array] = []
 
     def function(self, t: float, y: Array) -> float:
-        value = self._function(t, y.copy(), *self._args)
+        value: Any = self._function(t, y.copy(), *self._args)
         if isinstance(value, (bool, np.bool_)):
             raise InputError("events: an event is a number that changes its sign where it happens, not True or False; as in y[0] - 1, not y[0] > 1")
         return float(value.item() if getattr(value, "size", 0) == 1 else value)

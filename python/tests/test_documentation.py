@@ -55,6 +55,24 @@ def test_types_hold():
     assert done.returncode == 0, done.stdout
 
 
+def test_a_program_of_a_user_is_checked_strictly(tmp_path):
+    pytest.importorskip("mypy")
+    names = [n for n in hinge.__all__ if n not in ("t", "example", "pi")]
+    assert set(hinge._later) <= set(hinge.__all__) and len(hinge.__all__) == len(set(hinge.__all__))
+    program = "import hinge\n" + "".join(f"print(hinge.{n})\n" for n in names) + """
+m: hinge.Model = hinge.loads(hinge.example)
+r: hinge.Result = m.run(step=0.01, end=1, on_row=lambda row: print(row.t, row["q"]), stages=3)
+q = hinge.coordinates("q", 2)
+built = hinge.Lagrangian(q, kinetic=0.5 * q.dot @ q.dot, potential=q[1] % 2, position={q: [1, 0]}, step=0.01)
+sol: hinge.DaeResult = hinge.solve_dae(lambda t, y, yp: yp + y, (0.0, 1.0), [1.0], dense_output=True)
+print(hinge.contact.solve(W=[[1.0]], q=[-1.0], mu=[0], dimension=1).r, built.run(end=1).t, sol.t, r.energy[0])
+name: str = r.t
+"""
+    (tmp_path / "program.py").write_text(program)
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "program.py"], capture_output=True, text=True, cwd=tmp_path)
+    assert re.fullmatch(r"program.py:\d+: error: Incompatible types in assignment [^\n]*\nFound 1 error [^\n]*\n", done.stdout), done.stdout
+
+
 @pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
 def test_what_stands_on_a_page_runs_as_it_is_typed(page, tmp_path, monkeypatch):
     for extra in ("matplotlib", "pandas"):
