@@ -142,6 +142,9 @@ def solve_dae(
         steps, columns, found = _of_equations(F, t0, abs(t1 - t0), y0, yp0, how, unknowns, parameters)
     way = Way(steps, t0, t1, times, dense_output)
     way.go(watched, args)
+    if way.status < 0 and callable(F) and not isinstance(F, Symbol) and (found or 0) >= 2:
+        notes.append(f"F has index {found} and is a function, which is solved as it stands: steps bear that badly. Give it as equations, texts or "
+                     "symbols, which are differentiated, or differentiate its constraints by hand.")  # fmt: skip
     return _result(way, columns, found, notes)
 
 

@@ -16,7 +16,7 @@ class Form:
     """Which index a function has, by F_y and F_y' at the start, and a consistent start of it.
 
     With Z and Q bases of the left and right null spaces of F_y': index 0 where there are none; index 1 where Z^T F_y Q is
-    regular. Hessenberg's form has equations without y' that do not contain the unknowns w without derivative; index 2
+    regular. All of that with equations and unknowns in such units that their derivatives are about 1. Hessenberg's form has equations without y' that do not contain the unknowns w without derivative; index 2
     where G A^-1 B is regular, A = F_x', B = F_w, G the derivative of these equations by x; index 3 where that vanishes and
     G A^-1 F_x A^-1 B is regular.
     """
@@ -31,6 +31,8 @@ class Form:
         if not np.all(np.isfinite(f(t, near, near_p))):
             near, near_p = y, yp
         a, b = self._derivatives(near, near_p)
+        self.of_row, self.of_column = _equilibrium(np.abs(a) + np.abs(b))
+        a, b = self._scaled(a), self._scaled(b)
         self.a, self.b = a, b
         size = max(float(np.abs(a).max()), 1e-300)
         rows = np.abs(a) / np.maximum(np.abs(a).max(axis=1, keepdims=True), 1e-300)
@@ -76,6 +78,10 @@ class Form:
         self.indices[w] = 3
         return 3
 
+    def _scaled(self, m: Array) -> Array:
+        scaled: Array = self.of_row[:, None] * m * self.of_column
+        return scaled
+
     def _derivatives(self, y: Array, yp: Array) -> tuple[Array, Array]:
         def columns(x: Array, at: Callable[[Array], Array]) -> Array:
             out = np.empty((self.n, self.n))
@@ -100,9 +106,10 @@ class Form:
         for _ in range(50):
             r, j = self._equations(y, yp, move, rates, hidden)
             change = np.linalg.lstsq(j, -r, rcond=None)[0]
-            y = y + move @ change[: move.shape[1]]
-            yp = yp + rates @ change[move.shape[1] :]
-            if np.all(np.abs(change) <= 1e-10 * (1 + np.abs(np.concatenate([move.T @ y, rates.T @ yp])))):
+            y = y + self.of_column * (move @ change[: move.shape[1]])
+            yp = yp + self.of_column * (rates @ change[move.shape[1] :])
+            now = np.concatenate([move.T @ (y / self.of_column), rates.T @ (yp / self.of_column)])
+            if np.all(np.abs(change) <= 1e-10 * (1 + np.abs(now))):
                 break
         r, _ = self._equations(y, yp, move, rates, hidden)
         scale = np.abs(self.a).sum(axis=1) + np.abs(self.b).sum(axis=1) + 1e-300
@@ -113,8 +120,9 @@ class Form:
         if not np.all(worst <= 1e-6):
             k = int(np.argmax(worst))
             what = f"equation {k}" if k < self.n else f"the derivative of equation {np.flatnonzero(self.row_is_free)[k - self.n]}"
+            unit = self.of_row[k] if k < self.n else self.of_row[self.row_is_free][k - self.n]
             raise InputError(
-                f"the initial values are not consistent: {what} of F is {abs(r[k]):.3g} there, and no derivatives y' and "
+                f"the initial values are not consistent: {what} of F is {abs(r[k]) / unit:.3g} there, and no derivatives y' and "
                 "algebraic unknowns change that; give y0 that satisfies the equations without y' (of index 2 and 3 also what "
                 "follows from their derivatives)"
             )
@@ -122,13 +130,14 @@ class Form:
         return y, yp
 
     def _equations(self, y: Array, yp: Array, move: Array, rates: Array, hidden: bool) -> tuple[Array, Array]:
-        r = self.f(self.t, y, yp)
-        a, b = self._derivatives(y, yp)
+        """What is to vanish, and its derivatives: all in the units of equations and unknowns."""
+        a, b = (self._scaled(m) for m in self._derivatives(y, yp))
+        r = self.of_row * self.f(self.t, y, yp)
         j = np.hstack([b @ move, a @ rates])
         if hidden:  # d/dt g = g_t + g_y y', of the equations without y'
             g, d = self.row_is_free, 1e-6 * max(1.0, abs(self.t))
-            slope = (self.f(self.t + d, y, yp)[g] - self.f(self.t - d, y, yp)[g]) / (2 * d)
-            r = np.concatenate([r, slope + b[g] @ yp])
+            slope = self.of_row[g] * (self.f(self.t + d, y, yp)[g] - self.f(self.t - d, y, yp)[g]) / (2 * d)
+            r = np.concatenate([r, slope + b[g] @ (yp / self.of_column)])
             j = np.vstack([j, np.hstack([np.zeros((int(g.sum()), move.shape[1])), b[g] @ rates])])
         return r, j
 
@@ -150,6 +159,17 @@ class Form:
                 'consistent="project"'
             )
         notes.append(f"{what} was changed to [{nearest}]")
+
+
+def _equilibrium(size: Array) -> tuple[Array, Array]:
+    """Factors of rows and columns, powers of 2, with which the largest entry of each is about 1 (Ruiz)."""
+    row, column = np.ones(len(size)), np.ones(len(size))
+    for _ in range(20):
+        for factor, axis in ((row, 1), (column, 0)):
+            largest = (row[:, None] * size * column).max(axis=axis)
+            factor /= np.sqrt(np.where(largest > 0, largest, 1))
+    rounded: Array = np.exp2(np.round(np.log2(row)))
+    return rounded, np.exp2(np.round(np.log2(column)))
 
 
 def _regular(m: Array) -> bool:
