@@ -25,6 +25,8 @@ def test_a_notebook_runs(path, tmp_path):
     if "tomllib" in code:
         pytest.importorskip("tomllib")  # Python 3.11
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
+    shown = [o.get("text", "") + o.get("data", {}).get("text/plain", "") for cell in notebook.cells for o in cell.get("outputs", [])]
+    assert not any("doubtful:" in text for text in shown), "a notebook shows results that its readers may trust"
     nbformat.write(notebook, tmp_path / path.name)
 
 
