@@ -20,7 +20,7 @@ def _table(lines: list[str], header: str, entries: Mapping[str, Any]) -> None:
         return
     lines += ["", header]
     for name, value in given.items():
-        lines.append(f"{_toml.key(name)} = {_toml.value(value)}")
+        lines.append(f"{_toml.key(_toml._name(name))} = {_toml.value(value)}")
 
 
 def _declarations(symbols: Iterable[Any]) -> list[str]:
@@ -32,6 +32,8 @@ def _declarations(symbols: Iterable[Any]) -> list[str]:
         if isinstance(s, (list, tuple)):
             found += _declarations(s)
             continue
+        if isinstance(s, Symbol) and s._hinge_name().endswith("'"):
+            raise InputError(f"{s._hinge_name()}: the derivative is there with its coordinate; give the coordinate alone")
         if not isinstance(s, Symbol):
             raise TypeError(f'{type(s).__name__} is no coordinate; make one with hinge.coordinates("q", 3)')
         found.append(s._hinge_name() + "".join(f"[{n}]" for n in s.shape))
@@ -321,6 +323,9 @@ class Dae(Built):
         system = {
             "unknowns": _declarations(unknowns), "equations": equations, "complementarity": complementarity, "noise": noise,
         }  # fmt: skip
+        for name in ("position", "velocity", "y0", "yp0"):
+            if name in integrate:
+                raise InputError(f"{name}: the unknowns of a DAE start at initial={{...}}, their derivatives at derivatives={{...}}")
         given = {
             "unknowns": initial, "derivatives": derivatives, "guess": guess,
             "fixed": [_toml._name(f) for f in fixed] if fixed is not None else None, "consistent": consistent,

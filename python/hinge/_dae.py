@@ -256,7 +256,8 @@ def _of_equations(
 
     def by_name(values: Any, what: str) -> Any:
         if values is None or isinstance(values, Mapping):
-            return None if values is None else {_name(k).split("[")[0]: v for k, v in values.items()}
+            mark = "'" if what == "yp0" else ""  # yp0 may be by x.dot as well
+            return None if values is None else {_name(k).split("[")[0].removesuffix(mark): v for k, v in values.items()}
         given = _vector(values, what)
         out, at = {}, 0
         for u in unknowns:

@@ -104,7 +104,8 @@ class Symbol:
     @property
     def dot(self) -> Symbol:
         """The time derivative: q' in a model file."""
-        return Symbol(f"{self._within(_ATOM)}'", self.shape)
+        name = None if self._declared is None else self._declared + "'"  # velocities are given by it
+        return Symbol(f"{self._within(_ATOM)}'", self.shape, declared=name)
 
     def __float__(self) -> float:
         raise TypeError(f"'{self._text}' has no value before a run; functions of symbols are hinge.sin, hinge.sqrt and so on")
