@@ -212,6 +212,8 @@ class Multibody : public SystemBuilder {
   /// A motor on a joint, by its place in joint_names(); it may use the angle or position of the joint itself.
   void motor(std::size_t joint, const MotorOptions& options);
   void spring(const SpringOptions& options);
+  /// Makes spring_length() and spring_length_rate() known before the spring itself is there, with the same options.
+  void announce_spring(const SpringOptions& options);
   void bushing(const BushingOptions& options);
   void point_force(const PointForceOptions& options);
   /// g = 0, of names of bodies and joints. With a name, `NAME` is what multiplier() calls it.

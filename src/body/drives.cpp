@@ -125,9 +125,25 @@ void Multibody::motor(std::size_t number, const MotorOptions& o) {
   joint.motor_turns = o.angle || o.torque;
 }
 
-// Along e from P_a to P_b at the distance d:  -(k (d - L) + c d') e on b
-void Multibody::spring(const SpringOptions& o) {
-  Parts& s = *parts_;
+namespace {
+
+// The line between the two points of a spring.
+struct SpringLine {
+  PlacedBody &a, &b;
+  Vector3d pa, pb, ra, rb;  // in space at the start, and from the centres of mass
+  double length;            // at rest
+  Vector d, rate;           // from a to b
+
+  bool pulls_together(const SpringOptions& o) const { return length == 0 && !o.tension; }
+  PlacedSpring measures(const SpringOptions& o) const {
+    PlacedSpring spring{o.name, norm(d), 0.0, 0.0};
+    const Expression along = dot(rate, d) / spring.length;
+    spring.rate = pulls_together(o) ? choose(spring.length > 0.0, along, 0.0) : along;
+    return spring;
+  }
+};
+
+SpringLine line_of(auto& s, const SpringOptions& o) {
   PlacedBody &a = s.at(o.a, "bodies"), &b = s.at(o.b, "bodies");
   if (&a == &b) throw BodyError("bodies", fmt::format("a spring connects two bodies; here both are '{}'", o.a));
   if (a.number < 0 && b.number < 0)
@@ -139,7 +155,7 @@ void Multibody::spring(const SpringOptions& o) {
   if (!o.tension && o.stiffness == 0 && o.damping == 0)
     throw BodyError("stiffness", "a spring needs a stiffness, a damping, or a tension");
   for (const PlacedSpring& other : s.springs)
-    if (!o.name.empty() && other.name == o.name)
+    if (!o.name.empty() && other.name == o.name && !other.announced)
       throw BodyError("name", fmt::format("there is a spring '{}' already; choose another name", o.name));
   const auto point = [&](const std::optional<Vector3d>& given, const PlacedBody& body) -> Vector3d {
     if (given) return *given;
@@ -153,40 +169,65 @@ void Multibody::spring(const SpringOptions& o) {
   const double length = o.length ? *o.length : (pb - pa).norm();
   if (!(length >= 0) || !std::isfinite(length))
     throw BodyError("length", fmt::format("length = {:g}; the length at rest is 0 or positive", length));
+  if ((length != 0 || o.tension) && (pb - pa).norm() == 0)
+    throw BodyError(
+        "points",
+        "the ends of the spring coincide, so that its force has no direction; give other points, or length = 0");
   const Vector3d ra = a.local_point(pa), rb = b.local_point(pb);
-  const Vector d = b.frame.point(rb) - a.frame.point(ra);
-  const Vector rate = b.frame.point_velocity(rb) - a.frame.point_velocity(ra);
-  PlacedSpring spring{o.name, norm(d), 0.0, 0.0};
+  return {a,
+          b,
+          pa,
+          pb,
+          ra,
+          rb,
+          length,
+          b.frame.point(rb) - a.frame.point(ra),
+          b.frame.point_velocity(rb) - a.frame.point_velocity(ra)};
+}
+
+}  // namespace
+
+void Multibody::announce_spring(const SpringOptions& o) {
+  PlacedSpring spring = line_of(*parts_, o).measures(o);
+  for (const PlacedSpring& other : parts_->springs)
+    if (other.name == o.name)
+      throw BodyError("name", fmt::format("there is a spring '{}' already; choose another name", o.name));
+  spring.announced = true;
+  parts_->springs.push_back(spring);
+}
+
+// Along e from P_a to P_b at the distance d:  -(k (d - L) + c d') e on b
+void Multibody::spring(const SpringOptions& o) {
+  Parts& s = *parts_;
+  const SpringLine line = line_of(s, o);
+  const Vector& d = line.d;
+  PlacedSpring spring = line.measures(o);
   Vector force{0.0, 0.0, 0.0}, damping{0.0, 0.0, 0.0};  // on b
-  if (length == 0 && !o.tension) {
-    damping = -(o.damping * rate);
-    force = -(o.stiffness * d) - o.damping * rate;  // also where the points coincide, and across the line
-    spring.rate = choose(spring.length > 0.0, dot(rate, d) / spring.length, 0.0);
+  if (line.pulls_together(o)) {
+    damping = -(o.damping * line.rate);
+    force = -(o.stiffness * d) - o.damping * line.rate;  // also where the points coincide, and across the line
     spring.tension = o.stiffness * spring.length + o.damping * spring.rate;
     s.potential += 0.5 * o.stiffness * dot(d, d);
   } else {
-    if ((pb - pa).norm() == 0)
-      throw BodyError(
-          "points",
-          "the ends of the spring coincide, so that its force has no direction; give other points, or length = 0");
-    const Expression stretch = spring.length - length;
-    spring.rate = dot(rate, d) / spring.length;
+    const Expression stretch = spring.length - line.length;
     spring.tension =
         o.tension ? o.tension(spring.length, spring.rate) : o.stiffness * stretch + o.damping * spring.rate;
     force = -(spring.tension / spring.length * d);
     damping = -(o.damping * spring.rate / spring.length * d);
     if (!o.tension) s.potential += 0.5 * o.stiffness * stretch * stretch;
   }
+  std::erase_if(s.springs, [&](const PlacedSpring& other) { return other.announced && other.name == o.name; });
   s.springs.push_back(spring);
   s.by_potential = !o.tension;
-  s.apply(b, rb, force);
-  s.apply(a, ra, -force);
+  s.apply(line.b, line.rb, force);
+  s.apply(line.a, line.ra, -force);
   s.by_potential = false;
   if (o.damping > 0) {
-    s.has_no_potential(b, rb, damping);
-    s.has_no_potential(a, ra, -damping);
+    s.has_no_potential(line.b, line.rb, damping);
+    s.has_no_potential(line.a, line.ra, -damping);
   }
-  s.links.push_back({o.name, "spring", a.number, b.number, a.link_point(pa), b.link_point(pb)});
+  s.links.push_back(
+      {o.name, "spring", line.a.number, line.b.number, line.a.link_point(line.pa), line.b.link_point(line.pb)});
   if (o.damping > 0 || o.tension) s.applied_force = true;
 }
 

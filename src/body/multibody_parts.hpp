@@ -87,6 +87,7 @@ struct PlacedJoint {
 struct PlacedSpring {
   std::string name;
   Expression length, rate, tension;
+  bool announced = false;  ///< its length and rate only, so far
 };
 
 /// What a bushing does to b, in space, about b's point of it.

@@ -248,7 +248,7 @@ void read_coupling(const Item& item, Multibody& scene, const ValueReader& read) 
 }
 
 // A tension may use the spring's own `length` and `rate`.
-void read_spring(const Item& item, const Item& root, Multibody& scene, const ValueReader& read) {
+SpringOptions spring_options(const Item& item, const Multibody& scene, const ValueReader& read) {
   SpringOptions o;
   if (item["name"]) o.name = read_name(item["name"], read);
   read_pair(item, "spring", read, o.a, o.b);
@@ -265,10 +265,46 @@ void read_spring(const Item& item, const Item& root, Multibody& scene, const Val
       inner.names["rate"] = scalar_value(rate.node_in(*inner.graph));
       return Expression(scene.t().graph(), ValueReader(inner).scalar(tension));
     };
+  return o;
+}
+
+void bind_spring(const Item& root, const std::string& name, const Multibody& scene, const ValueReader& read) {
+  bind_scalar(root, name + "_length", scene.spring_length(name), read);
+  bind_scalar(root, name + "_rate", scene.spring_length_rate(name), read);
+}
+
+void read_spring(const Item& item, const Item& root, Multibody& scene, const ValueReader& read) {
+  const SpringOptions o = spring_options(item, scene, read);
   at_field(item, [&] { scene.spring(o); });
-  if (o.name.empty()) return;
-  bind_scalar(root, o.name + "_length", scene.spring_length(o.name), read);
-  bind_scalar(root, o.name + "_rate", scene.spring_length_rate(o.name), read);
+  if (!o.name.empty()) bind_spring(root, o.name, scene, read);
+}
+
+std::vector<std::string> spring_quantities(const Item& root, const ValueReader& read) {
+  std::vector<std::string> names;
+  for (const Item& item : root["spring"].entries())
+    if (item["name"])
+      each(item, read, [&] {
+        const std::string name = read_name(item["name"], read);
+        for (const char* part : {"_length", "_rate"})
+          if (!root["parameters"][name + part] && !root["define"][name + part]) names.push_back(name + part);
+      });
+  return names;
+}
+
+// Lengths and rates for what is read before the springs: [define], motors, tensions of other springs.
+void announce_springs(const Item& root, const std::vector<std::string>& quantities, bool wanted, Multibody& scene,
+                      const ValueReader& read) {
+  if (quantities.empty()) return;
+  for (const char* section : {"define", "joint", "spring"})
+    if (const Item list = root[section]) wanted = wanted || !mentioned(list, quantities).empty();
+  if (!wanted) return;
+  for (const Item& item : root["spring"].entries())
+    if (item["name"])
+      each(item, read, [&] {
+        const SpringOptions o = spring_options(item, scene, read);
+        at_field(item, [&] { scene.announce_spring(o); });
+        bind_spring(root, o.name, scene, read);
+      });
 }
 
 void read_force(const Item& item, Multibody& scene, const ValueReader& read) {
@@ -305,9 +341,12 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   read.number(root["integrate"]["start"], run.start);
   run.end = run.start;
   read.number(root["integrate"]["end"], run.end);
-  // Joints may use what [define] says, and that may use the angles and positions of joints.
+  // Joints may use what [define] says, and that may use the angles and positions of joints, and lengths of springs.
   const Item defined = root["define"], joints = root["joint"];
-  std::vector<std::string> after = keys_that_mention(defined, joint_quantities(joints, read));
+  const std::vector<std::string> of_springs = spring_quantities(root, read);
+  std::vector<std::string> of_motions = joint_quantities(joints, read);
+  of_motions.insert(of_motions.end(), of_springs.begin(), of_springs.end());
+  std::vector<std::string> after = keys_that_mention(defined, std::move(of_motions));
   std::vector<std::string> before = defined ? defined.keys() : std::vector<std::string>{};
   const auto without = [](std::vector<std::string>& keys, const std::vector<std::string>& others) {
     std::erase_if(keys, [&](const std::string& key) { return std::count(others.begin(), others.end(), key) > 0; });
@@ -316,9 +355,11 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   without(before, of_forces);
   without(after, of_forces);
   // What cannot be read now is complained about when the names of joints are known, one of which may be misspelt.
+  bool misspelt = false;
   try {
     read_named_values(defined, before, read);
   } catch (const InputError&) {
+    misspelt = true;
     for (const std::string& key : before)
       if (!read.scope().names.count(key)) after.push_back(key);
   }
@@ -327,6 +368,7 @@ void read_connections(const Item& root, const std::vector<std::string>& of_force
   const std::size_t joint_count = scene.joint_names().size();
   for (const Item& item : joints.entries())
     if (couples(read_kind(item))) each(item, read, [&] { read_coupling(item, scene, read); });
+  announce_springs(root, of_springs, misspelt, scene, read);
   read_named_values(defined, after, read);
   bind_reactions(root, reactions, scene, read);
   std::size_t number = 0;

@@ -141,13 +141,29 @@ std::string two_units(std::string_view name) {
   return "";
 }
 
+// "Ohms" as "Ohm"; short names such as "Ns" are rather two units.
+std::string singular(std::string_view name) {
+  const std::string_view one = name.substr(0, name.size() - 1);
+  return name.size() >= 4 && name.back() == 's' && find_unit(one) ? std::string(one) : "";
+}
+
+// "mh" as "mH": the same letters, small or large.
+std::string same_letters(std::string_view name) {
+  const auto small = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  for (const std::string& known : known_names())
+    if (std::ranges::equal(name, known, {}, small, small)) return known;
+  return "";
+}
+
 [[noreturn]] void refuse(std::string_view name, std::string_view number, const Scope& scope) {
   if (scope.names.contains(name))
     throw InputError(
         fmt::format("'{1}' is no unit; to multiply by the name of the model, write {0}*{1}", number, name));
   if (name == "degC" || name == "°C" || name == "degF")
     throw InputError(fmt::format("'{}' has another zero than the kelvin; give the temperature in K", name));
-  std::string near = two_units(name);
+  std::string near = same_letters(name);
+  if (near.empty()) near = singular(name);
+  if (near.empty()) near = two_units(name);
   if (near.empty()) near = nearest_name(name, known_names());
   for (const auto& [written, meant] : long_names)
     if (near == written) near = meant;

@@ -151,6 +151,31 @@ quantities = {{ j = "j_angle", k = "k_angle" }}
   }
 }
 
+// An axis of a body has the length one: what asks for another one holds nowhere. The counted turn of the hinge then
+// runs away while it is looked for, and beside 1e19 rad everything had been solved.
+TEST(Assembly, WhatHoldsNowhereHasNoNearestValues) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    Draw draw(seed);
+    const std::string wrong =
+        draw.chance(0.5) ? fmt::format("arm_e{} = 0", draw.integer(1, 3))
+                         : fmt::format("arm_e{}[{}] = {}", draw.integer(1, 3), draw.integer(0, 2), draw.number(1.1, 3));
+    for (const char* consistent : {"check", "project"}) {
+      const std::string scene = fmt::format(
+          "[multibody]\ngravity = [0, 0, -9.81]\n[[body]]\nname = \"arm\"\nmass = 1\ninertia = [0.1, 0.2, 0.2]\n"
+          "position = [{}, {}, 0]\nrotation = {{ axis = [{}, 1, {}], angle = {} }}\n[[joint]]\nname = \"pin\"\n"
+          "type = \"revolute\"\nbodies = [\"ground\", \"arm\"]\npoint = [0, 0, 0]\naxis = [1, {}, {}]\nstiffness = 3\n"
+          "[[constraint]]\nname = \"wrong\"\nequation = \"{}\"\n[initial]\nconsistent = \"{}\"\n"
+          "[integrate]\nstep = 0.01\nend = 0.1\n[output]\nquantities.a = \"pin_angle\"\n",
+          draw.number(-1, 1), draw.number(-1, 1), draw.number(-1, 1), draw.number(-1, 1), draw.number(-3, 3),
+          draw.number(-1, 1), draw.number(-1, 1), wrong, consistent);
+      const std::string complaint = complaint_about(scene);
+      EXPECT_NE(complaint.find("no consistent position was found"), std::string::npos)
+          << seed << " " << wrong << " " << consistent << ": " << complaint;
+      EXPECT_EQ(complaint.find("nearest consistent values"), std::string::npos) << complaint;
+    }
+  }
+}
+
 TEST(Assembly, APositionOfZeroIsAsGoodAsAnother) {
   // at 0 these constraints are rounding of sin(pi), and nothing else has a size
   for (const char* fixed : {"", "fixed = [\"x\"]\n"}) {

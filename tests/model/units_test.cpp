@@ -14,6 +14,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "places.hpp"
+#include "random_draw.hpp"
 
 namespace hinge::units_test {
 namespace {
@@ -109,6 +110,32 @@ TEST(Units, WhatIsWrongIsSaid) {
        "--set integrate.step: \"2 mss\": 'mss' is no unit"},
   };
   for (const auto& [message, words] : cases) EXPECT_TRUE(mentions(message, words)) << message << "\n  not: " << words;
+}
+
+// A plural is no product with seconds, and the same letters are nearer than two units.
+TEST(Units, PluralsAndOtherCapitalsAreKnown) {
+  const Scope scope;
+  const auto meant = [&](const std::string& written) -> std::string {
+    try {
+      return read_quantity("3 " + written, scope) ? "" : "an expression";
+    } catch (const InputError& e) {
+      return e.what();
+    }
+  };
+  for (const std::string name : {"Ohm", "deg", "rev", "turn", "rpm", "bar", "mph", "rad", "kOhm"})
+    EXPECT_TRUE(mentions(meant(name + "s"), fmt::format("'{0}s' is no unit, did you mean '{0}'?", name))) << name;
+  Draw draw(5);
+  for (const std::string name : {"mH", "kW", "kPa", "Hz", "kHz", "Nm", "mV", "kg", "kJ", "Ohm", "kmh", "rpm"})
+    for (int k = 0; k < 8; ++k) {
+      std::string written = name;
+      for (char& c : written)
+        if (draw.chance(0.5)) c = static_cast<char>(c ^ 0x20);
+      if (const std::string complaint = meant(written); !complaint.empty()) {
+        EXPECT_TRUE(mentions(complaint, fmt::format("did you mean '{}'?", name))) << written << ": " << complaint;
+      }
+    }
+  EXPECT_TRUE(mentions(meant("Ns"), "did you mean 'N s'?"));
+  EXPECT_TRUE(mentions(meant("kNs"), "did you mean 'kN s'?"));
 }
 
 TEST(Keys, ReferenceOfUnitsIsTheTableOfUnits) {

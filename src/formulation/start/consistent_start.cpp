@@ -91,7 +91,8 @@ namespace {
 bool find_position(const System& system, double t, const Values& z, const Values& psi, const Values& closed,
                    Values& y) {
   const Values given = y;
-  const auto nearest = [&] { return find_nearest(system, t, z, psi, given, y); };
+  // where constraints contradict each other a coordinate may run away, beside which all the rest is nothing
+  const auto nearest = [&] { return find_nearest(system, t, z, psi, given, y) && position_holds(system, t, y); };
   if (closed.empty() && nearest()) return true;
   Closing closing;
   if (closed.empty()) closing = close_constraints(system, t, given, z);

@@ -94,10 +94,12 @@ bool position_holds(const System& system, double t, const Values& y) {
   const Values zero(at(std::max({system.nz(), system.npsi(), 1})), 0.0);
   e->at(t, y.data(), zero.data(), zero.data());
   const Pattern& p = system.pattern(Q::constraint_y);
-  const double size = biggest(y);
   for (int i = 0; i < system.ng(); ++i) {
-    double sum = 0;
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) sum += std::abs((*e)[Q::constraint_y][k]);
+    double sum = 0, size = 0;  // of what the row is a function of
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
+      sum += std::abs((*e)[Q::constraint_y][k]);
+      size = std::max(size, std::abs(y[at(p.column[at(k)])]));
+    }
     if (!(std::abs((*e)[Q::constraint][i]) <= sum * (typed_precision * size + rounding))) return false;
   }
   return true;
