@@ -57,10 +57,11 @@ std::string mark_text(double x, bool power_of_ten) {
   return fmt::format("10<tspan dy=\"-6\" font-size=\"9\">{:.0f}</tspan>", std::round(std::log10(x)));
 }
 
+bool is_power_of_ten(double x) { return x > 0 && std::abs(std::log10(x) - std::round(std::log10(x))) < 1e-9; }
+
 void draw_axis(const Axis& axis, bool upright, std::string& svg) {
-  std::vector<double> marks = axis_marks(axis.low, axis.high, axis.logarithmic);
-  const bool powers = axis.logarithmic && marks.size() > 1;  // a short logarithmic axis has round numbers
-  if (axis.logarithmic && !powers) marks = axis_marks(axis.low, axis.high, false);
+  const std::vector<double> marks = axis_marks(axis.low, axis.high, axis.logarithmic);
+  const bool powers = axis.logarithmic && std::all_of(marks.begin(), marks.end(), is_power_of_ten);
   double taken = -INFINITY;  // by the number before: where marks are not evenly spaced they come close
   for (const double x : marks) {
     const double p = axis.at(x);
@@ -214,12 +215,26 @@ void draw_legend(const Figure& f, double from, std::string& svg) {
   }
 }
 
+// Long titles are smaller, so that they fit; longer ones have two lines.
+void draw_title(const std::string& title, std::string& svg) {
+  const auto size_of = [](std::size_t letters, double most) {
+    return std::clamp(13 * 66 / static_cast<double>(std::max<std::size_t>(letters, 1)), 7.0, most);
+  };
+  const auto line = [&](const std::string& text, int y, double size) {
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"{:.3g}\">{}</text>\n", width / 2, y,
+                       size, escaped(text));
+  };
+  const std::size_t middle = title.find(' ', title.size() / 2), before = title.rfind(' ', title.size() / 2);
+  if (size_of(title.size(), 13) >= 10 || before == std::string::npos) return line(title, 18, size_of(title.size(), 13));
+  const std::size_t split = middle < title.size() - before ? middle : before;
+  const double size = size_of(std::max(split, title.size() - split - 1), 11.5);
+  line(title.substr(0, split), 12, size);
+  line(title.substr(split + 1), 25, size);
+}
+
 // A panel, at the origin.
 void draw_panel(const Figure& f, std::string& svg) {
-  // long titles are smaller, so that they fit
-  const double size = std::clamp(13 * 66 / static_cast<double>(std::max<std::size_t>(f.title.size(), 1)), 7.0, 13.0);
-  svg += fmt::format("<text x=\"{}\" y=\"18\" text-anchor=\"middle\" font-size=\"{:.3g}\">{}</text>\n", width / 2, size,
-                     escaped(f.title));
+  draw_title(f.title, svg);
   if (f.scene.shown()) return draw_scene(f.scene, svg);
   Axis x{.from = left, .to = width - right, .logarithmic = f.log_x && f.columns.empty()},
       y{.from = height - bottom, .to = top, .logarithmic = f.log_y};
@@ -283,7 +298,13 @@ std::vector<double> axis_marks(double low, double high, bool logarithmic) {
     const double first = std::ceil(std::log10(low) - 1e-9), last = std::floor(std::log10(high) + 1e-9);
     const double stride = std::max(1.0, std::ceil((last - first) / 8));
     for (double k = std::ceil(first / stride) * stride; k <= last; k += stride) marks.push_back(std::pow(10, k));
-    return marks;
+    if (high >= 100 * low) return marks;
+    marks.clear();  // a short axis has round numbers
+    for (double k = first - 1; k <= last + 1; ++k)
+      for (const double lead : {1.0, 2.0, 5.0})
+        if (const double x = lead * std::pow(10, k); x >= low && x <= high) marks.push_back(x);
+    if (marks.size() >= 3) return marks;
+    marks.clear();
   }
   const double rough = (high - low) / 6, power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;

@@ -44,7 +44,8 @@ std::string svg_of(const Figure& figure);
 /// Panels of equal size, two in a row, under one title.
 std::string svg_of(const std::string& title, const std::vector<Figure>& panels);
 
-/// Round numbers that an axis from `low` to `high` has marks at; powers of ten on a logarithmic one.
+/// Round numbers that an axis from `low` to `high` has marks at; powers of ten on a logarithmic one of two decades or
+/// more.
 std::vector<double> axis_marks(double low, double high, bool logarithmic);
 
 /// Text as it may stand in SVG and HTML.
