@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "expression/graph_library.hpp"
 #include "expression/table.hpp"
 #include "expression/time_rate.hpp"
 
@@ -232,21 +233,48 @@ SparseExpressions derivatives(ReverseSweep& sweep, std::span<const Node> functio
 
 }  // namespace
 
+namespace {
+
+using Making = GraphLibrary::Making;
+
+SparseExpressions matrix(Making making, Graph& graph, std::span<const Node> functions,
+                         std::span<const Node> variables) {
+  const std::vector<int> made =
+      GraphLibrary::once(graph, GraphLibrary::Key(making).with(functions).with(variables), [&] {
+        ReverseSweep sweep(graph, variables, making == Making::newton_matrix);
+        SparseExpressions d = derivatives(sweep, functions, variables);
+        std::vector<int> all = std::move(d.row_start);
+        all.insert(all.end(), d.column.begin(), d.column.end());
+        all.insert(all.end(), d.entries.begin(), d.entries.end());
+        return all;
+      });
+  const auto column = made.begin() + std::ssize(functions) + 1, entry = column + (made.end() - column) / 2;
+  return {static_cast<int>(functions.size()),
+          static_cast<int>(variables.size()),
+          {made.begin(), column},
+          {column, entry},
+          {entry, made.end()}};
+}
+
+}  // namespace
+
 SparseExpressions jacobian(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
-  ReverseSweep sweep(graph, variables);
-  return derivatives(sweep, functions, variables);
+  return matrix(Making::jacobian, graph, functions, variables);
 }
 
 SparseExpressions newton_matrix(Graph& graph, std::span<const Node> functions, std::span<const Node> variables) {
-  ReverseSweep sweep(graph, variables, true);
-  return derivatives(sweep, functions, variables);
+  return matrix(Making::newton_matrix, graph, functions, variables);
 }
 
 std::vector<Node> gradient(Graph& graph, Node function, std::span<const Node> variables) {
-  std::vector<Node> result(variables.size(), graph.constant(0));
-  ReverseSweep sweep(graph, variables);
-  for (const auto& [column, entry] : sweep.run(function)) result[static_cast<std::size_t>(column)] = entry;
-  return result;
+  return GraphLibrary::once(graph, GraphLibrary::Key(Making::gradient).with(std::span(&function, 1)).with(variables),
+                            [&] {
+                              std::vector<Node> result(variables.size(), graph.constant(0));
+                              ReverseSweep sweep(graph, variables);
+                              for (const auto& [column, entry] : sweep.run(function))
+                                result[static_cast<std::size_t>(column)] = entry;
+                              return result;
+                            });
 }
 
 struct TimeRate::Sweeps {

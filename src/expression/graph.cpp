@@ -1,15 +1,11 @@
 #include "expression/graph.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <unordered_set>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "expression/functions.hpp"
 #include "expression/table.hpp"
 
 namespace hinge {
@@ -90,7 +86,7 @@ std::size_t hash(const Graph::Entry& e) {
 
 }  // namespace
 
-Graph::Graph() : table_(64, no_node) {}
+Graph::Graph() : table_(64, no_node), constant_table_(16, no_node) {}
 
 namespace {
 
@@ -126,13 +122,26 @@ class Slots {
 void Graph::grow_table() {
   std::vector<Node> larger(table_.size() * 2, no_node);
   for (Node n = 0; n < size(); ++n) {
-    Slots slots(entries_[static_cast<std::size_t>(n)], larger.size() - 1);
+    const Entry& e = entries_[static_cast<std::size_t>(n)];
+    if (e.op == Op::constant) continue;
+    Slots slots(e, larger.size() - 1);
     while (larger[slots.slot()] != no_node) slots.next();
     larger[slots.slot()] = n;
   }
   table_ = std::move(larger);
 }
 
+void Graph::grow_constants() {
+  std::vector<Node> larger(constant_table_.size() * 2, no_node);
+  for (const Node n : constants_) {
+    Slots slots(entries_[static_cast<std::size_t>(n)], larger.size() - 1);
+    while (larger[slots.slot()] != no_node) slots.next();
+    larger[slots.slot()] = n;
+  }
+  constant_table_ = std::move(larger);
+}
+
+// Not of constants.
 Node Graph::intern(const Entry& entry) {
   if (entries_.size() * 2 >= table_.size()) grow_table();
   Slots slots(entry, table_.size() - 1);
@@ -142,9 +151,71 @@ Node Graph::intern(const Entry& entry) {
   return table_[slots.slot()] = size() - 1;
 }
 
-Node Graph::constant(double value) {
+Node Graph::keep(double value) {
   if (value == 0) value = 0;  // one zero, not two
-  return intern({.op = Op::constant, .value = value});
+  const Entry entry{.op = Op::constant, .value = value};
+  if (constants_.size() * 2 >= constant_table_.size()) grow_constants();
+  Slots slots(entry, constant_table_.size() - 1);
+  for (; constant_table_[slots.slot()] != no_node; slots.next())
+    if (const Node n = constant_table_[slots.slot()]; same(entries_[static_cast<std::size_t>(n)], entry)) return n;
+  entries_.push_back(entry);
+  constants_.push_back(size() - 1);
+  return constant_table_[slots.slot()] = size() - 1;
+}
+
+Node Graph::constant(double value) {
+  if (ConstantTrace::active) ConstantTrace::active->read.push_back(value);
+  return keep(value);
+}
+
+// Of constants.
+Node Graph::fold(Op op, Node a, Node b, Node c) {
+  const auto number = [this](Node n) { return n == no_node ? 0 : (*this)[n].value; };
+  const double result = apply_op(op, number(a), number(b), number(c));
+  if (ConstantTrace::active) ConstantTrace::active->folds.push_back({op, number(a), number(b), number(c), result});
+  return keep(result);
+}
+
+void Graph::hash_from(StructureHash& hash, Node first) const {
+  const auto both = [](Node a, Node b) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 | static_cast<std::uint32_t>(b);
+  };
+  for (Node n = first; n < size(); ++n) {
+    const Entry& e = (*this)[n];
+    const auto kind = static_cast<std::uint64_t>(e.op) << 56;
+    hash.add(e.op == Op::constant ? kind : kind ^ both(e.a, e.b));
+    if (e.c >= 0) hash.add(static_cast<std::uint64_t>(e.c));
+  }
+}
+
+StructureHash Graph::structure() {
+  hash_from(structure_, hashed_);
+  hashed_ = size();
+  return structure_;
+}
+
+StructureHash Graph::structure() const {
+  StructureHash hash = structure_;
+  hash_from(hash, hashed_);
+  return hash;
+}
+
+void Graph::extend(const Graph& by, std::span<const double> values) {
+  const auto own = static_cast<std::ptrdiff_t>(constants_.size());
+  while ((constants_.size() + values.size()) * 2 >= constant_table_.size()) grow_constants();
+  entries_.insert(entries_.end(), by.entries_.begin() + size(), by.entries_.end());
+  table_ = by.table_;
+  constants_.insert(constants_.end(), by.constants_.begin() + own, by.constants_.end());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const Node n = constants_[static_cast<std::size_t>(own) + k];
+    Entry& e = entries_[static_cast<std::size_t>(n)];
+    e.value = values[k];
+    Slots slots(e, constant_table_.size() - 1);
+    while (constant_table_[slots.slot()] != no_node) slots.next();
+    constant_table_[slots.slot()] = n;
+  }
+  structure_ = by.structure_;
+  hashed_ = by.hashed_;
 }
 
 Node Graph::variable(std::string name) {
@@ -164,7 +235,7 @@ Node Graph::table(std::shared_ptr<const Table> table, Node a) {
 Node Graph::floor(Node a) { return table(Table::floor(), a); }
 
 Node Graph::remake(const Graph& from, const Entry& entry, Node a, Node b, Node c) {
-  if (entry.op == Op::constant) return constant(entry.value);
+  if (entry.op == Op::constant) return keep(entry.value);
   return entry.op == Op::table ? table(from.table(entry), a) : make(entry.op, a, b, c);
 }
 
@@ -177,7 +248,7 @@ std::vector<Node> Graph::adopt(const Graph& other, Node common, std::span<const 
   const auto here = [&](Node n) { return n < common ? n : image[static_cast<std::size_t>(n - common)]; };
   for (Node n = common; n < other.size(); ++n) {
     const Entry& e = other[n];
-    image.push_back(e.op == Op::constant ? constant(e.value) : remake(other, e, here(e.a), here(e.b), here(e.c)));
+    image.push_back(e.op == Op::constant ? keep(e.value) : remake(other, e, here(e.a), here(e.b), here(e.c)));
   }
   std::vector<Node> result;
   for (const Node n : nodes) result.push_back(here(n));
@@ -199,8 +270,7 @@ Node Graph::switch_inside(Op op, Node chooser, Node other) {
 Node Graph::make(Op op, Node a, Node b, Node c) {
   const int n = arity(op);
   const bool a_fixed = is_constant(a), b_fixed = n > 1 && is_constant(b), c_fixed = n > 2 && is_constant(c);
-  if (a_fixed && (n < 2 || b_fixed) && (n < 3 || c_fixed))
-    return constant(apply_op(op, value(a), n > 1 ? value(b) : 0, n > 2 ? value(c) : 0));
+  if (a_fixed && (n < 2 || b_fixed) && (n < 3 || c_fixed)) return fold(op, a, n > 1 ? b : no_node, n > 2 ? c : no_node);
 
   // A factor that is switched off must not let an infinity of the branch not taken through (0 * inf): products and
   // quotients with select(c, x, 0) go inside the branch. Derivatives of `if` rely on this.
@@ -232,8 +302,8 @@ Node Graph::make(Op op, Node a, Node b, Node c) {
       if ((*this)[a].op == Op::negate && (*this)[b].op == Op::negate) return multiply((*this)[a].a, (*this)[b].a);
       if (b_fixed) std::swap(a, b);  // constant first, so that constants meet
       if (is_constant(a) && (*this)[b].op == Op::multiply && is_constant((*this)[b].a))
-        return multiply(constant(value(a) * value((*this)[b].a)), (*this)[b].b);
-      if (is_constant(a) && (*this)[b].op == Op::negate) return multiply(constant(-value(a)), (*this)[b].a);
+        return multiply(fold(Op::multiply, a, (*this)[b].a), (*this)[b].b);
+      if (is_constant(a) && (*this)[b].op == Op::negate) return multiply(fold(Op::negate, a), (*this)[b].a);
       break;
     case Op::divide:
       if (is_constant(a, 0)) return a;
@@ -245,10 +315,10 @@ Node Graph::make(Op op, Node a, Node b, Node c) {
       if ((*this)[a].op == Op::negate) return (*this)[a].a;
       if ((*this)[a].op == Op::subtract) return make(Op::subtract, (*this)[a].b, (*this)[a].a);
       if ((*this)[a].op == Op::multiply && is_constant((*this)[a].a))
-        return multiply(constant(-value((*this)[a].a)), (*this)[a].b);
+        return multiply(fold(Op::negate, (*this)[a].a), (*this)[a].b);
       break;
     case Op::select:
-      if (a_fixed) return value(a) != 0 ? b : c;
+      if (a_fixed) return is_constant(a, 0) ? c : b;
       if (b == c) return b;
       break;
     case Op::min:
@@ -299,91 +369,6 @@ std::vector<Node> cone_of(const Graph& graph, std::span<const Node> functions, s
   }
   std::sort(cone.begin(), cone.end());
   return cone;
-}
-
-namespace {
-
-// How an operation that is no function is written, and how strongly it binds.
-enum Precedence { disjunction = 1, conjunction, negation, comparison, additive, multiplicative, raised };
-struct Infix {
-  Op op;
-  const char* text;
-  Precedence precedence;
-};
-constexpr std::array infixes = {
-    Infix{Op::logical_or, " or ", disjunction},
-    Infix{Op::logical_and, " and ", conjunction},
-    Infix{Op::logical_not, "not ", negation},
-    Infix{Op::less, " < ", comparison},
-    Infix{Op::less_equal, " <= ", comparison},
-    Infix{Op::equal, " == ", comparison},
-    Infix{Op::not_equal, " != ", comparison},
-    Infix{Op::add, " + ", additive},
-    Infix{Op::subtract, " - ", additive},
-    Infix{Op::multiply, "*", multiplicative},
-    Infix{Op::divide, "/", multiplicative},
-    Infix{Op::negate, "-", multiplicative},
-    Infix{Op::power, "^", raised},
-};
-
-}  // namespace
-
-std::string to_text(const Graph& graph, Node node, std::size_t limit) {
-  // An explicit stack of pieces still to print: either a node with the precedence around it, or a literal.
-  struct Piece {
-    Node node;
-    int around;
-    const char* literal;
-  };
-  std::string out;
-  std::vector<Piece> todo{{node, 0, nullptr}};
-  while (!todo.empty()) {
-    if (out.size() > limit) return out + " ...";
-    const Piece piece = todo.back();
-    todo.pop_back();
-    if (piece.literal) {
-      out += piece.literal;
-      continue;
-    }
-    const auto& e = graph[piece.node];
-    if (e.op == Op::constant) {
-      const bool wrap = e.value < 0 && piece.around > additive;
-      out += fmt::format("{}{:g}{}", wrap ? "(" : "", e.value, wrap ? ")" : "");
-    } else if (e.op == Op::variable) {
-      out += graph.variable_name(e.a);
-    } else if (e.op == Op::table) {
-      out += graph.table(e)->name();
-      out += '(';
-      todo.push_back({no_node, 0, ")"});
-      todo.push_back({e.a, 0, nullptr});
-    } else if (const auto* infix = std::ranges::find(infixes, e.op, &Infix::op); infix == infixes.end()) {
-      const auto is_this = [&](const language::Function& f) { return f.op == e.op; };
-      out += std::ranges::find_if(language::functions, is_this)->name;
-      out += '(';
-      todo.push_back({no_node, 0, ")"});
-      const Node operands[] = {e.a, e.b, e.c};
-      for (int k = arity(e.op) - 1; k >= 0; --k) {
-        todo.push_back({operands[k], 0, nullptr});
-        if (k > 0) todo.push_back({no_node, 0, ", "});
-      }
-    } else {
-      const int own = infix->precedence;
-      const bool wrap = own < piece.around;
-      if (wrap) out += '(';
-      if (wrap) todo.push_back({no_node, 0, ")"});
-      if (arity(e.op) == 1) {
-        out += infix->text;
-        todo.push_back({e.a, own + 1, nullptr});
-      } else {
-        const bool left_tight = own == raised || own == comparison;  // comparisons do not chain
-        const bool right_tight = left_tight || e.op == Op::subtract || e.op == Op::divide;
-        todo.push_back({e.b, right_tight ? own + 1 : own, nullptr});
-        todo.push_back({no_node, 0, infix->text});
-        todo.push_back({e.a, left_tight ? own + 1 : own, nullptr});
-      }
-    }
-  }
-  return out;
 }
 
 }  // namespace hinge

@@ -12,6 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "expression/constant_trace.hpp"
+#include "expression/structure_hash.hpp"
+
 namespace hinge {
 
 /// Number of a node in its graph.
@@ -117,17 +120,44 @@ class Graph {
 
   bool is_constant(Node node) const { return (*this)[node].op == Op::constant; }
   bool is_constant(Node node, double value) const { return is_constant(node) && (*this)[node].value == value; }
-  double value(Node node) const { return (*this)[node].value; }
+  double value(Node node) const {
+    const double x = (*this)[node].value;
+    if (ConstantTrace::active) ConstantTrace::active->read.push_back(x);
+    return x;
+  }
+  /// What a function says about a constant, where nothing but this matters of it.
+  bool passes(bool (*test)(double), Node node) const {
+    const double x = (*this)[node].value;
+    if (ConstantTrace::active) ConstantTrace::active->tests.push_back({test, x});
+    return test(x);
+  }
+  bool has_tables() const { return !tables_.empty(); }
+
+  /// All nodes but for the values of constants. What has been found is kept, in copies too.
+  StructureHash structure();
+  StructureHash structure() const;
+  /// All constants, in order.
+  std::span<const Node> constants() const { return constants_; }
+  /// What another graph has more than this one, whose structure its first nodes have; with these values of constants,
+  /// one for each that is new.
+  void extend(const Graph& by, std::span<const double> values);
   /// select(c, x, 0) or select(c, 0, x): a term that a condition can switch off.
   bool switched(Node node) const;
 
  private:
   Node intern(const Entry& entry);
   void grow_table();
+  void grow_constants();
+  Node keep(double value);
+  Node fold(Op op, Node a, Node b = no_node, Node c = no_node);
+  void hash_from(StructureHash& hash, Node first) const;
   Node switch_inside(Op op, Node chooser, Node other);
 
   std::vector<Entry> entries_;
-  std::vector<Node> table_;  // open addressing, size a power of two
+  std::vector<Node> table_;  // of all but constants; open addressing, size a power of two
+  std::vector<Node> constants_, constant_table_;
+  StructureHash structure_{};  // of the first nodes
+  Node hashed_ = 0;            // so many
   std::vector<Node> variables_;
   std::vector<std::string> names_;
   std::vector<std::shared_ptr<const Table>> tables_;

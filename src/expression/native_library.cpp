@@ -64,34 +64,11 @@ Shelf& shelf() {
 std::optional<NativeLibrary::Key> NativeLibrary::key(const Graph& graph, std::span<const std::vector<Node>> blocks,
                                                      std::span<const Node> outputs) {
   if (graph.size() > most_nodes) return std::nullopt;
-  std::uint64_t one = 0, other = 0;
-  const auto add = [&](std::uint64_t x) {
-    one = (one ^ x) * 0x9E3779B97F4A7C15ULL;
-    one ^= one >> 29;
-    other = (other + x) * 0xD6E8FEB86659FD93ULL;
-    other ^= other >> 32;
-  };
-  const auto both = [](Node a, Node b) {
-    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 | static_cast<std::uint32_t>(b);
-  };
-  for (Node n = 0; n < graph.size(); ++n) {
-    const Graph::Entry& e = graph[n];
-    const auto kind = static_cast<std::uint64_t>(e.op) << 56;
-    if (e.op == Op::constant)
-      add(kind);
-    else if (e.c < 0)
-      add(kind ^ both(e.a, e.b));
-    else
-      add(kind ^ both(e.a, e.b)), add(static_cast<std::uint64_t>(e.c));
-  }
-  const auto add_all = [&](std::span<const Node> nodes) {
-    add(nodes.size());
-    for (const Node n : nodes) add(static_cast<std::uint64_t>(n));
-  };
-  add(blocks.size());
-  for (const auto& block : blocks) add_all(block);
-  add_all(outputs);
-  return Key{one, other, static_cast<std::uint64_t>(graph.size())};
+  StructureHash hash = graph.structure();
+  hash.add(blocks.size());
+  for (const auto& block : blocks) hash.add(block);
+  hash.add(outputs);
+  return Key{hash.one, hash.other, static_cast<std::uint64_t>(graph.size())};
 }
 
 std::unique_ptr<Evaluator> NativeLibrary::find(const Key& key, const Graph& graph) {

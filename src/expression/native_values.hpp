@@ -140,7 +140,7 @@ class NativeValues {
   }
 
   // After an operand was read, or while the instruction that reads it is being written.
-  void used(Operand o) {
+  [[gnu::always_inline]] void used(Operand o) {
     next_[at(o.node)] = occurrence_[at(o.occurrence)];
     if (next_[at(o.node)] == never) forget(o.node);
   }

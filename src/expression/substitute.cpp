@@ -13,7 +13,7 @@ std::vector<Node> substitute(const Graph& from, std::span<const Node> functions,
     const Graph::Entry e = from[n];  // a copy: the arena may grow below
     Node made = no_node;
     if (e.op == Op::constant) {
-      made = to.constant(e.value);
+      made = to.remake(from, e, no_node, no_node, no_node);
     } else if (e.op == Op::variable) {
       if (&from != &to) throw std::logic_error("a variable that is not replaced cannot go to another graph");
       made = n;

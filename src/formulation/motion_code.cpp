@@ -6,6 +6,10 @@
 
 namespace hinge {
 
+namespace {
+using Making = GraphLibrary::Making;
+}
+
 MotionCode::MotionCode(std::shared_ptr<const System> system, const std::vector<int>& exchanges)
     : system_(std::move(system)),
       exchanges_(exchanges),
@@ -21,36 +25,46 @@ std::unique_ptr<MotionCode> MotionCode::make(std::shared_ptr<const System> syste
   return std::unique_ptr<MotionCode>(new MotionCode(std::move(system), exchanges));
 }
 
+// The last of what was made is `settled`.
 void MotionCode::compile(bool keep) {
   MotionDraft draft(static_cast<const SymbolicSystem&>(*system_), exchanges_);
   MotionDraft::Point point = draft.variables();
-  const MotionDraft::Motion motion = draft.motion(point);
-  Nodes outputs = motion.velocity;
-  append(outputs, motion.acceleration);
-  append(outputs, motion.multiplier);
+  Nodes outputs = GraphLibrary::once(draft.graph(), draft.key(keep ? Making::motion_with_matrix : Making::motion), [&] {
+    const MotionDraft::Motion motion = draft.motion(point);
+    Nodes all = motion.velocity;
+    append(all, motion.acceleration);
+    append(all, motion.multiplier);
+    if (keep && !draft.constant_mass()) append(all, motion.mass);
+    if (keep) append(all, motion.reaction);
+    if (keep) append(all, motion.gradient);
+    all.push_back(motion.settled);
+    return all;
+  });
+  const Node settled = outputs.back();
+  outputs.pop_back();
   const std::vector<Nodes> blocks{{point.t}, point.y, point.z};
-  if (!keep) {
-    alone_ = CompiledFunction(draft.graph(), blocks, outputs, motion.settled);
-    return;
-  }
-  const std::size_t solution = outputs.size(), masses = draft.constant_mass() ? 0 : motion.mass.size();
-  if (!draft.constant_mass()) append(outputs, motion.mass);
-  append(outputs, motion.reaction);
-  append(outputs, motion.gradient);
-  with_matrix_ = CompiledFunction(draft.graph(), blocks, outputs, motion.settled);
-  mass_ = with_matrix_.output() + solution;
-  reaction_ = mass_ + masses;
-  gradient_ = reaction_ + motion.reaction.size();
+  CompiledFunction& function = keep ? with_matrix_ : alone_;
+  function = CompiledFunction(draft.graph(), blocks, std::move(outputs), settled);
+  if (!keep) return;
+  mass_ = with_matrix_.output() + ny_ + nz_ + m_;
+  reaction_ = mass_ + (draft.constant_mass() ? 0 : draft.masses());
+  gradient_ = reaction_ + draft.reactions();
 }
 
 void MotionCode::compile_projection() {
   MotionDraft draft(static_cast<const SymbolicSystem&>(*system_), exchanges_);
   MotionDraft::Point point = draft.variables();
   const std::vector<Nodes> blocks{{point.t}, point.y, point.z};
-  const Node enough = draft.project(point);
-  Nodes corrected = point.y;
-  append(corrected, point.z);
-  projection_ = CompiledFunction(draft.graph(), blocks, corrected, enough);
+  Nodes corrected = GraphLibrary::once(draft.graph(), draft.key(Making::projection), [&] {
+    const Node enough = draft.project(point);
+    Nodes all = point.y;
+    append(all, point.z);
+    all.push_back(enough);
+    return all;
+  });
+  const Node enough = corrected.back();
+  corrected.pop_back();
+  projection_ = CompiledFunction(draft.graph(), blocks, std::move(corrected), enough);
 }
 
 bool MotionCode::project(double t, double* y, double* z) {

@@ -34,16 +34,22 @@ MotionDraft::MotionDraft(const SymbolicSystem& system, const std::vector<int>& e
       elimination_(graph_, system.pattern(Q::momentum_z),
                    system.structure().reaction_is_ideal ? nullptr : &system.pattern(Q::reaction_psi),
                    system.pattern(Q::constraint_rate_z), exchanges_) {
-  // what is asked for later has all that was there before with the same numbers
-  const auto nodes = [&](Q q) { return system.nodes_of(q, graph_); };
-  mass_ = nodes(Q::momentum_z);
-  if (!system.structure().reaction_is_ideal) reaction_ = nodes(Q::reaction_psi);
-  gradient_ = nodes(Q::constraint_rate_z);
-  constraint_ = nodes(Q::constraint);
-  rate_ = nodes(Q::constraint_rate);
-  force_ = nodes(Q::acceleration_force);
-  curvature_ = nodes(Q::constraint_curvature);
-  velocity_ = nodes(Q::velocity);
+  std::vector<Q> quantities{Q::momentum_z,         Q::constraint_rate_z,    Q::constraint, Q::constraint_rate,
+                            Q::acceleration_force, Q::constraint_curvature, Q::velocity};
+  if (!system.structure().reaction_is_ideal) quantities.insert(quantities.begin() + 1, Q::reaction_psi);
+  std::vector<Nodes> nodes = system.nodes_of(quantities, graph_);
+  auto next = nodes.begin();
+  mass_ = std::move(*next++);
+  if (!system.structure().reaction_is_ideal) reaction_ = std::move(*next++);
+  for (Nodes* list : {&gradient_, &constraint_, &rate_, &force_, &curvature_, &velocity_}) *list = std::move(*next++);
+}
+
+GraphLibrary::Key MotionDraft::key(GraphLibrary::Making making) const {
+  GraphLibrary::Key key(making);
+  for (const Nodes* list :
+       {&eq_.y, &eq_.z, &mass_, &reaction_, &gradient_, &constraint_, &rate_, &force_, &curvature_, &velocity_})
+    key.with(*list);
+  return key.with(static_cast<std::uint64_t>(eq_.t)).with(exchanges_).with(std::uint64_t{constant_mass_});
 }
 
 Nodes MotionDraft::at(const Nodes& functions, const Point& point) {

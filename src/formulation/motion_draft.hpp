@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "expression/graph_library.hpp"
 #include "formulation/saddle_elimination.hpp"
 #include "hinge/system.hpp"
 #include "system/symbolic.hpp"
@@ -37,6 +38,11 @@ class MotionDraft {
   /// Where v = z, and all constraints are on positions.
   static bool can_project(const System& system);
 
+  /// Of what is made of it next, and only once (expression/graph_library.hpp).
+  GraphLibrary::Key key(GraphLibrary::Making making) const;
+  /// Entries of the matrix.
+  std::size_t masses() const { return mass_.size(); }
+  std::size_t reactions() const { return reaction_.size(); }
   bool constant_mass() const { return constant_mass_; }
   Graph& graph() { return graph_; }
 

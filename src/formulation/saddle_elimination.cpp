@@ -32,7 +32,7 @@ std::size_t largest_block(const std::vector<std::vector<int>>& rows) {
 Node separate_product(Graph& graph, Node a, Node b) {
   if (graph.is_constant(b)) std::swap(a, b);
   if (graph.is_constant(a) && graph[b].op == Op::multiply && graph.is_constant(graph[b].a) &&
-      !is_power_of_two(graph.value(a)) && !is_power_of_two(graph.value(graph[b].a)))
+      !graph.passes(is_power_of_two, a) && !graph.passes(is_power_of_two, graph[b].a))
     b = graph.make(Op::min, b, graph.constant(std::numeric_limits<double>::infinity()));
   return graph.multiply(a, b);
 }

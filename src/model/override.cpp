@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -35,32 +35,50 @@ bool mentions(const std::string& text, const std::string& word) {
   return false;
 }
 
-// Most values are numbers such as -1.25e-3, and need no parser of files; nothing for others.
-std::optional<double> plain_number(const std::string& text) {
-  const std::size_t first = text.starts_with('-') ? 1 : 0, point = text.find('.');
-  const auto digits = [&](std::size_t from, std::size_t to) {
-    return from < to && to <= text.size() &&
-           std::all_of(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(to),
-                       [](unsigned char c) { return std::isdigit(c) != 0; });
+// Most values are numbers such as -1.25e-3, or words, and need no parser of files.
+bool put_plain(const std::string& text, toml::table& parsed) {
+  const std::size_t first = text.starts_with('-') ? 1 : 0, size = text.size();
+  const auto is = [&](std::size_t at, int (*kind)(int)) {
+    return at < size && kind(static_cast<unsigned char>(text[at])) != 0;
   };
-  if (point == std::string::npos || !digits(first, point) || (text[first] == '0' && point > first + 1))
-    return std::nullopt;
-  const std::size_t power = std::min(text.find_first_of("eE", point), text.size());
-  const std::size_t sign = power + 1 < text.size() && (text[power + 1] == '-' || text[power + 1] == '+') ? 2 : 1;
-  if (!digits(point + 1, power) || (power < text.size() && !digits(power + sign, text.size()))) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  const auto digits_from = [&](std::size_t at) {
+    while (is(at, std::isdigit)) ++at;
+    return at;
+  };
+  const auto put = [&](auto value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + size, value);
+    if (error != std::errc() || end != text.data() + size) return false;
+    parsed.insert_or_assign("value", value);
+    return true;
+  };
+  if (is(0, std::isalpha)) {
+    const bool word = std::all_of(text.begin(), text.end(),
+                                  [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+    if (!word || text == "true" || text == "false" || text == "inf" || text == "nan") return false;
+    parsed.insert_or_assign("value", text);
+    return true;
+  }
+  const std::size_t whole = digits_from(first);
+  if (whole == first || (text[first] == '0' && whole > first + 1)) return false;
+  if (whole == size) return put(std::int64_t{0});
+  std::size_t at = whole;
+  if (text[at] == '.') {
+    at = digits_from(whole + 1);
+    if (at == whole + 1) return false;
+  }
+  if (at < size && (text[at] == 'e' || text[at] == 'E')) {
+    if (++at < size && (text[at] == '-' || text[at] == '+')) ++at;
+    const std::size_t power = at;
+    at = digits_from(power);
+    if (at == power) return false;
+  }
+  return at == size && at > whole && put(0.0);
 }
 
 // The value as TOML, else as text.
 toml::table value_of(const std::string& text) {
   toml::table parsed;
-  if (const auto number = plain_number(text)) {
-    parsed.insert_or_assign("value", *number);
-    return parsed;
-  }
+  if (put_plain(text, parsed)) return parsed;
   try {
     parsed = toml::parse("value = " + text);
   } catch (const toml::parse_error&) {

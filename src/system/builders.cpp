@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/graph_library.hpp"
 #include "expression/polynomial.hpp"
 #include "hinge/error.hpp"
 #include "system/velocity_constraints.hpp"
@@ -79,6 +80,7 @@ void reaction_is_a_force(Graph& graph, Equations& eq) {
 
 std::shared_ptr<const SymbolicSystem> freeze(const std::shared_ptr<Graph>& graph, Layout layout, Equations eq,
                                              SystemHooks hooks) {
+  if (graph->size() <= GraphLibrary::most_nodes) graph->structure();  // is found once, for all copies
   eq.graph = std::make_shared<const Graph>(*graph);
   eq.source = graph;
   return std::make_shared<const SymbolicSystem>(std::move(layout), std::move(eq), std::move(hooks));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/graph_library.hpp"
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 #include "system/quantity.hpp"
@@ -88,10 +89,22 @@ void expect_size(const char* what, std::size_t actual, int wanted) {
     throw InputError(fmt::format("{} has {} components; {} are needed", what, actual, wanted));
 }
 
+StructureHash hash_of(const Equations& eq) {
+  StructureHash hash;
+  for (const auto* nodes : {&eq.y, &eq.z, &eq.psi, &eq.v, &eq.p, &eq.f, &eq.r, &eq.g, &eq.w, &eq.acceleration_force})
+    hash.add(*nodes);
+  for (const Node n : {eq.t, eq.energy, eq.graph->size()}) hash.add(static_cast<std::uint64_t>(n));
+  return hash;
+}
+
 }  // namespace
 
 SymbolicSystem::SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks)
-    : System(std::move(layout)), eq_(std::move(equations)), hooks_(std::move(hooks)), derived_(*eq_.graph) {
+    : System(std::move(layout)),
+      eq_(std::move(equations)),
+      hash_(hash_of(eq_)),
+      hooks_(std::move(hooks)),
+      derived_(*eq_.graph) {
   expect_size("v", eq_.v.size(), ny());
   expect_size("p", eq_.p.size(), nz());
   expect_size("f", eq_.f.size(), nz());
@@ -168,14 +181,35 @@ std::vector<Node> SymbolicSystem::nodes_of(std::span<const Expression> expressio
 }
 
 std::vector<Node> SymbolicSystem::nodes_of(Quantity q, Graph& graph) const {
+  return std::move(nodes_of(std::span(&q, 1), graph)[0]);
+}
+
+std::vector<std::vector<Node>> SymbolicSystem::nodes_of(std::span<const Quantity> quantities, Graph& graph) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Node> nodes = entry(q).nodes;
+  std::vector<std::vector<Node>> nodes;
+  for (const Quantity q : quantities) nodes.push_back(entry(q).nodes);
   graph = derived_;
   return nodes;
 }
 
-// Derived in a copy of the frozen graph; what is new there is then made in derived_.
 SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
+  const GraphLibrary::Key key = GraphLibrary::Key(GraphLibrary::Making::quantity)
+                                    .with(static_cast<std::uint64_t>(q))
+                                    .with(hash_.one)
+                                    .with(hash_.other);
+  const std::vector<int> made = GraphLibrary::once(derived_, key, [&] {
+    const Entry e = derive_anew(q);
+    std::vector<int> all{e.pattern.rows, e.pattern.columns};
+    for (const auto* list : {&e.pattern.row_start, &e.pattern.column, &e.nodes})
+      all.insert(all.end(), list->begin(), list->end());
+    return all;
+  });
+  const auto start = made.begin() + 2, column = start + made[0] + 1, entry = column + (made.end() - column) / 2;
+  return {{made[0], made[1], {start, column}, {column, entry}}, {entry, made.end()}};
+}
+
+// Derived in a copy of the frozen graph; what is new there is then made in derived_.
+SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
   const auto [function, by] = parts_of(q);
   const bool rated = function == Quantity::constraint_rate || function == Quantity::constraint_curvature;
   if (rated && !rate_) {  // complete or not there: memory may be short today and not tomorrow

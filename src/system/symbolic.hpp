@@ -92,6 +92,8 @@ class SymbolicSystem final : public System {
   void move(const double* y, const double* z, double h, double* out) const override;
 
   const Equations& equations() const { return eq_; }
+  /// Of the equations: their nodes, not their graph, and only what quantities are derived from.
+  const StructureHash& hash() const { return hash_; }
   const SystemHooks& hooks() const { return hooks_; }
   /// Nodes of expressions that belong to the builder, in `graph`: a copy of the builder's graph as it is now, which
   /// contains the equations too.
@@ -99,6 +101,8 @@ class SymbolicSystem final : public System {
   /// Nodes of the values of a quantity, in the order of its pattern, in `graph`: a copy of the equations' graph and of
   /// what has been derived until now. What it is asked for later has all of that with the same numbers.
   std::vector<Node> nodes_of(Quantity q, Graph& graph) const;
+  /// The same of several, in a graph that has all of them.
+  std::vector<std::vector<Node>> nodes_of(std::span<const Quantity> quantities, Graph& graph) const;
 
  private:
   struct Entry {
@@ -107,9 +111,11 @@ class SymbolicSystem final : public System {
   };
   const Entry& entry(Quantity q) const;
   Entry derive(Quantity q) const;
+  Entry derive_anew(Quantity q) const;
   Structure find_structure() const;
 
   Equations eq_;
+  StructureHash hash_;  // of eq_, but for its graph
   SystemHooks hooks_;
   mutable std::mutex mutex_;  // of all below
   mutable Graph derived_;     // the frozen graph, and after it what has been derived

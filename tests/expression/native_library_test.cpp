@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "expression/graph_library.hpp"
 #include "expression/random_expression.hpp"
 #include "expression/table.hpp"
 #include "hinge/model.hpp"
@@ -183,9 +184,11 @@ TEST(NativeLibrary, RunsOfAnyParametersHaveTheBitsOfRunsThatAreAlone) {
       std::vector<std::vector<std::uint64_t>> alone;
       for (const auto& run : runs) {
         NativeLibrary::forget_all();
+        GraphLibrary::forget_all();
         alone.push_back(end_of(models[m], run));
       }
       NativeLibrary::forget_all();
+      GraphLibrary::forget_all();
       for (std::size_t k = 0; k < runs.size(); ++k)
         EXPECT_EQ(end_of(models[m], runs[k]), alone[k]) << m << ' ' << method << ' ' << k;
       EXPECT_NE(alone[0], alone[1]);

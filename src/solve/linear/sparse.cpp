@@ -102,13 +102,17 @@ Pattern row_range(const Pattern& p, int first, int count) {
 }
 
 Pattern transposed(const Pattern& p, std::vector<int>& from) {
-  PatternBuilder builder(p.columns, p.rows);
+  Pattern result{p.columns, p.rows, std::vector<int>(at(p.columns + 1), 0), std::vector<int>(p.entries())};
+  for (const int j : p.column) ++result.row_start[at(j + 1)];
+  for (int j = 0; j < p.columns; ++j) result.row_start[at(j + 1)] += result.row_start[at(j)];
+  from.resize(p.entries());
+  std::vector<int> next(result.row_start.begin(), result.row_start.end() - 1);
   for (int i = 0; i < p.rows; ++i)
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) builder.add(p.column[at(k)], i);
-  std::vector<int> place;
-  Pattern result = builder.build(place);
-  from.assign(place.size(), 0);
-  for (std::size_t k = 0; k < place.size(); ++k) from[at(place[k])] = static_cast<int>(k);
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
+      const auto place = at(next[at(p.column[at(k)])]++);
+      result.column[place] = i;
+      from[place] = k;
+    }
   return result;
 }
 

@@ -169,6 +169,29 @@ TEST(BlockInverse, NamesARowOfTheSingularBlock) {
   }
 }
 
+TEST(Pattern, TransposeHasEveryEntryOnceAndInOrder) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int rows = static_cast<int>(random() % 7), columns = static_cast<int>(random() % 7);
+    PatternBuilder there(rows, columns), back(columns, rows);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j)
+        if (random() % 3 == 0) there.add(i, j), back.add(j, i);
+    std::vector<int> place, from;
+    const Pattern p = there.build(place), expected = back.build(place), t = transposed(p, from);
+    EXPECT_EQ(t.rows, columns);
+    EXPECT_EQ(t.columns, rows);
+    EXPECT_EQ(t.row_start, expected.row_start);
+    EXPECT_EQ(t.column, expected.column);
+    ASSERT_EQ(from.size(), p.entries());
+    for (int j = 0; j < columns; ++j)
+      for (int k = t.row_start[at(j)]; k < t.row_start[at(j + 1)]; ++k) {
+        const int i = t.column[at(k)], e = from[at(k)];
+        EXPECT_TRUE(e >= p.row_start[at(i)] && e < p.row_start[at(i + 1)] && p.column[at(e)] == j);
+      }
+  }
+}
+
 TEST(BlockInverse, RowWithoutEntriesIsSingular) {
   PatternBuilder builder(2, 2);
   builder.add(0, 0);
