@@ -18,7 +18,8 @@ import { iconButton, transport } from './time/transport.ts';
 import { factPanel, verdictPanel } from './verdict/verdict_panel.ts';
 import { LiveClient } from './live/protocol.ts';
 import { RunFollower } from './live/follow_run.ts';
-import { runForm } from './live/run_form.ts';
+import { runForm, type RunForm } from './live/run_form.ts';
+import { KeptPage } from './live/kept_page.ts';
 import { earlierRun, keepRun } from './live/earlier_run.ts';
 
 const page = document.getElementById('page')!;
@@ -102,7 +103,8 @@ function show(report: Report): void {
     plots.restyle();
   });
   listenToKeys({ clock, stepping, range, fit: () => scene?.view.stage.fit(), fill: () => scenePart?.classList.toggle('filling'), theme: toggleTheme, help: () => help.showModal() });
-  if (data.live) goLive(report, scene?.view ?? null, clock, range, plots, topics, trouble, () => restyleScene());
+  if (data.status === 'running') clock.set(clock.end); // and goes on showing the end
+  const hasTime = data.live && goLive(report, scene?.view ?? null, clock, range, plots, topics, trouble, () => restyleScene());
 
   let before = performance.now();
   const tick = (now: number): void => {
@@ -112,7 +114,7 @@ function show(report: Report): void {
     requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
-  if (scene && !reducedMotion() && data.status !== 'running') clock.play();
+  if (scene && !reducedMotion() && data.status !== 'running' && !hasTime) clock.play();
   Object.assign(window, { hingePage: { clock, range, view: scene?.view ?? null, plots } }); // for tests and for films
   document.documentElement.dataset.ready = 'yes';
 }
@@ -123,15 +125,18 @@ function helpButton(action: () => void): HTMLButtonElement {
   return button;
 }
 
-function goLive(report: Report, view: SceneView | null, clock: Clock, range: TimeRange, plots: PlotColumn, topics: HTMLElement, trouble: HTMLElement, restyle: () => void): void {
+/** True where the reader had chosen a time before this page was loaded anew. */
+function goLive(report: Report, view: SceneView | null, clock: Clock, range: TimeRange, plots: PlotColumn, topics: HTMLElement, trouble: HTMLElement, restyle: () => void): boolean {
   const live = report.data.live!;
   const client = new LiveClient(live.token, (address, options) => fetch(address, options));
-  const reload = (): void => location.reload();
-  const again = (): void => {
+  const form: RunForm | null = live.form ? runForm(live.form, client, () => kept.isLeaving, () => {
     if (report.tables[0]) keepRun(sessionStorage, report.tables[0], report.data.title, report.data.settings ?? '');
-    reload();
-  };
-  if (live.form) document.querySelector('.live-place')!.append(runForm(live.form, client, again));
+    kept.reload(true);
+  }) : null;
+  if (form) document.querySelector('.live-place')!.append(form.root);
+  const kept: KeptPage = new KeptPage({ title: report.data.title, clock, range, stage: view?.stage ?? null, form }, sessionStorage);
+  // not while the program is asked for another run: its answer would be lost
+  const reload = (): void => void (form?.asked ?? Promise.resolve()).then(() => kept.reload(false));
   const follower = new RunFollower(client, live.run, report.tables[0] ?? null, view, {
     rows: (end) => {
       const atEnd = clock.t >= clock.end;
@@ -152,6 +157,7 @@ function goLive(report: Report, view: SceneView | null, clock: Clock, range: Tim
     },
   }, live.poll_ms ?? 500);
   void follower.start();
+  return kept.hasTime;
 }
 
 startTheme();

@@ -41,7 +41,17 @@ function field(option: LiveOption): { row: HTMLElement; input: HTMLInputElement 
   return { row, input };
 }
 
-export function runForm(form: Form, client: LiveClient, started: (run: string) => void): HTMLElement {
+export interface RunForm {
+  root: HTMLElement;
+  message: HTMLElement;
+  /** Until the program has answered; null: nothing has been asked. */
+  asked: Promise<void> | null;
+  /** It was sent when the page was about to be loaded anew: the next page has to send it. */
+  waiting: boolean;
+}
+
+/** `leaving`: the page is about to be loaded anew. */
+export function runForm(form: Form, client: LiveClient, leaving: () => boolean, started: () => void): RunForm {
   const parameters = form.parameters.map(field);
   const times = TIMES.map((name) => field({ name, value: form[name] ?? '' }));
   const method = element('select', {});
@@ -64,21 +74,31 @@ export function runForm(form: Form, client: LiveClient, started: (run: string) =
     element('div', { class: 'fields' }, ...parameters.map((p) => p.row)),
     element('div', { class: 'fields' }, element('label', { class: 'field' }, element('span', { class: 'field-name' }, 'method'), method), ...times.map((time) => time.row)),
     meaning, optionBox, element('div', { class: 'form-end' }, button, message));
+  const root = element('section', { class: 'panel' }, element('header', { class: 'panel-head' }, element('h2', {}, 'Run again')), made);
+  const handle: RunForm = { root, message, asked: null, waiting: false };
+  const hold = (held: boolean): void => {
+    button.disabled = held;
+    for (const fields of made.querySelectorAll<HTMLElement>('.fields')) fields.inert = held;
+  };
   made.addEventListener('submit', (event) => {
     event.preventDefault();
-    button.disabled = true;
+    handle.waiting = leaving();
+    if (handle.waiting || handle.asked) return;
+    const focused = document.activeElement as HTMLElement | null;
+    hold(true);
     message.textContent = 'asking';
     const values = (list: typeof options): string[] => list.map((f) => f.input.value);
     const request = requestOf(form, method.value, { parameters: values(parameters), options: values(options), step: times[0]!.input.value, tolerance: times[1]!.input.value, end: times[2]!.input.value });
-    client.run(request).then(
-      (reply) => {
+    handle.asked = client.run(request).then(
+      () => {
         message.textContent = 'running';
-        started(reply.run);
+        started();
       },
       (error: Error) => {
         message.textContent = visibleText(error.message, true);
-        button.disabled = false;
-      });
+        hold(false);
+        focused?.focus({ preventScroll: true });
+      }).finally(() => (handle.asked = null));
   });
-  return element('section', { class: 'panel' }, element('header', { class: 'panel-head' }, element('h2', {}, 'Run again')), made);
+  return handle;
 }

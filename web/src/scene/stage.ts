@@ -11,6 +11,13 @@ ColorManagement.enabled = false; // colours are mixed as they are written
 
 const FIELD_OF_VIEW = 35;
 
+/** Where the reader has put the camera; `height`: of the picture without perspective, in the model. */
+export interface CameraPlace {
+  position: number[];
+  target: number[];
+  height: number;
+}
+
 export class Stage {
   readonly scene = new Scene();
   readonly camera: PerspectiveCamera | OrthographicCamera;
@@ -25,6 +32,7 @@ export class Stage {
   /** Null: always all pixels. */
   pace: Pace | null = new Pace();
   private sharpness = 1;
+  private wanted: CameraPlace | null = null;
 
   constructor(canvas: HTMLCanvasElement, readonly flat: boolean, private up: Vector3, readonly extent: Extent, smooth: boolean) {
     this.renderer = new WebGLRenderer({ canvas, antialias: smooth, alpha: true, powerPreference: 'high-performance' });
@@ -46,12 +54,16 @@ export class Stage {
       this.controls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
     }
     this.controls.addEventListener('change', () => (this.dirty = true));
-    this.controls.addEventListener('start', () => (this.moved = true));
+    this.controls.addEventListener('start', () => {
+      this.moved = true;
+      this.wanted = null;
+    });
     this.fit();
   }
 
   /** Everything in the picture, from the usual side. */
   fit(): void {
+    this.wanted = null;
     const centre = new Vector3().fromArray(this.extent.centre);
     this.camera.near = 0.01 * this.extent.radius;
     this.camera.far = (this.flat ? 100 : 60) * this.extent.radius;
@@ -113,7 +125,27 @@ export class Stage {
     this.pace?.forget();
     this.sharpen(1);
     this.project();
-    if (narrow) this.fit();
+    if (narrow && !this.wanted) this.fit();
+    if (this.wanted) this.goTo(this.wanted);
+    this.dirty = true;
+  }
+
+  place(): CameraPlace {
+    const { camera, controls } = this;
+    const height = camera instanceof OrthographicCamera ? (camera.top - camera.bottom) / camera.zoom : 0;
+    return { position: camera.position.toArray(), target: controls.target.toArray(), height };
+  }
+  /** Until the camera is moved again, whatever size the picture gets. */
+  goTo(place: CameraPlace): void {
+    this.moved = true;
+    this.wanted = place;
+    if (this.width === 1) return;
+    const { camera, controls } = this;
+    camera.position.fromArray(place.position);
+    controls.target.fromArray(place.target);
+    if (camera instanceof OrthographicCamera) camera.zoom = (camera.top - camera.bottom) / place.height;
+    camera.updateProjectionMatrix();
+    controls.update();
     this.dirty = true;
   }
 
@@ -139,6 +171,7 @@ export class Stage {
 
   /** The camera goes along with what it follows. */
   shift(by: Vector3): void {
+    this.wanted = null;
     this.camera.position.add(by);
     this.controls.target.add(by);
     this.controls.update();
