@@ -1,11 +1,12 @@
 // One plot: uPlot with the page's time range, the time cursor and a legend with values.
 import uPlot from 'uplot';
+import type { ColumnKind } from '../data/contract.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TimeRange } from './time_range.ts';
 import { decimate, logFloor, lowerBound, sizesAbove } from './decimate.ts';
 import type { PlotGroup } from './groups.ts';
 import { Legend } from './legend.ts';
-import { decadeLabel, decadeRange, decades, linearAxis, linearRange, tickLabels, written, type Ticks } from './ticks.ts';
+import { decadeLabel, decadeRange, decades, linearAxis, linearRange, roomAtEnd, tickLabels, written, type Ticks } from './ticks.ts';
 import { formatCount } from '../data/numbers.ts';
 import { element, foreign } from '../page/element.ts';
 import { lineColour, lineDash, type Theme } from '../page/palette.ts';
@@ -14,7 +15,16 @@ import { extentBetween, lineKey, type EarlierLine, type EarlierRun } from '../li
 
 const HEIGHT = 176;
 export const AXIS_WIDTH = 72;
+const RIGHT = 14;
 const FONT = '11px system-ui, sans-serif';
+const MEASURED: ColumnKind[] = ['coordinate', 'velocity', 'momentum', 'multiplier', 'reaction'];
+
+const brush = document.createElement('canvas').getContext('2d');
+function labelWidth(label: string): number {
+  if (!brush) return 7 * label.length;
+  brush.font = FONT;
+  return brush.measureText(label).width;
+}
 
 export interface PlotContext {
   clock: Clock;
@@ -35,7 +45,9 @@ export class PlotCard {
   private on: boolean[];
   private log: boolean;
   private floor: number | null = null;
+  private size: number | null = null;
   private hovered: number | null = null;
+  private lastTime = { at: 0, label: '' };
   open: boolean;
 
   constructor(readonly group: PlotGroup, private context: PlotContext) {
@@ -110,6 +122,29 @@ export class PlotCard {
     return labels;
   }
 
+  private timeLabels(ticks: Ticks): string[] {
+    const labels = tickLabels(ticks);
+    this.lastTime = { at: ticks.values.at(-1) ?? 0, label: labels.at(-1) ?? '' };
+    return labels;
+  }
+  private roomAtEnd(width: number): number {
+    const { from, to } = this.context.range;
+    return roomAtEnd(labelWidth(this.lastTime.label), this.lastTime.at, from, to, width - AXIS_WIDTH - RIGHT, RIGHT);
+  }
+
+  /** The largest number of this kind, in all plots: of some rows. Kinds whose numbers have one unit, more or less. */
+  private sizeBeside(): number {
+    const { table, columns } = this.group;
+    const kind = columns[0]?.kind ?? 'quantity';
+    if (!MEASURED.includes(kind)) return 0;
+    if (this.size !== null) return this.size;
+    this.size = 0;
+    const stride = Math.ceil(table.time.length / 500);
+    for (const column of table.columns)
+      if (column.kind === kind) for (let i = 0; i < table.time.length; i += stride) this.size = Math.max(this.size, Math.abs(column.values[i]!) || 0);
+    return this.size;
+  }
+
   private build(): void {
     if (!this.open) return;
     const theme = this.context.theme();
@@ -120,13 +155,13 @@ export class PlotCard {
     const active = this.group.columns.map((column, i) => ({ column, i })).filter(({ i }) => this.on[i]);
     const few = this.group.table.info.rows < 40;
     const options: uPlot.Options = {
-      width, height: HEIGHT, legend: { show: false }, padding: [8, 14, 0, 0], pxAlign: 0,
+      width, height: HEIGHT, legend: { show: false }, padding: [8, () => this.roomAtEnd(width), 0, 0], pxAlign: 0,
       scales: {
         x: { time: false, range: () => [this.context.range.from, this.context.range.to] },
-        y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(...this.withEarlier(low, high)) },
+        y: this.log ? { distr: 3, range: (_u, low, high) => decadeRange(low, high) } : { range: (_u, low, high) => linearRange(...this.withEarlier(low, high), this.sizeBeside()) },
       },
       axes: [
-        { ...axis, ...linearAxis(60, (ticks) => tickLabels(ticks)), size: 26, gap: 3 },
+        { ...axis, ...linearAxis(60, (ticks) => this.timeLabels(ticks)), size: 26, gap: 3 },
         this.log
           ? { ...axis, size: AXIS_WIDTH, gap: 4, splits: (u) => decades(u.scales.y!.min ?? 1e-16, u.scales.y!.max ?? 1, 6), values: (_u, splits) => splits.map(decadeLabel), filter: (_u, splits) => splits }
           : { ...axis, ...linearAxis(28, (ticks) => this.labels(ticks)), size: AXIS_WIDTH, gap: 4 },
@@ -260,7 +295,7 @@ export class PlotCard {
     if (this.open) this.build();
   }
   grown(): void {
-    this.floor = null;
+    this.floor = this.size = null;
     this.refresh();
   }
 

@@ -93,15 +93,27 @@ export function linearAxis(space: number, label: (ticks: Ticks) => string[]): Pi
   };
 }
 
-/** A little room above and below; around a constant, enough to see that it is one. */
-export function linearRange(low: number | null, high: number | null): [number, number] {
+/** Beside numbers of size 1 nothing but what rounding has left of a zero. */
+const ROUNDING = 1e-20;
+
+/** A little room above and below; around a constant, enough to see that it is one. `size`: of what stands beside it in the
+ * same unit; what is nothing but rounding beside that is drawn as a zero. */
+export function linearRange(low: number | null, high: number | null, size = 0): [number, number] {
   if (low === null || high === null) return [0, 1];
   const span = high - low;
-  if (span <= 1e-14 * Math.max(Math.abs(low), Math.abs(high))) {
-    const room = Math.abs(high) > 0 ? Math.abs(high) * 0.1 : 1;
+  const own = Math.max(Math.abs(low), Math.abs(high));
+  if (size > 0 && own <= ROUNDING * size) return [-0.1 * size, 0.1 * size];
+  if (span <= 1e-14 * own) {
+    const room = own > 0 ? own * 0.1 : 1;
     return [low - room, high + room];
   }
   return [low - 0.06 * span, high + 0.06 * span];
+}
+
+/** How far the plot has to stay from the right end, in pixels, so that the last number below it is not cut off. */
+export function roomAtEnd(labelWidth: number, last: number, from: number, to: number, width: number, least: number): number {
+  const beside = to > from ? ((to - last) / (to - from)) * width : 0;
+  return Math.max(least, Math.ceil(labelWidth / 2 - beside + 1));
 }
 
 /** Powers of ten between two positive numbers, at most `most` of them, evenly chosen. */

@@ -47,6 +47,9 @@ export function methodLine(data: Summary): string {
   return parts.join(' · ');
 }
 
+/** With minus signs, which do not end a line within a number. */
+export const numbersKept = (text: string): string => text.replace(/(^|[\s(=]|\de)-(?=[\d.])/g, '$1−');
+
 function factRow(fact: Fact): HTMLElement {
   const value = fact.value === undefined ? null : numberOf(fact.value);
   const shown: Child[] = [];
@@ -54,7 +57,7 @@ function factRow(fact: Fact): HTMLElement {
   else if (value !== null) shown.push(fact.error ? formatError(value) : Number.isInteger(value) && Math.abs(value) < 1e9 ? formatCount(value) : formatNumber(value));
   return element('tr', {},
     element('th', { scope: 'row' }, foreign(fact.what), fact.symbol !== undefined && element('span', { class: 'symbol' }, foreign(fact.symbol.replace(/^-/, '−'))),
-      fact.note !== undefined && element('span', { class: 'note' }, foreign(fact.note))),
+      fact.note !== undefined && element('span', { class: 'note' }, foreign(numbersKept(fact.note)))),
     element('td', { class: 'gauge-cell' }, fact.error && value !== null ? gauge(value) : null),
     element('td', { class: (fact.text?.length ?? 0) > 16 ? 'number long' : 'number' }, ...shown));
 }
@@ -96,6 +99,6 @@ export function factPanel(data: Summary): HTMLElement | null {
   const kept: FactList[] = [{ title: 'Preserved: largest violation over all steps', facts: data.preserved ?? [] }, ...(data.sections ?? [])];
   if (kept.every((section) => section.facts.length === 0) && (data.cost ?? []).length === 0) return null;
   return element('section', { class: 'panel fact-panel', 'aria-label': 'What was preserved, and the cost' },
-    element('div', { class: 'kept' }, ...kept.map((section) => factTable(section.title, section.facts))),
+    kept.some((section) => section.facts.length > 0) && element('div', { class: 'kept' }, ...kept.map((section) => factTable(section.title, section.facts))),
     element('div', { class: 'cost' }, factTable('Cost', data.cost ?? [])));
 }

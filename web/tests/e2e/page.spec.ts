@@ -77,6 +77,24 @@ test('one time for scene and plots', async ({ page }) => {
   expect(Math.abs(moved.x - (box.x + box.width * 0.25))).toBeLessThan(3);
 });
 
+test('the last number below a plot is not cut off, wherever the plot ends', async ({ page }) => {
+  await open(page, 'double-pendulum');
+  let seed = 17;
+  const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const cut = (): Promise<number> =>
+    page.locator('.plot-area canvas').first().evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(canvas.width - 1, 0, 1, canvas.height);
+      return data.filter((x, i) => i % 4 === 3 && x > 0).length; // pixels that are not empty in the last column
+    });
+  for (let k = 0; k < 12; ++k) {
+    const middle = 1 + 18 * random();
+    const half = 10 ** -(1 + 6 * random());
+    await page.evaluate(([from, to]) => window.hingePage.range.set(from!, to!), [middle - half, middle + half]);
+    await page.waitForTimeout(60);
+    expect(await cut(), `${middle} +- ${half}`).toBe(0);
+  }
+});
+
 test('hover shows the values of the recorded row', async ({ page }) => {
   await open(page, 'double-pendulum');
   const card = page.locator('.plot-card').first();

@@ -4,7 +4,7 @@ import { ownsKey, press, type KeyActions } from '../../src/time/keys.ts';
 import { TimeRange } from '../../src/plot/time_range.ts';
 import { plotGroups, stemOf } from '../../src/plot/groups.ts';
 import { listed, MOST_LISTED } from '../../src/plot/legend.ts';
-import { decadeLabel, decadeRange, decades, linearAxis, linearRange, linearTicks, tickLabels, written, type Written } from '../../src/plot/ticks.ts';
+import { decadeLabel, decadeRange, decades, linearAxis, linearRange, linearTicks, roomAtEnd, tickLabels, written, type Written } from '../../src/plot/ticks.ts';
 import type { ColumnKind } from '../../src/data/contract.ts';
 import type { Table } from '../../src/data/report.ts';
 
@@ -181,6 +181,32 @@ describe('ticks', () => {
     }
     expect(wrong).toEqual([]);
     expect(longest).toBeLessThanOrEqual(10);
+  });
+  it('show what rounding has left of a zero as one, and nothing else', () => {
+    let seed = 11;
+    const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+    for (let k = 0; k < 2000; ++k) {
+      const size = 10 ** (24 * random() - 12);
+      const [a, b] = [random() - 0.5, random() - 0.5].map((x) => x * size * 10 ** -(random() < 0.5 ? 21 + 20 * random() : 18 * random()));
+      const [low, high] = [Math.min(a!, b!), Math.max(a!, b!)];
+      const own = Math.max(-low, high);
+      const range = linearRange(low, high, size);
+      if (own < 1e-20 * size) expect(range).toEqual([-0.1 * size, 0.1 * size]);
+      else expect(range).toEqual(linearRange(low, high));
+    }
+    expect(linearRange(0, 0, 0)).toEqual([-1, 1]);
+  });
+  it('leave room for the last number at their end', () => {
+    let seed = 13;
+    const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+    for (let k = 0; k < 2000; ++k) {
+      const [from, width, label] = [1e4 * (random() - 0.5), 200 + 900 * random(), 100 * random()];
+      const to = from + 10 ** (8 * random() - 4);
+      const last = to - (random() < 0.3 ? 0 : random() ** 3) * (to - from);
+      const room = roomAtEnd(label, last, from, to, width, 14);
+      expect(room).toBeGreaterThanOrEqual(14);
+      expect(((to - last) / (to - from)) * width + room).toBeGreaterThan(label / 2);
+    }
   });
   it('are evenly spaced, of numbers of any size', () => {
     let seed = 7;

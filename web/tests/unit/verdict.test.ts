@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gaugePart } from '../../src/verdict/gauge.ts';
-import { methodLine, standingOf } from '../../src/verdict/verdict_panel.ts';
+import { methodLine, numbersKept, standingOf } from '../../src/verdict/verdict_panel.ts';
 import { lineColour, lineDash, forceColour } from '../../src/page/palette.ts';
 import type { Summary } from '../../src/data/contract.ts';
 
@@ -54,5 +54,17 @@ describe('colours', () => {
     const lightness = (p: number, theme: 'light' | 'dark') => { const [r, g, b] = forceColour(p, theme); return 0.3 * r! + 0.6 * g! + 0.1 * b!; };
     for (const [theme, sign] of [['light', -1], ['dark', 1]] as const)
       for (let i = 0; i < 10; ++i) expect(sign * (lightness((i + 1) / 10, theme) - lightness(i / 10, theme))).toBeGreaterThan(0);
+  });
+});
+
+describe('numbers in notes', () => {
+  it('have minus signs, and nothing else is changed', () => {
+    let seed = 5;
+    const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;
+    for (let k = 0; k < 1000; ++k) {
+      const x = (random() - 0.5) * 10 ** (40 * random() - 20);
+      expect(numbersKept(`energy at the end ${x}`)).toBe(`energy at the end ${String(x).replace(/-/g, '−')}`);
+    }
+    for (const text of ['a half-open interval', '--end 3 is shorter', 'gauss-lobatto, step-2', 'H - H0', 'e-mail', 'q-1']) expect(numbersKept(text)).toBe(text);
   });
 });
