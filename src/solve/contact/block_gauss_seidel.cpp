@@ -8,9 +8,12 @@
 // where many contacts share few bodies; proven for convexified friction only. Not for polyhedral friction.
 // Order: large problems are coloured, so that contacts of one colour share no body and may be solved at the same time;
 // the order depends on the problem alone, so the bits do not depend on the number of threads.
-// Source: Jourdan, Alart, Jean (1998); Daviet, Bertails-Descoubes, Boissieux (2011) for the exact local solve.
+// Step after step sweeps over more than a few contacts go on from r + beta (r - r_last), Nesterov's sequence: in heaps
+// a few times fewer are needed. Source: Jourdan, Alart, Jean (1998); Daviet, Bertails-Descoubes, Boissieux (2011) for
+// the exact local solve.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "solve/contact/parallel.hpp"
 #include "solve/contact/solver.hpp"
@@ -141,6 +144,7 @@ void BlockGaussSeidel::set(const Eigen::Ref<const Eigen::VectorXd>& r) {
   if (!by_body_) {
     for (Item& item : items_) BodySweeps::turn(item, r.data() + item.row, item.r);
     r_ = r;
+    has_last_ = false;
     return;
   }
   for (int i = 0; i < sweeps_.size(); ++i) {
@@ -191,9 +195,21 @@ inline void BlockGaussSeidel::update_by_row(Item& item) {
   for (int k = 0; k < item.rows; ++k) r_[first + k] = back[k];
 }
 
-long BlockGaussSeidel::sweep() {
+// By rows of W. False where there is nothing to go further from.
+bool BlockGaussSeidel::go_further(double beta) {
+  const bool goes = beta != 0 && has_last_;
+  if (goes) from_ = r_ + beta * (r_ - last_);
+  last_ = r_;
+  has_last_ = true;
+  if (!goes) return false;
+  r_ = from_;
+  for (Item& item : items_) BodySweeps::turn(item, r_.data() + item.row, item.r);
+  return true;
+}
+
+long BlockGaussSeidel::sweep(double beta) {
   const bool convexified = problem_->friction == FrictionModel::convexified;
-  if (by_body_) return sweeps_.sweep(convexified, threads_);
+  if (by_body_) return sweeps_.sweep(convexified, threads_, beta);
   const auto range = [&](int first, int last) {
     for (int i = first; i < last; ++i) {
       Item& item = items_[at(i)];
@@ -201,6 +217,7 @@ long BlockGaussSeidel::sweep() {
     }
   };
   const int n = static_cast<int>(items_.size());
+  const bool goes_further = go_further(beta);
   if (first_of_colour_.empty()) range(0, n);
   for (std::size_t k = 0; k + 1 < first_of_colour_.size(); ++k) {
     const int begin = first_of_colour_[k];
@@ -208,6 +225,12 @@ long BlockGaussSeidel::sweep() {
         first_of_colour_[k + 1] - begin, threads_, [&](int first, int last) { range(begin + first, begin + last); },
         256);
   }
+  double product = 0;  // as BodySweeps does, with the diagonal of W
+  if (goes_further)
+    for (const Item& item : items_)
+      for (int k = 0; k < item.rows; ++k)
+        product += item.local.a * (from_[item.row + k] - r_[item.row + k]) * (r_[item.row + k] - last_[item.row + k]);
+  led_back_ = product > 0;
   return n;
 }
 
@@ -217,6 +240,26 @@ struct SweepPlan {
   int limit, look, share;        // looks at r: after so many sweeps, or that share of those so far
   bool while_promising = false;  // ends where the rate since the look before the last does not promise the tolerance
   bool velocities_anew = false;  // after every look: what rounding added is dropped
+  bool accelerate = false;
+};
+
+// Nesterov's sequence, but no further on than so much, where sweeps in a fixed order and friction would not stand it;
+// and anew where a sweep has led back (O'Donoghue, Candes 2015).
+class Further {
+ public:
+  explicit Further(bool used) : used_(used) {}
+  double beta() {
+    if (!used_) return 0;
+    const double next = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = std::min(furthest_, (t_ - 1) / next);
+    t_ = next;
+    return beta;
+  }
+  void again() { t_ = 1; }
+  void less() { furthest_ *= 0.7; }
+
+ private:
+  bool used_;
+  double t_ = 1, furthest_ = 0.9;
 };
 
 void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::VectorXd> r, const SweepPlan& plan) {
@@ -224,16 +267,26 @@ void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::Vec
     int sweep = 0;
     double residual = HUGE_VAL;
   } before, last, mark;  // mark: where the best was last a tenth better than at the mark before
+  Look older, newer;     // bests, at sweeps that grow by half: what promises, where the residual goes up and down
+  Further further(plan.accelerate);
   constexpr int patience = 1000, most_looks = 60;
   int next = plan.look, without_progress = 0;
   double best = HUGE_VAL;
   sweeps.set(r);
   for (int k = 1; k <= plan.limit; ++k) {
-    judge.swept(sweeps.sweep(), sweeps.cost());
+    judge.swept(sweeps.sweep(further.beta()), sweeps.cost());
+    if (sweeps.led_back()) further.again();
     if (k < next && k < plan.limit) continue;
     sweeps.get(r);
     if (judge.done(k, r)) return;
-    const double now = judge.last(), rate = std::log(before.residual / now) / (k - before.sweep);
+    const double now = judge.last();
+    const double rate = plan.accelerate ? std::log(older.residual / judge.best_residual()) / (k - older.sweep)
+                                        : std::log(before.residual / now) / (k - before.sweep);
+    if (2 * k >= 3 * newer.sweep) {
+      constexpr int at_first = 100;
+      if (k > at_first && judge.best_residual() > 0.8 * newer.residual) further.less();  // friction does not stand it
+      older = std::exchange(newer, {k, judge.best_residual()});
+    }
     if (plan.while_promising && k >= 100 && (!(rate > 0) || k + std::log(now / judge.tolerance()) / rate > plan.limit))
       return;
     if (judge.best_residual() < 0.9 * mark.residual) mark = {k, judge.best_residual()};
@@ -264,11 +317,13 @@ void sweep(ContactWork& work, bool over_bodies, bool while_promising, int limit)
   const ContactProblem& p = judge.problem();
   BlockGaussSeidel& sweeps = work.sweeps;
   const int allowed = judge.limit(limit);
+  const bool accelerate = work.options.stepping && work.options.relaxation == 1 && !work.few();
   if (over_bodies) {
     sweeps.begin(judge.residual().body_rows(), p, work.options.threads);
     sweeps.relaxation(work.options.relaxation);
-    sweep_by_plan(sweeps, judge, Eigen::Map<Eigen::VectorXd>(work.r.data(), p.rows()),
-                  {.limit = allowed, .look = 5, .share = 20, .while_promising = while_promising});
+    sweep_by_plan(
+        sweeps, judge, Eigen::Map<Eigen::VectorXd>(work.r.data(), p.rows()),
+        {.limit = allowed, .look = 5, .share = 20, .while_promising = while_promising, .accelerate = accelerate});
     return;
   }
   Delassus& W = work.delassus();
@@ -277,7 +332,11 @@ void sweep(ContactWork& work, bool over_bodies, bool while_promising, int limit)
   Eigen::VectorXd r = Eigen::Map<const Eigen::VectorXd>(work.r.data(), p.rows()) / W.reaction_unit();
   constexpr int look = 20;
   sweep_by_plan(sweeps, judge, r,
-                {.limit = std::min(limit, allowed), .look = look, .share = limit, .while_promising = while_promising});
+                {.limit = std::min(limit, allowed),
+                 .look = look,
+                 .share = limit,
+                 .while_promising = while_promising,
+                 .accelerate = accelerate});
 }
 
 }  // namespace hinge

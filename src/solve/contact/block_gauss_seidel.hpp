@@ -22,8 +22,10 @@ class BlockGaussSeidel {
   }
   void set(const Eigen::Ref<const Eigen::VectorXd>& r);
   void get(Eigen::Ref<Eigen::VectorXd> r);
-  /// Returns how many contacts were looked at: those at rest are passed over.
-  long sweep();
+  /// From r + beta (r - last). Returns how many contacts were looked at: those at rest are passed over.
+  long sweep(double beta = 0);
+  /// Did the last sweep lead back? Then the next one should go no further than r itself.
+  bool led_back() const { return by_body_ ? sweeps_.led_back() : led_back_; }
   /// Of one contact, in updates between bodies.
   double cost() const { return cost_; }
 
@@ -31,6 +33,7 @@ class BlockGaussSeidel {
   using Item = BodySweeps::Item;
 
   bool find_bodies(int size);
+  bool go_further(double beta);
   void colour_rows();
   template <bool convexified>
   void update_by_row(Item& item);
@@ -38,12 +41,12 @@ class BlockGaussSeidel {
   Delassus* W_ = nullptr;  // none: by bodies
   const ContactProblem* problem_ = nullptr;
   int threads_ = 1, bodies_ = 0, size_ = 0;
-  bool by_body_ = false;
+  bool by_body_ = false, led_back_ = false, has_last_ = false;
   double relaxation_ = 1, cost_ = 1;
   BodySweeps sweeps_;                 // by bodies
   std::vector<Item> items_;           // by rows of W
   std::vector<int> first_of_colour_;  // of these
-  Eigen::VectorXd v_, r_;
+  Eigen::VectorXd v_, r_, last_, from_;
 };
 
 }  // namespace hinge

@@ -25,6 +25,7 @@ void BodySweeps::begin(int bodies, int items) {
   items_.resize(static_cast<std::size_t>(items));
   first_of_colour_.clear();
   z_.assign(static_cast<std::size_t>(bodies + 1) * body_size, 0.0);  // the last is the ground's and stays zero
+  last_z_.clear();
   sweeps_ = 0;
 }
 
@@ -144,10 +145,20 @@ inline void BodySweeps::update(Item& item) {
     s += load(B, 6) * b0 + load(B, 7) * b1 + load(B, 8) * b2;
   }
   const double u[3] = {sum(n) + item.w[0], sum(t) + item.w[1], sum(s) + item.w[2]};
+  bool moved = false;
+  if (beta_ != 0)
+    for (int k = 0; k < 3; ++k) {
+      const double way = item.r[k] - item.last[k];
+      moved = moved || way != 0;
+      item.last[k] = item.r[k];
+      item.r[k] += beta_ * way;
+    }
+  else
+    std::copy_n(item.r, 3, item.last);
   double r[3] = {item.r[0], item.r[1], item.r[2]};
   solve_local<convexified>(item, relaxation_, u, r);
   const double d0 = r[0] - item.r[0], d1 = r[1] - item.r[1], d2 = r[2] - item.r[2];
-  const bool moved = std::abs(d0) + std::abs(d1) + std::abs(d2) > 0;
+  moved = moved || std::abs(d0) + std::abs(d1) + std::abs(d2) > 0;
   item.still = moved ? 0 : item.still + 1;
   if (d0 == 0 && d1 == 0 && d2 == 0) return;
   item.r[0] = r[0], item.r[1] = r[1], item.r[2] = r[2];
@@ -176,19 +187,37 @@ long BodySweeps::sweep_range(int first, int last, bool all) {
   return looked_at;
 }
 
-long BodySweeps::sweep(bool convexified, int threads) {
+void BodySweeps::go_further(double beta) {
+  beta_ = last_z_.size() == z_.size() ? beta : 0;
+  led_back_ = false;
+  last_z_.resize(z_.size());
+  for (std::size_t k = 0; k < z_.size(); ++k) {
+    const double z = z_[k];
+    if (beta_ != 0) z_[k] += beta_ * (z - last_z_[k]);
+    last_z_[k] = z;
+  }
+  if (beta_ != 0) from_z_ = z_;
+}
+
+long BodySweeps::sweep(bool convexified, int threads, double beta) {
   const bool all = sweeps_++ % look_again == 0;
+  go_further(beta);
   const auto range = [&](int first, int last) {
     return convexified ? sweep_range<true>(first, last, all) : sweep_range<false>(first, last, all);
   };
-  if (first_of_colour_.empty()) return range(0, size());
   std::atomic<long> looked_at = 0;
-  for (int c = 0; c < most_colours; ++c) {
+  if (first_of_colour_.empty()) looked_at = range(0, size());
+  for (int c = 0; c < most_colours && !first_of_colour_.empty(); ++c) {
     const int begin = first_of_colour_[static_cast<std::size_t>(c)];
     const int end = first_of_colour_[static_cast<std::size_t>(c) + 1];
     parallel_ranges(
         end - begin, c + 1 < most_colours ? threads : 1,
         [&](int first, int last) { looked_at += range(begin + first, begin + last); }, 256);
+  }
+  if (beta_ != 0) {  // (y - r) W (r - last) > 0, from the sweep's start y
+    double product = 0;
+    for (std::size_t k = 0; k < z_.size(); ++k) product += (from_z_[k] - z_[k]) * (z_[k] - last_z_[k]);
+    led_back_ = product > 0;
   }
   return looked_at;
 }

@@ -29,8 +29,8 @@ class BodySweeps {
     bool bilateral = false;
     int still = 0;  ///< sweeps since r moved last
     LocalContact local;
-    double r[3] = {}, w[3] = {};
-    double A[6 * body_size] = {};  ///< rows N, T1, T2 for body a (6 each), then for body b
+    double r[3] = {}, w[3] = {}, last[3] = {};  ///< last: r before the last sweep
+    double A[6 * body_size] = {};               ///< rows N, T1, T2 for body a (6 each), then for body b
   };
 
   /// Begins a problem; items are to be filled by `fill`.
@@ -51,13 +51,17 @@ class BodySweeps {
   void add_reactions();
 
   void relaxation(double omega) { relaxation_ = omega; }
-  /// One sweep; returns how many contacts were looked at.
-  long sweep(bool convexified, int threads);
+  /// One sweep; returns how many contacts were looked at. From r + beta (r - last), which may be outside of cones,
+  /// where velocities are those that belong to it.
+  long sweep(bool convexified, int threads, double beta = 0);
+  /// Did the last sweep lead back? Then the next one should go no further than r itself.
+  bool led_back() const { return led_back_; }
 
   template <bool convexified>
   static void solve_local(Item& item, double relaxation, const double u[3], double r[3]);
 
  private:
+  void go_further(double beta);
   template <bool convexified>
   void update(Item& item);
   template <bool convexified>
@@ -66,10 +70,11 @@ class BodySweeps {
   std::vector<Item> items_, sorted_;
   std::vector<int> first_of_colour_, colour_of_;
   std::vector<unsigned long long> taken_;  // colours in use at each body, as bits
-  std::vector<double> z_;
+  std::vector<double> z_, last_z_, from_z_;
+  bool led_back_ = false;
   int bodies_ = 0;
   long sweeps_ = 0;
-  double relaxation_ = 1;
+  double relaxation_ = 1, beta_ = 0;
 };
 
 }  // namespace hinge

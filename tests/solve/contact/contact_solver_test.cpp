@@ -106,18 +106,47 @@ TEST(ContactSolver, ReusedForOtherSizesGivesTheBitsOfANewOne) {
   }
 }
 
+// Step after step sweeps over many contacts go further in the direction they come from: the same problems are solved,
+// to the same tolerance, by fewer of them.
+TEST(ContactSolver, StepAfterStepSweepsOverManyContactsAreFewer) {
+  long plain = 0, further = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    trial::BodyPileKind kind;
+    kind.bodies = 60 + static_cast<int>(seed * 17 % 60);
+    kind.contacts = 2 * kind.bodies;
+    kind.mu = 0.1 * static_cast<double>(seed % 7);
+    const ContactProblem p = body_pile(seed, kind);
+    for (const bool stepping : {false, true}) {
+      ContactOptions o;
+      o.tolerance = 1e-6;
+      o.stepping = stepping;
+      ContactSolver solver("block-gauss-seidel", o);
+      std::vector<double> r;
+      const ContactReport report = solver.solve(p, r);
+      EXPECT_TRUE(report.converged()) << seed << " " << stepping << " " << report.residual.ours;
+      EXPECT_LE(contact_residual(p, as_vector(r)).ours, 1e-6);
+      (stepping ? further : plain) += report.iterations;
+    }
+  }
+  EXPECT_LT(further, 0.5 * static_cast<double>(plain));  // measured 460 and 1217 sweeps
+}
+
 TEST(ContactSolver, ThreadsDoNotChangeABit) {
   trial::BodyPileKind kind;
   kind.bodies = 1500, kind.contacts = 4500;
   const ContactProblem p = body_pile(7, kind);
   ContactOptions o;
   o.iterations = 40;
-  std::vector<double> one, two;
-  ContactSolver("block-gauss-seidel", o).solve(p, one);
-  o.threads = 2;
-  ContactSolver("block-gauss-seidel", o).solve(p, two);
-  EXPECT_GT(as_vector(one).norm(), 0.1);
-  EXPECT_EQ(apart(one, two), 0);
+  for (const bool stepping : {false, true}) {
+    o.stepping = stepping;
+    std::vector<double> one, two;
+    o.threads = 1;
+    ContactSolver("block-gauss-seidel", o).solve(p, one);
+    o.threads = 2;
+    ContactSolver("block-gauss-seidel", o).solve(p, two);
+    EXPECT_GT(as_vector(one).norm(), 0.1);
+    EXPECT_EQ(apart(one, two), 0);
+  }
 }
 
 TEST(ContactSolver, SaysWhenTheLimitOfSweepsIsReached) {
