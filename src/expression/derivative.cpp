@@ -118,10 +118,14 @@ class ReverseSweep {
     return g.make(Op::select, g.make(Op::logical_or, is_on(s), is_on(r)), g.add(x, y), g.constant(0));
   }
 
-  // What the slope of a root is divided by: the root n itself.
+  // What the slope of a root is divided by: the root n itself; of a power below 1 its base.
   Node divisor(Node n) {
     constexpr double least = 1e-150;  // its square is a number, too
     return finite_roots_ ? graph_.make(Op::max, n, graph_.constant(least)) : n;
+  }
+
+  bool is_root(Node exponent) const {
+    return graph_.is_constant(exponent) && graph_[exponent].value > 0 && graph_[exponent].value < 1;
   }
 
   void propagate(Node n, const Graph::Entry& e, Node w) {
@@ -161,7 +165,7 @@ class ReverseSweep {
         give(b, g.negate(g.divide(times(w, n), b)));
         break;
       case Op::power:
-        give(a, times(w, times(b, g.power(a, g.subtract(b, number(1))))));
+        give(a, times(w, times(b, g.power(is_root(b) ? divisor(a) : a, g.subtract(b, number(1))))));
         if (depends(b)) give(b, times(w, times(n, g.make(Op::log, a))));
         break;
       case Op::atan2: {  // atan2(a, b): da = b / (a^2 + b^2), db = -a / (a^2 + b^2)

@@ -21,6 +21,7 @@ constexpr int most_constraints = 32, most_masses = 64;  // whose determinants ar
 constexpr double large_part = 0.3;  // of all that was passed before: a change in one step that is looked at
 constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
+constexpr double much_strayed = 0.3;
 constexpr int many_steps = 6;       // one after the other that are not resolved
 constexpr double much_growth = 10;  // of |y'| in these
 constexpr double shrunk = 1e-4;     // of the longest step: constraints are looked at closely
@@ -250,9 +251,7 @@ void StepWatch::compare_solution(const State& end) {
     all += now_.p[i] * now_.v[i];
   }
   const double stray = std::max(off > rounding * size_ ? off / moved : 0.0, std::sqrt(std::max(part, 0.0) / all));
-  if (!(stray > strayed_)) return;
-  strayed_ = stray;
-  strayed_at_ = now_.state.t;
+  if (stray > much_strayed) strayed_.push_back({stray, now_.state.t, all});
 }
 
 void StepWatch::compare(const State* halves) {
@@ -362,11 +361,14 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
         {"the velocity, the constraints or a body turn by more than 60 degrees in a step, and halves of it lead "
          "elsewhere, at t",
          *unresolved_, "take a shorter step, or give a tolerance"});
-  if (strayed_ > 0.3)
+  const Stray* most = nullptr;
+  for (const Stray& s : strayed_)  // from rest the first step goes next to nowhere
+    if (s.energy > slow_part * largest_ && (!most || s.part > most->part)) most = &s;
+  if (most)
     doubts.push_back({fmt::format("single steps do not follow the motion, as the one to t = {:.6g}: a solution with a "
                                   "tolerance leads elsewhere, by this part of the way or of the velocity",
-                                  strayed_at_),
-                      strayed_, "take a shorter step, or a method with a tolerance"});
+                                  most->t),
+                      most->part, "take a shorter step, or a method with a tolerance"});
   if (branch_)
     doubts.push_back(
         {fmt::format("the constraints were dependent within {} step{}, and the motion went on along one of "

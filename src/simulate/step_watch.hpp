@@ -136,7 +136,10 @@ class StepWatch {
   double hardest_ = 0;             // |p1 - p0|
   double swing_ = 0, widest_ = 0;  // of forces in a step, as a part of p . v: now, and compared so far
   int compared_ = 0;
-  double strayed_ = 0, strayed_at_ = 0;    // part of the way of a step, largest so far
+  struct Stray {
+    double part, t, energy;  // of the way of a step; p . v there
+  };
+  std::vector<Stray> strayed_;             // steps that lead elsewhere by much
   double turn_ = 0, unresolved_turn_ = 0;  // p . v in a turn; constraints: infinite
   double grown_ = 0, size_ = 0;            // size: the largest |y|; what is 1e-10 of it is rounding
 };

@@ -238,7 +238,8 @@ SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
                                             : by == Argument::y ? eq_.y
                                             : by == Argument::z ? eq_.z
                                                                 : eq_.psi;
-    SparseExpressions d = jacobian(graph, nodes, variables);
+    const bool for_newton = function == Quantity::force || function == Quantity::reaction;
+    SparseExpressions d = (for_newton ? newton_matrix : jacobian)(graph, nodes, variables);
     pattern = {d.rows, d.columns, std::move(d.row_start), std::move(d.column)};
     nodes = std::move(d.entries);
   }

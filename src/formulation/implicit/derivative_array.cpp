@@ -16,6 +16,7 @@ namespace {
 
 using Values = std::vector<double>;
 constexpr double rounding = 1e-14;
+constexpr double cancels_below = 1e-13;  // of the largest in a row
 // Increments that would make the residual twice as large are halved; these short ones only have to end in a number.
 constexpr int most_halvings = 12;
 constexpr double at_last = 1.0 / 256;
@@ -186,11 +187,22 @@ bool DerivativeArray::rates(double t, const double* x, double* out, bool nearby)
   Values values;
   for (int i = 0; i < pattern_.rows; ++i) {
     right[at(i)] = -right[at(i)];
-    for (auto k = at(pattern_.row_start[at(i)]); k < at(pattern_.row_start[at(i) + 1]); ++k) {
+    const auto begin = at(pattern_.row_start[at(i)]), end = at(pattern_.row_start[at(i) + 1]);
+    double coefficient = 0, term = 0;
+    for (auto k = begin; k < end; ++k) {
+      coefficient = std::max(coefficient, std::abs(f_x_[k]));
+      term = std::max(term, std::abs(f_x_[k] * x[pattern_.column[k]]));
+    }
+    for (auto k = begin; k < end; ++k) {
       const int place = pattern_.column[k];
       const auto [j, order] = places_[at(place)];
-      if (order == this->highest(j))
+      // What cancels in a combined equation leaves rounding, which would be an equation of its own.
+      const bool cancels =
+          std::abs(f_x_[k]) <= cancels_below * coefficient && std::abs(f_x_[k] * x[place]) <= cancels_below * term;
+      if (order == this->highest(j) && !cancels)
         part.column.push_back(j), values.push_back(f_x_[k]);
+      else if (order == this->highest(j))
+        continue;
       else
         right[at(i)] -= f_x_[k] * x[place + 1];
     }

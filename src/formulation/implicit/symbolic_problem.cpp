@@ -37,8 +37,8 @@ CompiledRows::CompiledRows(const SymbolicRows& rows) {
   unknowns_ = rows.unknowns;
   row_scale_ = rows.row_scale;
   Graph& graph = *rows.graph;
-  const SparseExpressions f_x = hinge::jacobian(graph, rows.rows, rows.x);
-  const SparseExpressions f_rate = hinge::jacobian(graph, rows.rows, rows.rate);
+  const SparseExpressions f_x = newton_matrix(graph, rows.rows, rows.x);
+  const SparseExpressions f_rate = newton_matrix(graph, rows.rows, rows.rate);
   PatternBuilder builder(static_cast<int>(rows.rows.size()), static_cast<int>(rows.x.size()));
   for (const SparseExpressions* d : {&f_x, &f_rate})
     for (int i = 0; i < d->rows; ++i)

@@ -16,6 +16,7 @@
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/machine_numbers.hpp"
+#include "solve/newton/at_rounding.hpp"
 #include "solve/newton/newton.hpp"
 #include "system/symbolic.hpp"
 
@@ -57,6 +58,7 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   bool solve(double h);
   bool iterate(double h, bool full);
   void measure_states(double h, const double* entries);
+  bool left_rounding(const double* residual) const;
   double increment_size(double h) const;
   StepResult augment(const State& state, double h);
   StepResult failure(const State& state, double h, const char* what) const;
@@ -134,7 +136,7 @@ bool EnergyMomentum::iterate(double h, bool full) {
   const auto unknowns = static_cast<std::size_t>(step_.unknowns);
   return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
-    const bool renew = !kept_ || newton_.renew();
+    const bool renew = !kept_ || newton_.renew(), stalled = !which_.general && stalls(newton_);
     if (const int s = step_.explicit_unknown; s >= 0) {  // eliminated: always that of the other unknowns
       evaluate(h);
       x_[static_cast<std::size_t>(s)] -= value_scratch_[step_.values->first_output() + static_cast<std::size_t>(s)];
@@ -153,10 +155,20 @@ bool EnergyMomentum::iterate(double h, bool full) {
       measure_states(h, out + unknowns);
       if (!full || newton_.count() == 0) newton_.matrix_renewed();
     }
+    const bool solved = stalled && left_rounding(out);
     for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
     solver_->solve(dx_.data());
     axpy(1.0, dx_.data(), step_.unknowns, x_.data());
-    return increment_size(h);
+    return {solved ? already_solved : increment_size(h), which_.general ? 1.0 : unit_};
+  });
+}
+
+// Is the residual nothing but rounding?
+bool EnergyMomentum::left_rounding(const double* residual) const {
+  const double* entries =
+      matrix_scratch_.data() + step_.residual_and_matrix->first_output() + static_cast<std::size_t>(step_.unknowns);
+  return residual_is_rounding(step_.pattern, residual, [&](auto, std::size_t e, std::size_t k) {
+    return std::abs(entries[e]) * (std::abs(x_[k]) + (k < q0_.size() ? std::abs(q0_[k]) : 0));
   });
 }
 

@@ -19,6 +19,7 @@
 #include "method/implicit/round_off.hpp"
 #include "method/step_failure.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/newton/at_rounding.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -110,6 +111,7 @@ class RadauStepper final : public Stepper {
   bool solve(double t, double h) {
     noise_.begin(h, x0_.data(), rate0_.data());
     return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
+      const bool stalled = stalls(newton_);
       if (renew()) {
         linearise(t, h);
         noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
@@ -117,7 +119,8 @@ class RadauStepper final : public Stepper {
         newton_.matrix_renewed();
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
-      return size();
+      if (stalled && stages_.left_rounding(h, z_.data())) return already_solved;
+      return {size(), noise_.unit()};
     });
   }
 
@@ -136,7 +139,7 @@ class RadauStepper final : public Stepper {
         case RadauCoupled::Outcome::not_finite: return std::numeric_limits<double>::quiet_NaN();
         case RadauCoupled::Outcome::improved: break;
       }
-      return size();
+      return {size(), noise_.unit()};
     });
     return solved && newton_.first_contraction() <= alone;
   }

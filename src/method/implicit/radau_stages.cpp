@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "method/implicit/power.hpp"
+#include "solve/newton/at_rounding.hpp"
 
 namespace hinge {
 
@@ -147,6 +148,26 @@ bool RadauStages::iterate(double t0, const double* x0, double h, double* z, doub
       dz[i * n_ + k] *= column_[k];
       z[i * n_ + k] += dz[i * n_ + k];
     }
+  return true;
+}
+
+bool RadauStages::left_rounding(double h, const double* z) {
+  const auto s = static_cast<std::size_t>(tableau_->stages);
+  // Rounding goes from stage to stage, so that the largest of all stages counts.
+  for (std::size_t k = 0; k < n_; ++k) {
+    double x = 0, rate = 0;
+    for (std::size_t j = 0; j < s; ++j) {
+      x = std::max(x, std::abs(x_[j * n_ + k]));
+      rate += tableau_->gamma.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() * std::abs(z[j * n_ + k]);
+    }
+    x_[k] = x;
+    rate_[k] = rate / std::abs(h);
+  }
+  const auto term = [&](std::size_t i, std::size_t e, std::size_t k) {
+    return row_[i] * (std::abs(f_x_[e]) * x_[k] + std::abs(f_rate_[e]) * rate_[k]);
+  };
+  for (std::size_t i = 0; i < s; ++i)
+    if (!residual_is_rounding(pattern_, f_.data() + i * n_, term)) return false;
   return true;
 }
 

@@ -192,7 +192,7 @@ bool GeneralizedAlpha::factor(double h) {
 
 bool GeneralizedAlpha::solve(double t1, double h) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  newton_ = Convergence(options_.max_iterations);
+  newton_.forget();
   t1_ = t1;
   return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
@@ -212,8 +212,9 @@ bool GeneralizedAlpha::solve(double t1, double h) {
     const double z = biggest(x_.data() + n_, nz_) + a + y / std::abs(h);
     for (int k = n_; k < n_ + nz_; ++k) residual_[at(k)] *= column_scale_[at(k)];
     const double growth = rounding_growth(m_);
-    return larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
-                  biggest(residual_.data() + n_, nz_) / (growth * epsilon * std::max(z, 1e-200)));
+    return {larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
+                   biggest(residual_.data() + n_, nz_) / (growth * epsilon * std::max(z, 1e-200))),
+            z};
   });
 }
 

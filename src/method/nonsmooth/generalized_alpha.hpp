@@ -96,7 +96,7 @@ class GeneralizedAlpha final : public Stepper {
   std::vector<double> row_scale_, column_scale_;
   double last_h_ = 0, end_time_ = 0, t1_ = 0;
   bool begun_ = false;
-  Convergence newton_{0};
+  Convergence newton_{options_.max_iterations};
   // where there are contacts:
   std::unique_ptr<ContactStep> contacts_;
   std::optional<SpinBalance> spins_;  // of bodies in space

@@ -81,11 +81,12 @@ StepResult TaylorStepper::start(const State& state) {
   return {};
 }
 
-// Of the series in units of the step: does the last term exceed the first two, of positions and velocities alike?
+// Of the series in units of the step: does the last term exceed those of the first half, of positions and velocities
+// alike? The very first may be 0, where a force grows on what rests.
 bool TaylorStepper::diverges() const {
   double first = 0, last = 0;
   for (const auto& x : point_->controlled()) {
-    first = std::max(first, std::abs(x.series[0]) + std::abs(x.series[1]));
+    for (int k = 0; k <= x.last / 2; ++k) first = std::max(first, std::abs(x.series[k]));
     last = std::max(last, std::abs(x.series[x.last]));
   }
   return last > first;

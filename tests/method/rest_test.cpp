@@ -1,0 +1,146 @@
+// Damped motions that come to rest: velocities are then nothing but rounding, and steps of given length have to go on.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "hinge/hinge.hpp"
+#include "random_draw.hpp"
+
+namespace hinge::rest_test {
+namespace {
+
+struct Damped {
+  double mass, omega, damping, gravity, step, end, way;
+  double stiffness() const { return mass * omega * omega; }
+};
+
+// Until velocities have fallen by a factor of about 1e26.
+Damped draw(Draw& d) {
+  Damped s;
+  s.mass = d.power(-2, 2);
+  s.omega = d.power(-0.3, 1.3);
+  const double ratio = d.number(0.1, 1.5);
+  s.damping = 2 * ratio * s.mass * s.omega;
+  s.gravity = d.number(1, 20);
+  s.step = d.number(0.05, 0.3) / s.omega;
+  s.end = 60 / (std::min(ratio, 1 / (2 * ratio)) * s.omega) + 100 * s.step;
+  s.way = d.power(-1, 0.5) * s.gravity / (s.omega * s.omega);
+  return s;
+}
+
+using Write = std::string (*)(const Damped&);
+
+std::string hanging(const Damped& s) {
+  return fmt::format(R"x([lagrangian]
+coordinates = ["x"]
+kinetic = "{}*x'^2/2"
+potential = "{}*x^2/2 + {}*x"
+force = {{ x = "-{}*x'" }}
+[initial]
+position = {{ x = {} }}
+)x",
+                     s.mass, s.stiffness(), s.mass * s.gravity, s.damping, s.way);
+}
+
+// Measured from where they rest: what holds them there are constants that cancel.
+std::string about_the_origin(const Damped& s) {
+  return fmt::format(R"x([lagrangian]
+coordinates = ["x", "y"]
+kinetic = "{0}*(x'^2 + y'^2)/2"
+potential = "{1}*(x - {2})^2/2 + {1}*{2}*x + {1}*(sqrt(1 + y^2) + exp(y) - y)"
+force = {{ x = "-{3}*x'", y = "-{3}*y'" }}
+[initial]
+position = {{ x = {4}, y = 0.3 }}
+)x",
+                     s.mass, s.stiffness(), s.gravity / (s.omega * s.omega), s.damping, s.way);
+}
+
+std::string two_masses(const Damped& s) {
+  return fmt::format(R"x([mechanical]
+coordinates = ["x", "y"]
+mass = [{0}, {1}]
+force = ["-{2}*(x - y) - {3}*(x' - y') - {4}", "-{2}*(y - x) - {3}*(y' - x') - 2*{2}*y - {3}*y' - {5}"]
+[initial]
+position = {{ x = {6}, y = 0 }}
+)x",
+                     s.mass, s.mass / 3, s.stiffness(), s.damping, s.mass * s.gravity, s.mass * s.gravity / 3, s.way);
+}
+
+std::string body(const Damped& s) {
+  return fmt::format(R"x([multibody]
+gravity = [0, {}]
+[[body]]
+name = "b"
+mass = {}
+inertia = {}
+position = [{}, 0]
+[[joint]]
+type = "revolute"
+bodies = ["ground", "b"]
+point = [0, 0]
+damping = {}
+stiffness = {}
+)x",
+                     -s.gravity, s.mass, s.mass * s.way * s.way, s.way, 2 * s.damping * s.way * s.way,
+                     s.stiffness() * s.way * s.way / 3);
+}
+
+std::string dae(const Damped& s) {
+  return fmt::format(R"x([dae]
+unknowns = ["x", "v"]
+equations = ["x' = v", "{}*v' = -{}*x - {}*v - {}"]
+[initial]
+unknowns = {{ x = {}, v = 0 }}
+)x",
+                     s.mass, s.stiffness(), s.damping, s.mass * s.gravity, s.way);
+}
+
+TEST(ComingToRest, StepsOfGivenLengthGoOn) {
+  Draw d(17);
+  int ended = 0;
+  for (int i = 0; i < 8; ++i) {
+    const Damped s = draw(d);
+    for (const Write write : {hanging, about_the_origin, two_masses, body, dae})
+      for (const char* method :
+           {"radau", "bdf", "energy-momentum", "gauss-lobatto", "rattle", "lobatto-iiia-iiib", "generalized-alpha"}) {
+        const std::string text =
+            write(s) + fmt::format("[integrate]\nmethod = \"{}\"\nstep = {}\nend = {}\n", method, s.step, s.end);
+        try {
+          const Model model = parse_model(text, "model");
+          Simulation run = model.simulation_for("");
+          run.start(model.start);
+          run.until(model.end);
+          ++ended;
+        } catch (const StepFailure& failure) {
+          ADD_FAILURE() << i << ' ' << text << failure.what();
+        } catch (const InputError&) {  // a method that is not for [dae] or [mechanical]
+        }
+      }
+  }
+  EXPECT_GT(ended, 150);
+}
+
+// x'' = a t^k from x = 0, x' = 0
+TEST(StartingFromRest, AForceThatGrowsIsTakenByTaylorWithStepsOfGivenLength) {
+  Draw d(3);
+  for (int i = 0; i < 10; ++i) {
+    const int k = d.integer(1, 6);
+    const double a = d.power(-3, 3), step = d.power(-3, -1);
+    const Model model = parse_model(
+        fmt::format("[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\nforce = {{ x = \"{}*t^{}\" }}\n"
+                    "[initial]\nposition = {{ x = 0 }}\n[integrate]\nmethod = \"taylor\"\nstep = {}\nend = 1\n",
+                    a, k, step),
+        "model");
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    run.until(model.end);
+    const double exact = a / ((k + 1) * (k + 2));
+    EXPECT_NEAR(run.state().y[0], exact, 1e-12 * exact) << k << ' ' << step;  // rounding of up to 1000 steps
+    EXPECT_TRUE(run.report().doubts.empty());
+  }
+}
+
+}  // namespace
+}  // namespace hinge::rest_test
