@@ -20,16 +20,26 @@ constexpr double at_rest = 1e-12;  // of the largest velocity: what solving for 
 // of order one, w h/2.
 constexpr double drive_off[] = {0.3, 0.03};
 
-// Coordinates in constraints that depend on time.
-std::vector<int> driven_coordinates(const System& system) {
+// Constraints that depend on time, as far as is known.
+std::vector<char> driven_constraints(const System& system) {
+  const auto ng = static_cast<std::size_t>(system.ng());
+  if (!system.structure().depends_on_time) return std::vector<char>(ng, 0);
   const SymbolicSystem* symbolic = symbolic_part(system);
-  if (!symbolic || !system.structure().depends_on_time) return {};
+  if (!symbolic) return std::vector<char>(ng, 1);
   const Equations& eq = symbolic->equations();
   const std::vector<char> by_time = dependence(*eq.graph, std::span(&eq.t, 1));
+  std::vector<char> driven(ng, 0);
+  for (std::size_t i = 0; i < std::min(ng, eq.g.size()); ++i) driven[i] = by_time[static_cast<std::size_t>(eq.g[i])];
+  return driven;
+}
+
+// Coordinates in these.
+std::vector<int> driven_coordinates(const System& system, const std::vector<char>& driven) {
+  if (!symbolic_part(system)) return {};
   const Pattern& pattern = system.pattern(Q::constraint_y);
   std::vector<int> found;
-  for (std::size_t i = 0; i < eq.g.size() && static_cast<int>(i) < pattern.rows; ++i)
-    if (by_time[static_cast<std::size_t>(eq.g[i])])
+  for (std::size_t i = 0; i < driven.size(); ++i)
+    if (driven[i])
       found.insert(found.end(), pattern.column.begin() + pattern.row_start[i],
                    pattern.column.begin() + pattern.row_start[i + 1]);
   std::sort(found.begin(), found.end());
@@ -37,18 +47,35 @@ std::vector<int> driven_coordinates(const System& system) {
   return found;
 }
 
+// Where vectors of the plane and of space begin and end among the numbers of z; other numbers stand alone.
+std::vector<std::pair<int, int>> vectors_of(const Layout& layout, int n) {
+  std::vector<std::pair<int, int>> spans(static_cast<std::size_t>(n));
+  for (int k = 0; k < n; ++k) spans[static_cast<std::size_t>(k)] = {k, k + 1};
+  for (const Block& block : layout.z) {
+    const int width = block.shape.empty() ? 1 : block.shape.back();
+    if (width != 2 && width != 3) continue;
+    for (int k = 0; k < block.size() && block.first + k < n; ++k) {
+      const int first = block.first + k - k % width;
+      spans[static_cast<std::size_t>(block.first + k)] = {first, std::min(first + width, n)};
+    }
+  }
+  return spans;
+}
+
 }  // namespace
 
 void PrescribedMotion::begin(const System& system, const Preserves& preserves, int order, Quantities& wanted) {
   end();
   system_ = &system;
+  if (!preserves.velocity_level || order == 1 || order == 2) by_time_ = driven_constraints(system);
   if (!preserves.velocity_level) {
+    vectors_ = vectors_of(system.layout(), system.nz());
     rows_.resize(static_cast<std::size_t>(system.ng()));
     rows_at_ = system.evaluation({Q::constraint_rate_z});
     positions_at_ = system.evaluation({Q::constraint_y});
   }
   if (order == 1 || order == 2) {
-    driven_ = driven_coordinates(system);
+    driven_ = driven_coordinates(system, by_time_);
     drive_off_ = drive_off[order - 1];
   }
   if (!driven_.empty()) wanted.insert(Q::velocity);
@@ -65,10 +92,20 @@ void PrescribedMotion::measure_rows(const State& s, const double* rates, double 
   rows_at_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   const double* H = (*rows_at_)[Q::constraint_rate_z];
   bool known = false;
+  // A joint does not know the axes: what drifts across the way of a point is compared with its velocity, not with the
+  // part across, which is nothing but that. Where something is prescribed it is, in the direction of that.
+  const auto speed = [&](int column) {
+    double size = 0;
+    const auto [first, last] = vectors_[static_cast<std::size_t>(column)];
+    for (int j = first; j < last; ++j) size = std::hypot(size, s.z[static_cast<std::size_t>(j)]);
+    return size;
+  };
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     double size = 0;
-    for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k)
-      size += std::abs(H[k] * s.z[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
+    for (int k = pattern.row_start[i]; k < pattern.row_start[i + 1]; ++k) {
+      const int column = pattern.column[static_cast<std::size_t>(k)];
+      size += std::abs(H[k]) * (by_time_[i] ? std::abs(s.z[static_cast<std::size_t>(column)]) : speed(column));
+    }
     Part& row = rows_[i];
     row.size = std::max(row.size, size);
     const double off = std::abs(rates[i]);

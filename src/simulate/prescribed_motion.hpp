@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "hinge/memory.hpp"
@@ -37,7 +38,9 @@ class PrescribedMotion {
 
   const System* system_ = nullptr;
   std::unique_ptr<Evaluation> rows_at_, positions_at_;
-  std::vector<Part> rows_;      // g_t + G v where it is more than rounding, and sum_j |H_ij| |z_j|
+  std::vector<char> by_time_;                 // constraints that depend on time
+  std::vector<std::pair<int, int>> vectors_;  // the vector that each number of z belongs to
+  std::vector<Part> rows_;  // g_t + G v where it is more than rounding, and sum_j |H_ij| |z_j|, of vectors their length
   std::vector<int> driven_;     // coordinates in constraints that depend on time
   double drive_off_ = 0;        // what of the velocity the rule may be off by
   std::vector<Part> movement_;  // of these: defect of the rule, as a velocity, and |y'|
