@@ -67,7 +67,8 @@ class Quantities {
 };
 
 /// Values of a chosen set of quantities at one point, computed in one pass. Owns its buffers; evaluating allocates
-/// nothing. One thread per Evaluation; many Evaluations of one System may work at the same time.
+/// nothing, but for the one time at which a large system made of expressions is translated, because it is asked often.
+/// One thread per Evaluation; many Evaluations of one System may work at the same time.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;

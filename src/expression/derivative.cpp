@@ -30,7 +30,7 @@ class ReverseSweep {
     collect_cone(function);
     if (cone_.empty()) return result_;
     adjoint_[static_cast<std::size_t>(function)] = graph_.constant(1);
-    std::sort(cone_.begin(), cone_.end(), std::greater<>());
+    order_cone(function);
     for (const Node node : cone_) {
       const Node w = std::exchange(adjoint_[static_cast<std::size_t>(node)], no_node);
       if (w == no_node || graph_.is_constant(w, 0)) continue;
@@ -53,16 +53,18 @@ class ReverseSweep {
  private:
   // dependent_[n]: does node n depend on a wanted variable? Extended to new nodes when they are met.
   void mark_dependent(Node up_to) {
-    for (Node n = static_cast<Node>(dependent_.size()); n <= up_to; ++n) {
-      const Graph::Entry& e = graph_[n];
-      bool wanted = column_of(n) >= 0;
-      if (!wanted) {
-        const int count = arity(e.op);
-        if (count > 0) wanted = depends(e.a);
-        if (count > 1) wanted = wanted || depends(e.b);
-        if (count > 2) wanted = wanted || depends(e.c);
+    const auto known = static_cast<Node>(dependent_.size());
+    if (up_to < known) return;
+    dependent_.resize(static_cast<std::size_t>(up_to) + 1, 0);
+    char* const wanted = dependent_.data();
+    const Graph::Entry* const entries = &graph_[0];
+    for (Node n = known; n <= up_to; ++n) {
+      const Graph::Entry& e = entries[n];
+      if (e.op > Op::variable) {
+        wanted[n] = static_cast<char>(wanted[e.a] | (e.b >= 0 ? wanted[e.b] : 0) | (e.c >= 0 ? wanted[e.c] : 0));
+        if (wanted[n] != 0) continue;
       }
-      dependent_.push_back(wanted);
+      wanted[n] = column_of(n) >= 0;
     }
   }
 
@@ -93,6 +95,19 @@ class ReverseSweep {
         }
       }
     }
+  }
+
+  // From the last node to the first. A cone that is a good part of all nodes below is read off their stamps.
+  void order_cone(Node function) {
+    constexpr std::size_t nodes_per_comparison = 16;
+    const Node first = *std::min_element(cone_.begin(), cone_.end());
+    if (static_cast<std::size_t>(function - first) > nodes_per_comparison * cone_.size() || cone_.size() < 64) {
+      std::sort(cone_.begin(), cone_.end(), std::greater<>());
+      return;
+    }
+    cone_.clear();
+    for (Node n = function; n >= first; --n)
+      if (visited_[static_cast<std::size_t>(n)] == stamp_) cone_.push_back(n);
   }
 
   void give(Node operand, Node contribution) {
@@ -312,11 +327,12 @@ Node TimeRate::operator()(Node e) {
 std::vector<char> dependence(const Graph& graph, std::span<const Node> variables) {
   std::vector<char> depends(static_cast<std::size_t>(graph.size()), 0);
   for (const Node v : variables) depends[static_cast<std::size_t>(v)] = 1;
-  for (Node n = 0; n < graph.size(); ++n) {
-    const Graph::Entry& e = graph[n];
-    const Node operands[] = {e.a, e.b, e.c};
-    for (int k = 0; k < arity(e.op); ++k)
-      if (depends[static_cast<std::size_t>(operands[k])]) depends[static_cast<std::size_t>(n)] = 1;
+  char* const by = depends.data();
+  const Graph::Entry* const entries = &graph[0];
+  for (Node n = 0, end = graph.size(); n < end; ++n) {
+    const Graph::Entry& e = entries[n];
+    if (e.op <= Op::variable) continue;
+    by[n] = static_cast<char>(by[n] | by[e.a] | (e.b >= 0 ? by[e.b] : 0) | (e.c >= 0 ? by[e.c] : 0));
   }
   return depends;
 }

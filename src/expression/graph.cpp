@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "expression/graph_slots.hpp"
 #include "expression/table.hpp"
 
 namespace hinge {
@@ -71,60 +72,16 @@ bool same(const Graph::Entry& x, const Graph::Entry& y) {
          std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value);
 }
 
-std::size_t hash(const Graph::Entry& e) {
-  auto mix = [](std::uint64_t h, std::uint64_t x) {
-    h ^= x;
-    h *= 0x9E3779B97F4A7C15ull;
-    return h ^ (h >> 29);
-  };
-  std::uint64_t h = static_cast<std::uint64_t>(e.op) + 1;
-  h = mix(h, static_cast<std::uint32_t>(e.a));
-  h = mix(h, static_cast<std::uint32_t>(e.b));
-  h = mix(h, static_cast<std::uint32_t>(e.c));
-  return mix(h, std::bit_cast<std::uint64_t>(e.value));
-}
-
 }  // namespace
 
 Graph::Graph() : table_(64, no_node), constant_table_(16, no_node) {}
-
-namespace {
-
-// The slots in which an entry may stand, in turn. First a few near twice the number of its last operand: what is made
-// one after the other is looked for in memory that is near, too. Where many share their last operand, those are taken;
-// then anywhere.
-class Slots {
- public:
-  Slots(const Graph::Entry& e, std::size_t mask) : mask_(mask), anywhere_(hash(e)), leap_(anywhere_ >> 20 | 1) {
-    const Node last = e.op == Op::constant || e.op == Op::variable ? no_node : std::max({e.a, e.b, e.c});
-    near_ = last < 0 ? 0 : nearby;
-    slot_ = (last < 0 ? anywhere_ : 2 * static_cast<std::size_t>(last) + (anywhere_ >> 32) % 4) & mask_;
-  }
-  std::size_t slot() const { return slot_; }
-  void next() {
-    if (near_ > 0 && --near_ > 0) {
-      slot_ = (slot_ + 1) & mask_;
-      return;
-    }
-    // in leaps: what is near is crowded in places
-    slot_ = anywhere_ & mask_;
-    anywhere_ += leap_;
-  }
-
- private:
-  static constexpr int nearby = 12;
-  std::size_t mask_, anywhere_, leap_, slot_;
-  int near_;
-};
-
-}  // namespace
 
 void Graph::grow_table() {
   std::vector<Node> larger(table_.size() * 2, no_node);
   for (Node n = 0; n < size(); ++n) {
     const Entry& e = entries_[static_cast<std::size_t>(n)];
     if (e.op == Op::constant) continue;
-    Slots slots(e, larger.size() - 1);
+    Slots slots(entries_, e, larger.size() - 1);
     while (larger[slots.slot()] != no_node) slots.next();
     larger[slots.slot()] = n;
   }
@@ -134,7 +91,7 @@ void Graph::grow_table() {
 void Graph::grow_constants() {
   std::vector<Node> larger(constant_table_.size() * 2, no_node);
   for (const Node n : constants_) {
-    Slots slots(entries_[static_cast<std::size_t>(n)], larger.size() - 1);
+    Slots slots(entries_, entries_[static_cast<std::size_t>(n)], larger.size() - 1);
     while (larger[slots.slot()] != no_node) slots.next();
     larger[slots.slot()] = n;
   }
@@ -144,7 +101,7 @@ void Graph::grow_constants() {
 // Not of constants.
 Node Graph::intern(const Entry& entry) {
   if (entries_.size() * 2 >= table_.size()) grow_table();
-  Slots slots(entry, table_.size() - 1);
+  Slots slots(entries_, entry, table_.size() - 1);
   for (; table_[slots.slot()] != no_node; slots.next())
     if (const Node n = table_[slots.slot()]; same(entries_[static_cast<std::size_t>(n)], entry)) return n;
   entries_.push_back(entry);
@@ -155,12 +112,28 @@ Node Graph::keep(double value) {
   if (value == 0) value = 0;  // one zero, not two
   const Entry entry{.op = Op::constant, .value = value};
   if (constants_.size() * 2 >= constant_table_.size()) grow_constants();
-  Slots slots(entry, constant_table_.size() - 1);
+  Slots slots(entries_, entry, constant_table_.size() - 1);
   for (; constant_table_[slots.slot()] != no_node; slots.next())
     if (const Node n = constant_table_[slots.slot()]; same(entries_[static_cast<std::size_t>(n)], entry)) return n;
   entries_.push_back(entry);
   constants_.push_back(size() - 1);
   return constant_table_[slots.slot()] = size() - 1;
+}
+
+// From the last to the first: each had found its place among those before it.
+void Graph::return_to(const Mark& mark) {
+  const auto remove = [this](std::vector<Node>& table) {
+    Slots slots(entries_, entries_.back(), table.size() - 1);
+    while (table[slots.slot()] != size() - 1) slots.next();
+    table[slots.slot()] = no_node;
+  };
+  for (; size() > mark.size; entries_.pop_back()) {
+    const bool constant = entries_.back().op == Op::constant;
+    remove(constant ? constant_table_ : table_);
+    if (constant) constants_.pop_back();
+  }
+  tables_.resize(mark.tables);
+  if (hashed_ > mark.size) structure_ = {}, hashed_ = 0;
 }
 
 Node Graph::constant(double value) {
@@ -210,7 +183,7 @@ void Graph::extend(const Graph& by, std::span<const double> values) {
     const Node n = constants_[static_cast<std::size_t>(own) + k];
     Entry& e = entries_[static_cast<std::size_t>(n)];
     e.value = values[k];
-    Slots slots(e, constant_table_.size() - 1);
+    Slots slots(entries_, e, constant_table_.size() - 1);
     while (constant_table_[slots.slot()] != no_node) slots.next();
     constant_table_[slots.slot()] = n;
   }
@@ -252,6 +225,38 @@ std::vector<Node> Graph::adopt(const Graph& other, Node common, std::span<const 
   }
   std::vector<Node> result;
   for (const Node n : nodes) result.push_back(here(n));
+  return result;
+}
+
+std::vector<Node> Graph::adopt_needed(const Graph& other, Node common, std::span<const Node> nodes,
+                                      std::vector<Node>& image) {
+  image.resize(static_cast<std::size_t>(other.size() - common), no_node);
+  const auto here = [&](Node n) -> Node& { return image[static_cast<std::size_t>(n - common)]; };
+  constexpr Node needed = -2;
+  Node first = other.size(), last = common - 1;
+  const auto need = [&](Node n) {
+    if (n < common || here(n) != no_node) return;
+    here(n) = needed;
+    first = std::min(first, n);
+    last = std::max(last, n);
+  };
+  for (const Node n : nodes) need(n);
+  for (Node n = last; n >= common; --n) {
+    if (here(n) != needed) continue;
+    const Entry& e = other[n];
+    if (e.op == Op::constant) continue;
+    for (const Node operand : {e.a, e.b, e.c})
+      if (operand >= 0) need(operand);
+  }
+  const auto moved = [&](Node n) { return n < common ? n : here(n); };
+  for (Node n = first; n <= last; ++n)
+    if (here(n) == needed) {
+      const Entry& e = other[n];
+      here(n) = remake(other, e, moved(e.a), moved(e.b), moved(e.c));
+    }
+  std::vector<Node> result;
+  result.reserve(nodes.size());
+  for (const Node n : nodes) result.push_back(moved(n));
   return result;
 }
 

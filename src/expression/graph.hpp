@@ -110,6 +110,19 @@ class Graph {
   /// `other` was a copy of this graph up to its first `common` nodes and has then grown without new variables: what it
   /// has more is made here, too. Returns its `nodes` here.
   std::vector<Node> adopt(const Graph& other, Node common, std::span<const Node> nodes);
+  /// The same of what `nodes` need alone. `image`: what the nodes of `other` after the common ones are here, no_node
+  /// (or missing) for those that were not needed yet.
+  std::vector<Node> adopt_needed(const Graph& other, Node common, std::span<const Node> nodes,
+                                 std::vector<Node>& image);
+
+  /// A graph as it is now, to which it can return.
+  struct Mark {
+    Node size;
+    std::size_t tables;
+  };
+  Mark mark() const { return {size(), tables_.size()}; }
+  /// Forgets what was made since, in which there are no new variables: the graph is as it was.
+  void return_to(const Mark& mark);
 
   const Entry& operator[](Node node) const { return entries_[static_cast<std::size_t>(node)]; }
   Node size() const { return static_cast<Node>(entries_.size()); }

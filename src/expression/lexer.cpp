@@ -217,9 +217,37 @@ void match_brackets(Source source, std::vector<Token>& tokens) {
 
 }  // namespace
 
-Tokens tokenise(Source source) {
+namespace {
+
+Tokens split(Source source) {
   Tokens tokens = Lexer(source).run();
   match_brackets(source, tokens.list);
+  return tokens;
+}
+
+}  // namespace
+
+// The members of a family have one text, which is split for the first of them.
+Tokens tokenise(Source source) {
+  thread_local std::string last_text;
+  thread_local Tokens last;  // names in last_text
+  const auto names_in = [](std::string_view to, std::string_view from, const std::vector<std::string_view>& names) {
+    std::vector<std::string_view> moved;
+    moved.reserve(names.size());
+    for (const std::string_view name : names)
+      moved.push_back(to.substr(static_cast<std::size_t>(name.data() - from.data()), name.size()));
+    return moved;
+  };
+  if (source.text == last_text && !last.list.empty())
+    return {last.list, last.numbers, names_in(source.text, last_text, last.names)};
+  Tokens tokens = split(source);
+  constexpr std::size_t longest_member = 4096;
+  if (source.text.size() > longest_member) return tokens;
+  last.list.clear();  // nothing is known while memory may run out
+  last_text = source.text;
+  last.names = names_in(last_text, source.text, tokens.names);
+  last.numbers = tokens.numbers;
+  last.list = tokens.list;
   return tokens;
 }
 

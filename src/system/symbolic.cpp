@@ -1,6 +1,7 @@
 #include "system/symbolic.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,22 +62,48 @@ namespace {
 // Runs one tape for several quantities; their values stand one after the other in one buffer.
 class TapeEvaluation final : public Evaluation {
  public:
-  TapeEvaluation(std::shared_ptr<const Evaluator> evaluator, std::span<const std::pair<Quantity, std::size_t>> parts)
-      : evaluator_(std::move(evaluator)), scratch_(evaluator_->make_scratch()) {
-    const double* value = scratch_.data() + evaluator_->first_output();
-    for (const auto& [quantity, size] : parts) {
-      value_[static_cast<std::size_t>(quantity)] = value;
-      value += size;
+  using Parts = std::vector<std::pair<Quantity, std::size_t>>;
+
+  TapeEvaluation(std::shared_ptr<SharedTape> shared, Parts parts)
+      : shared_(std::move(shared)), walked_(shared_->walked()), parts_(std::move(parts)) {
+    if (!walked_) {
+      take(shared_->tape());
+    } else {
+      scratch_ = walked_->make_scratch();
+      place(walked_->first_output());
     }
   }
 
   void at(double t, const double* y, const double* z, const double* psi) override {
     const double* const inputs[] = {&t, y, z, psi};
+    if (walked_) {
+      std::shared_ptr<const Evaluator> tape = shared_->tape();
+      if (!tape) return walked_->evaluate(inputs, scratch_.data());
+      take(std::move(tape));
+    }
     evaluator_->evaluate(inputs, scratch_.data());
   }
 
  private:
+  void take(std::shared_ptr<const Evaluator> evaluator) {
+    evaluator_ = std::move(evaluator);
+    walked_ = nullptr;
+    scratch_ = evaluator_->make_scratch();
+    place(evaluator_->first_output());
+  }
+
+  void place(std::size_t first_output) {
+    const double* value = scratch_.data() + first_output;
+    for (const auto& [quantity, size] : parts_) {
+      value_[static_cast<std::size_t>(quantity)] = value;
+      value += size;
+    }
+  }
+
+  std::shared_ptr<SharedTape> shared_;
+  std::shared_ptr<const WalkedFunction> walked_;  // until there is an evaluator
   std::shared_ptr<const Evaluator> evaluator_;
+  Parts parts_;
   std::vector<double> scratch_;
 };
 
@@ -104,7 +131,9 @@ SymbolicSystem::SymbolicSystem(Layout layout, Equations equations, SystemHooks h
       eq_(std::move(equations)),
       hash_(hash_of(eq_)),
       hooks_(std::move(hooks)),
-      derived_(*eq_.graph) {
+      derived_(std::make_shared<SharedTape::Source>()) {
+  derived_->graph = *eq_.graph;
+  derived_->blocks = {{eq_.t}, eq_.y, eq_.z, eq_.psi};
   expect_size("v", eq_.v.size(), ny());
   expect_size("p", eq_.p.size(), nz());
   expect_size("f", eq_.f.size(), nz());
@@ -135,7 +164,7 @@ Structure SymbolicSystem::find_structure() const {
   s.reaction_is_ideal = eq_.ideal && (s.velocity_is_z || s.has_bodies);
   if (!eq_.ideal) {
     const std::vector<Node>& columns = entry(Quantity::reaction_psi).nodes;
-    s.reaction_is_affine = !any_of(columns, dependence(derived_, eq_.psi));
+    s.reaction_is_affine = !any_of(columns, dependence(derived_->graph, eq_.psi));
     Graph graph = *eq_.graph;
     const std::vector<Node> zero(eq_.psi.size(), graph.constant(0));
     const std::vector<Node> at_zero = substitute(graph, eq_.r, eq_.psi, zero, graph);
@@ -185,11 +214,21 @@ std::vector<Node> SymbolicSystem::nodes_of(Quantity q, Graph& graph) const {
 }
 
 std::vector<std::vector<Node>> SymbolicSystem::nodes_of(std::span<const Quantity> quantities, Graph& graph) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(derived_->mutex);
   std::vector<std::vector<Node>> nodes;
   for (const Quantity q : quantities) nodes.push_back(entry(q).nodes);
-  graph = derived_;
+  graph = derived_->graph;
   return nodes;
+}
+
+SymbolicSystem::Draft& SymbolicSystem::draft(bool rated) const {
+  std::optional<Draft>& known = derived_->drafts[rated ? 1 : 0];
+  if (known) return *known;
+  Graph graph = *eq_.graph;
+  std::vector<Node> rate;
+  if (rated) rate = constraint_rate(graph, eq_);
+  const Graph::Mark mark = graph.mark();
+  return known.emplace(Draft{std::move(graph), mark, {}, std::move(rate)});  // complete or not there
 }
 
 SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
@@ -197,7 +236,7 @@ SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
                                     .with(static_cast<std::uint64_t>(q))
                                     .with(hash_.one)
                                     .with(hash_.other);
-  const std::vector<int> made = GraphLibrary::once(derived_, key, [&] {
+  const std::vector<int> made = GraphLibrary::once(derived_->graph, key, [&] {
     const Entry e = derive_anew(q);
     std::vector<int> all{e.pattern.rows, e.pattern.columns};
     for (const auto* list : {&e.pattern.row_start, &e.pattern.column, &e.nodes})
@@ -208,16 +247,24 @@ SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
   return {{made[0], made[1], {start, column}, {column, entry}}, {entry, made.end()}};
 }
 
-// Derived in a copy of the frozen graph; what is new there is then made in derived_.
+// Derived in a copy of the frozen graph; what is new there is then made in derived_. A small graph is copied each time,
+// and all is made, so that what the library keeps does not depend on what was asked before.
 SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
   const auto [function, by] = parts_of(q);
-  const bool rated = function == Quantity::constraint_rate || function == Quantity::constraint_curvature;
-  if (rated && !rate_) {  // complete or not there: memory may be short today and not tomorrow
-    Graph with_rate = *eq_.graph;
-    std::vector<Node> rate = constraint_rate(with_rate, eq_);
-    rate_.emplace(std::move(with_rate), std::move(rate));
-  }
-  Graph graph = rated ? rate_->first : *eq_.graph;
+  Draft& draft = this->draft(function == Quantity::constraint_rate || function == Quantity::constraint_curvature);
+  const Node common = eq_.graph->size();
+  std::optional<Graph> copy;
+  if (common <= GraphLibrary::most_nodes) copy = draft.graph;
+  Graph& graph = copy ? *copy : draft.graph;
+  struct Forgetting {
+    Draft& draft;
+    Node kept;
+    ~Forgetting() {
+      draft.graph.return_to(draft.mark);
+      if (std::uncaught_exceptions() > 0) kept = 0;  // memory may be short today and not tomorrow
+      draft.image.resize(static_cast<std::size_t>(kept), no_node);
+    }
+  } forgetting{draft, copy ? 0 : draft.mark.size - common};
   std::vector<Node> nodes;
   switch (function) {
     case Quantity::velocity: nodes = eq_.v; break;
@@ -225,9 +272,9 @@ SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
     case Quantity::force: nodes = eq_.f; break;
     case Quantity::reaction: nodes = eq_.r; break;
     case Quantity::constraint: nodes = eq_.g; break;
-    case Quantity::constraint_rate: nodes = rate_->second; break;
+    case Quantity::constraint_rate: nodes = draft.rate; break;
     case Quantity::acceleration_force: nodes = acceleration_force(graph, eq_); break;
-    case Quantity::constraint_curvature: nodes = rates_along(graph, rate_->second, eq_); break;
+    case Quantity::constraint_curvature: nodes = rates_along(graph, draft.rate, eq_); break;
     default:
       if (eq_.energy == no_node) throw InputError("this system has no energy function");
       nodes = {eq_.energy};
@@ -243,7 +290,8 @@ SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
     pattern = {d.rows, d.columns, std::move(d.row_start), std::move(d.column)};
     nodes = std::move(d.entries);
   }
-  return {std::move(pattern), derived_.adopt(graph, eq_.graph->size(), nodes)};
+  if (copy) return {std::move(pattern), derived_->graph.adopt(graph, common, nodes)};
+  return {std::move(pattern), derived_->graph.adopt_needed(graph, common, nodes, draft.image)};
 }
 
 const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
@@ -256,20 +304,20 @@ const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
 const Pattern& SymbolicSystem::pattern(Quantity q) const {
   std::atomic<const Pattern*>& known = patterns_[static_cast<std::size_t>(q)];
   if (const Pattern* pattern = known.load(std::memory_order_acquire)) return *pattern;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(derived_->mutex);
   const Pattern& pattern = entry(q).pattern;
   known.store(&pattern, std::memory_order_release);
   return pattern;
 }
 
 bool SymbolicSystem::is_constant(Quantity q) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(derived_->mutex);
   const auto& nodes = entry(q).nodes;
-  return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return derived_.is_constant(n); });
+  return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return derived_->graph.is_constant(n); });
 }
 
 std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(derived_->mutex);
   std::vector<Node> outputs;
   std::vector<std::pair<Quantity, std::size_t>> parts;
   static_assert(quantity_count <= 32);
@@ -283,9 +331,9 @@ std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const 
     parts.emplace_back(q, nodes.size());
   }
   // starts, checks and methods ask for the same few sets again and again
-  std::shared_ptr<const Evaluator>& tape = tapes_[key];
-  if (!tape) tape = eq_.tape(derived_, outputs);
-  return std::make_unique<TapeEvaluation>(tape, parts);
+  std::shared_ptr<SharedTape>& tape = tapes_[key];
+  if (!tape) tape = std::make_shared<SharedTape>(derived_, std::move(outputs));
+  return std::make_unique<TapeEvaluation>(tape, std::move(parts));
 }
 
 }  // namespace hinge

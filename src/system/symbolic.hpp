@@ -19,6 +19,7 @@
 #include "expression/evaluator.hpp"
 #include "expression/graph.hpp"
 #include "hinge/system.hpp"
+#include "system/shared_tape.hpp"
 
 namespace hinge {
 
@@ -114,15 +115,17 @@ class SymbolicSystem final : public System {
   Entry derive_anew(Quantity q) const;
   Structure find_structure() const;
 
+  using Draft = SharedTape::Draft;
+  Draft& draft(bool rated) const;
+
   Equations eq_;
   StructureHash hash_;  // of eq_, but for its graph
   SystemHooks hooks_;
-  mutable std::mutex mutex_;  // of all below
-  mutable Graph derived_;     // the frozen graph, and after it what has been derived
-  mutable std::optional<std::pair<Graph, std::vector<Node>>> rate_;  // the frozen graph with g_t + g_y v and w
+  std::shared_ptr<SharedTape::Source> derived_;  // the frozen graph, and after it what has been derived
+  // all below: behind the lock of derived_
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
   mutable std::array<std::atomic<const Pattern*>, quantity_count> patterns_{};  // of entries_, without a lock
-  mutable std::map<std::uint32_t, std::shared_ptr<const Evaluator>> tapes_;     // by the quantities that they compute
+  mutable std::map<std::uint32_t, std::shared_ptr<SharedTape>> tapes_;          // by the quantities that they compute
 };
 
 /// A system that is made of expressions in its first coordinates and velocities, and of something else in the others.

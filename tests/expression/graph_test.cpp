@@ -405,5 +405,69 @@ TEST(Tape, LongSumsNeedFewSlots) {
   }
 }
 
+// What is made after a mark gets the same numbers again and again, and what was there before is found.
+TEST(Graph, ReturnsToAMarkAsIfNothingHadBeen) {
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    std::mt19937 random(seed);
+    Graph graph;
+    const std::vector<Node> variables = declare_variables(graph, 5);
+    const int operations = static_cast<int>(random() % 200);
+    random_expression(graph, variables, operations, random);
+    const Graph before = graph;
+    const Graph::Mark mark = graph.mark();
+    const std::mt19937 from = random;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      Graph fresh = before;
+      std::mt19937 one = from, other = from;
+      const Node in_fresh = random_expression(fresh, variables, 300, one);
+      EXPECT_EQ(random_expression(graph, variables, 300, other), in_fresh);
+      ASSERT_EQ(graph.size(), fresh.size());
+      for (Node n = 0; n < graph.size(); ++n) {
+        EXPECT_EQ(graph[n].op, fresh[n].op);
+        EXPECT_EQ(graph[n].a, fresh[n].a);
+        EXPECT_EQ(graph[n].b, fresh[n].b);
+        EXPECT_EQ(graph[n].c, fresh[n].c);
+      }
+      graph.return_to(mark);
+      ASSERT_EQ(graph.size(), before.size());
+    }
+    for (Node n = 0; n < graph.size(); ++n) {
+      const Graph::Entry e = graph[n];
+      if (e.op > Op::variable) {
+        EXPECT_EQ(graph.remake(graph, e, e.a, e.b, e.c), n);
+      }
+    }
+    EXPECT_EQ(graph.size(), before.size());
+  }
+}
+
+// Some of what a copy has more, in two portions of which the second uses the images of the first.
+TEST(Graph, AdoptsWhatIsNeededAndNothingElse) {
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    std::mt19937 random(seed);
+    Graph graph;
+    const std::vector<Node> variables = declare_variables(graph, 4);
+    random_expression(graph, variables, 50, random);
+    Graph copy = graph;
+    const Node common = graph.size();
+    std::vector<Node> wanted;
+    for (int k = 0; k < 4; ++k) wanted.push_back(random_expression(copy, variables, 80, random));
+    const std::vector<double> x = random_point(random, variables.size());
+    const std::vector<double> values = evaluate_all(copy, x);
+    std::vector<Node> image;
+    const std::vector<Node> first = graph.adopt_needed(copy, common, std::span(wanted).first(1), image);
+    const Node once = graph.size();
+    EXPECT_EQ(graph.adopt_needed(copy, common, std::span(wanted).first(1), image), first);
+    EXPECT_EQ(graph.size(), once);
+    const std::vector<Node> all = graph.adopt_needed(copy, common, wanted, image);
+    EXPECT_EQ(all[0], first[0]);
+    const std::vector<double> here = evaluate_all(graph, x);
+    for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_EQ(here[at(all[k])], values[at(wanted[k])]);
+    EXPECT_EQ(
+        static_cast<std::size_t>(graph.size() - common),
+        static_cast<std::size_t>(std::ranges::count_if(cone_of(copy, wanted), [&](Node n) { return n >= common; })));
+  }
+}
+
 }  // namespace
 }  // namespace hinge::graph_test

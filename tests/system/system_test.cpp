@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "hinge/error.hpp"
 #include "system/quantities.hpp"
@@ -418,6 +420,56 @@ TEST(Builders, RefuseExpressionsOfAnotherSystem) {
   const Vector q = one.coordinates("q", 1), p = other.coordinates("p", 1);
   one.kinetic(p[0] * p[0]);
   EXPECT_THROW(one.build(), InputError);
+}
+
+std::shared_ptr<const System> long_chain(int links) {
+  Lagrangian s;
+  const Vector q = s.coordinates("q", std::vector{links, 3}), v = s.velocity(q);
+  s.kinetic(0.5 * dot(v, v));
+  Expression height = 0.0;
+  for (int k = 0; k < links; ++k) {
+    const auto first = 3 * static_cast<std::size_t>(k);
+    const Vector own = q.segment(first, 3);
+    height += own[2];
+    const Vector link = k == 0 ? own : own - q.segment(first - 3, 3);
+    s.constrain(0.5 * (dot(link, link) - 1));
+  }
+  s.potential(9.81 * height);
+  return s.build();
+}
+
+/// Numbers of a few quantities, asked for anew or again and again.
+std::vector<double> numbers(const System& system, Evaluation& e, Quantities wanted, const Point& at) {
+  e.at(at.t, at.y.data(), at.z.data(), at.psi.data());
+  std::vector<double> all;
+  for (int k = 0; k < quantity_count; ++k)
+    if (const auto q = static_cast<Q>(k); wanted.contains(q))
+      all.insert(all.end(), e[q], e[q] + system.pattern(q).entries());
+  return all;
+}
+
+// A large system is walked for a while and then has tapes: here after 15 of 40 and of 80 evaluations.
+TEST(SharedSystem, LargeOnesHaveTheSameBitsBeforeAndAfterTheyAreTranslatedInAllThreads) {
+  const Quantities first{Q::momentum_z, Q::acceleration_force, Q::constraint_rate_z, Q::constraint_curvature};
+  const Quantities second{Q::constraint, Q::constraint_y, Q::energy};
+  std::mt19937 random(1);
+  const auto reference = long_chain(1000), system = long_chain(1000);
+  const Point at = random_point(*reference, random);
+  const auto once = [&](Quantities wanted) { return numbers(*reference, *reference->evaluation(wanted), wanted, at); };
+  const std::vector<double> expected[] = {once(first), once(second)};
+  std::atomic<int> different = 0;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k)
+    threads.emplace_back([&] {
+      const auto a = system->evaluation(first), b = system->evaluation(second);
+      for (int repeat = 0; repeat < 10; ++repeat) {
+        if (numbers(*system, *a, first, at) != expected[0]) ++different;
+        if (numbers(*system, *b, second, at) != expected[1]) ++different;
+        if (numbers(*system, *system->evaluation(second), second, at) != expected[1]) ++different;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, 0);
 }
 
 }  // namespace

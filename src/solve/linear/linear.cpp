@@ -70,6 +70,21 @@ class CompactFactors final : public Factors<double> {
   std::vector<double> ones_;
 };
 
+// A large matrix with zeros on its diagonal, as constraints bring them, gets pivots elsewhere, for which an order that
+// counts on the diagonal (AMD, which KLU takes else) was not made: of a chain of bodies it fills a share of all places.
+bool needs_other_pivots(const Pattern& pattern) {
+  constexpr int large = 1000;
+  if (pattern.rows < large) return false;
+  int zeros = 0;
+  for (int i = 0; i < pattern.rows; ++i) {
+    const auto row = pattern.column.begin();
+    zeros += !std::binary_search(row + pattern.row_start[static_cast<std::size_t>(i)],
+                                 row + pattern.row_start[static_cast<std::size_t>(i) + 1], i);
+  }
+  return 10 * zeros > pattern.rows;
+}
+constexpr int by_columns = 1;  // KLU's number of COLAMD
+
 // KLU has its functions twice. It wants compressed columns; our rows are the columns of the transpose, so A x = b is a
 // transposed solve. Its interface knows no const; it does not write.
 template <class Number>
@@ -80,6 +95,7 @@ class SparseFactors final : public Factors<Number> {
   explicit SparseFactors(const Pattern& pattern) : pattern_(pattern) {
     klu_defaults(&common_);
     common_.scale = 0;  // done already
+    if (needs_other_pivots(pattern)) common_.ordering = by_columns;
     symbolic_ = klu_analyze(pattern_.rows, row_start(), column(), &common_);
     require_memory();
     visited_.resize(static_cast<std::size_t>(pattern.rows));

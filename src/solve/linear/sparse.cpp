@@ -69,12 +69,26 @@ int PatternBuilder::add(int row, int column) {
   return static_cast<int>(row_.size()) - 1;
 }
 
+namespace {
+
+// The numbers 0, 1, ... or those of `before`, sorted by their keys, equal ones in the order in which they came.
+std::vector<int> sorted_by(const std::vector<int>& key, const std::vector<int>* before = nullptr) {
+  const int last = key.empty() ? -1 : *std::max_element(key.begin(), key.end());
+  std::vector<int> next(at(last) + 2, 0), order(key.size());
+  for (const int k : key) ++next[at(k) + 1];
+  for (std::size_t k = 1; k < next.size(); ++k) next[k] += next[k - 1];
+  for (std::size_t e = 0; e < key.size(); ++e) {
+    const int number = before ? (*before)[e] : static_cast<int>(e);
+    order[at(next[at(key[at(number)])]++)] = number;
+  }
+  return order;
+}
+
+}  // namespace
+
 Pattern PatternBuilder::build(std::vector<int>& place) const {
-  std::vector<int> order(row_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [this](int x, int y) {
-    return row_[at(x)] != row_[at(y)] ? row_[at(x)] < row_[at(y)] : column_[at(x)] < column_[at(y)];
-  });
+  const std::vector<int> by_column = sorted_by(column_);
+  const std::vector<int> order = sorted_by(row_, &by_column);
   Pattern p{rows_, columns_, std::vector<int>(at(rows_) + 1, 0), {}};
   place.assign(row_.size(), 0);
   int last_row = -1, last_column = -1;

@@ -251,6 +251,27 @@ void SparseSchur::multiply_blocks(const double* c) {
   }
 }
 
+namespace {
+
+// sum + x . y over a few runs. Where points hang on each other there are one or two, for which no loop is needed.
+template <int U, class Run>
+inline double sum_over(double sum, const Run* run, int count, const double* x, const double* y) {
+  const auto one = [&](const Run r) {
+    for (int u = 0; u < U; ++u) sum += x[r.first + u] * y[r.second + u];
+  };
+  if (count == 2) {
+    one(run[0]);
+    one(run[1]);
+  } else if (count == 1) {
+    one(run[0]);
+  } else {
+    for (const Run* const last = run + count; run != last; ++run) one(*run);
+  }
+  return sum;
+}
+
+}  // namespace
+
 template <int U>
 void SparseSchur::fill_schur(const double* c) {
   double *const w = w_.data(), *const s = schur_.data();
@@ -269,12 +290,9 @@ void SparseSchur::fill_schur(const double* c) {
       }
     }
     for (int e = row_start[p]; e < row_start[p + 1]; ++e) {
-      double sum = 0;
-      for (const Run* const last = products_.data() + end[e]; product != last; ++product) {
-        const double *x = c + product->first, *y = w + product->second;
-        for (int u = 0; u < U; ++u) sum += x[u] * y[u];
-      }
-      s[e] = sum;
+      const Run* const last = products_.data() + end[e];
+      s[e] = sum_over<U>(0.0, product, static_cast<int>(last - product), c, w);
+      product = last;
     }
   }
 }
@@ -314,23 +332,27 @@ template <int U>
 void SparseSchur::solve_once(double* x, double* mu) {
   const double* const w = w_.data();
   const int* const order = ldlt_.order().data();
+  const Row* const rows = rows_.data();
+  const Run* const runs = w_runs_.data();
   double* const y = mu_.data();
   for (int p = 0; p < m_; ++p) {
-    double sum = -mu[order[p]];
-    for (int r = rows_[at(p)].runs; r < rows_[at(p) + 1].runs; ++r) {
-      const Run run = w_runs_[at(r)];
-      for (int u = 0; u < U; ++u) sum += w[run.first + u] * x[run.second + u];
-    }
-    y[p] = sum;
+    const int first = rows[p].runs;
+    y[p] = sum_over<U>(-mu[order[p]], runs + first, rows[p + 1].runs - first, w, x);
   }
   ldlt_.solve(y);
   apply_inverse_mass(x);
   for (int p = 0; p < m_; ++p) {
     const double value = y[p];
     mu[order[p]] = value;
-    for (int r = rows_[at(p)].runs; r < rows_[at(p) + 1].runs; ++r) {
-      const Run run = w_runs_[at(r)];
+    const auto take = [&](const Run run) {
       for (int u = 0; u < U; ++u) x[run.second + u] -= w[run.first + u] * value;
+    };
+    const int first = rows[p].runs, last = rows[p + 1].runs;
+    if (last - first == 2) {
+      take(runs[first]);
+      take(runs[first + 1]);
+    } else {
+      for (int r = first; r < last; ++r) take(runs[r]);
     }
   }
 }

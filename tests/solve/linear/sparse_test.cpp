@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -26,6 +27,28 @@ TEST(Pattern, DenseListsEveryColumnOfEveryRow) {
   EXPECT_EQ(p.column, (std::vector{0, 1, 2, 0, 1, 2}));
   EXPECT_TRUE(Pattern::dense(0, 3).empty());
   EXPECT_TRUE(Pattern::dense(3, 0).empty());
+}
+
+TEST(PatternBuilder, FindsEveryEntryOfRandomListsInItsPlace) {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    const int rows = 1 + static_cast<int>(random() % 40), columns = 1 + static_cast<int>(random() % 40);
+    PatternBuilder builder(rows, columns);
+    std::vector<std::pair<int, int>> added;
+    for (int k = static_cast<int>(random() % 200); k > 0; --k) {
+      added.emplace_back(static_cast<int>(random() % at(rows)), static_cast<int>(random() % at(columns)));
+      builder.add(added.back().first, added.back().second);
+    }
+    std::vector<int> place;
+    const Pattern p = builder.build(place);
+    std::vector<std::pair<int, int>> sorted = added, found;
+    std::ranges::sort(sorted);
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    for (int i = 0; i < rows; ++i)
+      for (int k = p.row_start[at(i)]; k < p.row_start[at(i + 1)]; ++k) found.emplace_back(i, p.column[at(k)]);
+    EXPECT_EQ(found, sorted);
+    for (std::size_t k = 0; k < added.size(); ++k) EXPECT_EQ(found[at(place[k])], added[k]);
+  }
 }
 
 TEST(PatternBuilder, SortsEntriesAndSharesPlaces) {
