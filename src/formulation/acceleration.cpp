@@ -112,16 +112,16 @@ bool Acceleration::compute_in_parts(double t, const double* y, const double* z, 
   at_->at(t, y, z, psi);
   by_code_ = code_ && solve_by_code();
   if (by_code_) {
-    copy(code_->x(), nz, z_rate);
-    copy(code_->mu(), m, psi);
+    copy_few(code_->x(), nz, z_rate);
+    copy_few(code_->mu(), m, psi);
   } else {
     if (!kernel_.factor(e[Q::momentum_z], ideal_ ? nullptr : e[Q::reaction_psi], e[Q::constraint_rate_z])) return false;
     if (choose_code_) choose_code();
-    copy(e[Q::acceleration_force], nz, z_rate);
+    copy_few(e[Q::acceleration_force], nz, z_rate);
     curvature(psi);
     kernel_.solve(z_rate, psi);
   }
-  copy(velocity_is_z_ ? z : e[Q::velocity], ny_, velocity);
+  copy_few(velocity_is_z_ ? z : e[Q::velocity], ny_, velocity);
   return by_code_ || (finite(z_rate, nz) && finite(psi, m));
 }
 

@@ -16,6 +16,7 @@
 #include "formulation/saddle_code.hpp"
 #include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
+#include "solve/copy_few.hpp"
 #include "solve/linear/saddle_kernel.hpp"
 
 namespace hinge {
@@ -32,9 +33,9 @@ class Acceleration {
     if (!motion_ || without_code_ > 0 || !motion_->accelerate(t, y, z, keep))
       return compute_in_parts(t, y, z, psi, velocity, z_rate);
     by_code_ = true;
-    copy(motion_->acceleration(), nz_, z_rate);
-    copy(motion_->multipliers(), m_, psi);
-    copy(motion_->velocity(), ny_, velocity);
+    copy_few(motion_->acceleration(), nz_, z_rate);
+    copy_few(motion_->multipliers(), m_, psi);
+    copy_few(motion_->velocity(), ny_, velocity);
     return true;
   }
   /// Is the reaction affine in psi? Then the psi that compute() gets does not matter.
@@ -43,6 +44,8 @@ class Acceleration {
   SaddleKernel& matrix();
   /// Code for (v, z', psi), with its scratch array, from (t, y, z); null where there is none, or it is not asked now.
   const CompiledFunction* code() { return motion_ && without_code_ == 0 ? &motion_->function() : nullptr; }
+  /// It has been called there, and was settled: as compute() without the matrix.
+  void computed_by_code() { by_code_ = true; }
   /// Back onto the constraints by two corrections, by code, as ConstraintProjection would do it
   /// (project/two_corrections.hpp). False where it has to be asked: y and z are then as they were.
   bool project(double t, double* y, double* z) {
@@ -56,13 +59,6 @@ class Acceleration {
   bool compute_in_parts(double t, const double* y, const double* z, double* psi, double* velocity, double* z_rate);
   bool solve_by_code();
   void choose_code();
-
-  // Number by number: what has just been written so would be slow to read in pairs, and for the few numbers of a
-  // mechanism a call would take longer.
-  static void copy(const double* from, int n, double* to) {
-    if (n > 64) return void(std::copy_n(from, n, to));
-    for (volatile double* next = to; n > 0; --n) *next++ = *from++;
-  }
 
   std::shared_ptr<const System> system_;
   int ny_, nz_, m_;

@@ -9,6 +9,7 @@
 #include "formulation/start/constraint_rank.hpp"
 #include "formulation/start/scaled_rows.hpp"
 #include "method/stepper_around.hpp"
+#include "solve/copy_few.hpp"
 
 namespace hinge {
 
@@ -56,7 +57,7 @@ class SingularPassage final : public StepperAround {
       return counted(pass_on(state, limit));
     }
     State& before = anchor_[anchors_ % anchor_.size()];  // which it becomes if the step is long enough
-    before = state;
+    keep(state, before);
     StepResult result = method_->advance(state, limit);
     const double length = state.t - before.t;
     const bool chosen = result && state.t < limit;
@@ -72,7 +73,8 @@ class SingularPassage final : public StepperAround {
     }
     if (chosen) longest_ = std::max(fading * longest_, length);
     if (result && length >= long_enough * longest_ && ++anchors_ % every == 0) measure_rows(before);
-    return counted(std::move(result));
+    count();
+    return result;
   }
 
   std::vector<std::string> remarks() const override {
@@ -89,6 +91,13 @@ class SingularPassage final : public StepperAround {
   }
 
  private:
+  static void keep(const State& state, State& kept) {
+    kept.t = state.t;
+    copy_few(state.y, kept.y);
+    copy_few(state.z, kept.z);
+    copy_few(state.psi, kept.psi);
+  }
+
   Stepper& inner() const override { return passing_ ? *passing_ : *method_; }
   Counters work() const override {
     Counters sum = method_->counters();
@@ -114,7 +123,7 @@ class SingularPassage final : public StepperAround {
   }
 
   void measure_rows(const State& s) {
-    if (!rows_.at(s.t, s.y.data(), s.z.data())) return;
+    if (!rows_.measure(s.t, s.y.data(), s.z.data())) return;
     for (std::size_t i = 0; i < longest_row_.size(); ++i)
       longest_row_[i] = std::max(longest_row_[i], rows_.length()[i]);
   }

@@ -12,7 +12,11 @@ class StepperAround : public Stepper {
   StepResult step(State& state, double h) override {
     return chooses_steps() ? Stepper::step(state, h) : counted(inner().step(state, h));
   }
-  StepResult advance(State& state, double limit) override { return counted(inner().advance(state, limit)); }
+  StepResult advance(State& state, double limit) override {
+    StepResult result = inner().advance(state, limit);
+    count();
+    return result;
+  }
   StepResult continue_from(const State& state) override { return counted(inner().continue_from(state)); }
   void interpolate(double t, State& state) const override { inner().interpolate(t, state); }
   void sketch(double t, State& state) const override { inner().sketch(t, state); }
@@ -33,9 +37,12 @@ class StepperAround : public Stepper {
   virtual Stepper& inner() const = 0;
   /// What all steppers inside have cost so far.
   virtual Counters work() const { return inner().counters(); }
-  StepResult counted(StepResult result) {
+  void count() {
     counters_ = work();
     if (!chooses_steps()) multipliers_ = inner().multipliers();
+  }
+  StepResult counted(StepResult result) {
+    count();
     return result;
   }
 };

@@ -47,12 +47,12 @@ ScaledRows::ScaledRows(const System& system, ConstraintLevel level)
       scale_(hinge::at(pattern_.columns)),
       psi_(hinge::at(std::max(system.npsi(), 1)), 0.0) {}
 
-bool ScaledRows::at(double t, const double* y, const double* z) {
+// Leaves the inertias in scale_; what has none counts as the heaviest, which is moved least.
+bool ScaledRows::evaluate(double t, const double* y, const double* z) {
   using hinge::at;
   e_->at(t, y, z, psi_.data());
   const double* g = (*e_)[matrix_];
   if (!all_finite(g, static_cast<int>(pattern_.entries())) || !all_finite(this->g(), system_.ng())) return false;
-  // inertias; what has none counts as the heaviest, which is moved least
   std::vector<double>& mass = scale_;
   std::fill(mass.begin(), mass.end(), 0.0);
   if (system_.nz() == columns()) add_diagonal(system_.pattern(Q::momentum_z), (*e_)[Q::momentum_z], mass);
@@ -64,7 +64,15 @@ bool ScaledRows::at(double t, const double* y, const double* z) {
   double heaviest = 0;
   for (const double m : mass)
     if (std::isfinite(m)) heaviest = std::max(heaviest, m);
-  for (double& m : mass) m = heaviest > 0 ? 1 / std::sqrt(m > 0 && std::isfinite(m) ? m : heaviest) : 1.0;
+  for (double& m : mass) m = heaviest > 0 ? (m > 0 && std::isfinite(m) ? m : heaviest) : 1.0;
+  return true;
+}
+
+bool ScaledRows::at(double t, const double* y, const double* z) {
+  using hinge::at;
+  if (!evaluate(t, y, z)) return false;
+  const double* g = (*e_)[matrix_];
+  for (double& m : scale_) m = 1 / std::sqrt(m);
   for (int i = 0; i < rows(); ++i) {
     const int first = pattern_.row_start[at(i)], last = pattern_.row_start[at(i) + 1];
     double length = 0;
@@ -72,6 +80,20 @@ bool ScaledRows::at(double t, const double* y, const double* z) {
     length_[at(i)] = length;
     for (int k = first; k < last; ++k)
       values_[at(k)] = length > 0 ? g[k] * scale_[at(pattern_.column[at(k)])] / length : 0.0;
+  }
+  return true;
+}
+
+bool ScaledRows::measure(double t, const double* y, const double* z) {
+  using hinge::at;
+  if (!evaluate(t, y, z)) return false;
+  const double* g = (*e_)[matrix_];
+  for (int i = 0; i < rows(); ++i) {
+    double squares = 0;
+    for (int k = pattern_.row_start[at(i)]; k < pattern_.row_start[at(i) + 1]; ++k)
+      squares += g[k] * g[k] / scale_[at(pattern_.column[at(k)])];
+    if (!(squares < 1e280) || squares < 1e-280) return this->at(t, y, z);  // squares may be no numbers
+    length_[at(i)] = std::sqrt(squares);
   }
   return true;
 }

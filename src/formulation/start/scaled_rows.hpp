@@ -25,6 +25,8 @@ class ScaledRows {
   explicit ScaledRows(const System& system, ConstraintLevel level = ConstraintLevel::position);
   /// False where something is no number.
   bool at(double t, const double* y, const double* z);
+  /// The same for length() alone.
+  bool measure(double t, const double* y, const double* z);
   const Pattern& pattern() const { return pattern_; }
   const std::vector<double>& values() const { return values_; }
   /// |G_i c|; zero where the row is.
@@ -38,6 +40,7 @@ class ScaledRows {
   void move(const double* y, const std::vector<double>& u, std::vector<double>& out) const;
 
  private:
+  bool evaluate(double t, const double* y, const double* z);
   const System& system_;
   Quantity matrix_;
   Pattern pattern_;

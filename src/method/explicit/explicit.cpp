@@ -91,7 +91,7 @@ StepResult ExplicitStepper::advance(State& state, double limit) {
 // DOP853's test: |h lambda| of the fastest motion at the border of the stability domain, in 15 steps with fewer than 6
 // others in a row between them.
 void ExplicitStepper::look_for_stiffness(double t, double h) {
-  if (stages_.stiffness(h) > stages_.tableau().stiff_limit) {
+  if (stages_.stiff(h)) {
     other_steps_ = 0;
     if (++stiff_steps_ == 15) stiff_since_ = std::min(stiff_since_, t);
   } else if (++other_steps_ >= 6) {

@@ -45,8 +45,8 @@ class ExplicitStages {
   double error(double h, const Tolerance& tolerance);
   /// Projects x1 and computes its rates and multipliers.
   bool finish(double h);
-  /// |h lambda| of the fastest motion, from the last two points at t0 + h. After finish().
-  double stiffness(double h) const;
+  /// Is |h lambda| of the fastest motion, from the last two points at t0 + h, beyond what is stable? After finish().
+  bool stiff(double h) const;
   /// Length of a first step.
   double first_step(const Tolerance& tolerance, double most);
   void end_state(State& state) const;
@@ -64,6 +64,7 @@ class ExplicitStages {
   struct Dense;  // made when it is first asked for
   double* rate(int stage) const { return rows_.data() + rates_ + stage * stride_; }
   bool rates(double t, const double* x, double* out);
+  bool rates_at_end(double h);
   void combine(const ExplicitTableau::Row& row, const double* x, double h, double* out) const;
   void use_code();
   void prepare_dense() const;

@@ -4,6 +4,7 @@
 
 #include "method/consistent_row.hpp"
 #include "method/explicit/explicit.hpp"
+#include "solve/copy_few.hpp"
 
 namespace hinge {
 
@@ -64,10 +65,9 @@ bool ExplicitStages::continues(const State& state, double tolerance_in_t) const 
 void ExplicitStages::move_on() {
   t0_ += h_;
   h_ = 0;
-  std::swap(x0_, x1_);
-  x1_ = x0_;
-  std::copy_n(rate(tableau_.stages), n_, rate(0));
-  start_psi_ = psi_;
+  copy_few(x1_, x0_);
+  copy_few(rate(tableau_.stages), n_, rate(0));
+  copy_few(psi_, start_psi_);
   dense_ready_ = false;
 }
 
@@ -140,13 +140,24 @@ double ExplicitStages::error(double h, const Tolerance& tolerance) {
 bool ExplicitStages::finish(double h) {
   if (projection_.active() && !projection_.project(t0_ + h, x1_.data(), x1_.data() + ny_, psi_.data(), &acceleration_))
     return false;
-  if (!rates(t0_ + h, x1_.data(), rate(tableau_.stages))) return false;
+  if (!rates_at_end(h)) return false;
   h_ = h;
   dense_ready_ = false;
   return true;
 }
 
-double ExplicitStages::stiffness(double h) const {
+// Where there is code, it writes them to where they are read.
+bool ExplicitStages::rates_at_end(double h) {
+  const int end = tableau_.stages;
+  if (!loop_ || !acceleration_.code() || !loop_.rates(t0_ + h, x1_.data(), end))
+    return rates(t0_ + h, x1_.data(), rate(end));
+  ++evaluations_;
+  acceleration_.computed_by_code();
+  copy_few(rate(end) + n_, static_cast<int>(psi_.size()), psi_.data());
+  return true;
+}
+
+bool ExplicitStages::stiff(double h) const {
   double numerator = 0, denominator = 0;
   const double *last = rate(tableau_.stages - 1), *end = rate(tableau_.stages);
   for (int i = 0; i < n_; ++i) {
@@ -154,7 +165,8 @@ double ExplicitStages::stiffness(double h) const {
     numerator += (end[i] - last[i]) * (end[i] - last[i]);
     denominator += (x1_[at] - last_stage_[at]) * (x1_[at] - last_stage_[at]);
   }
-  return denominator > 0 ? std::abs(h) * std::sqrt(numerator / denominator) : 0;
+  const double limit = tableau_.stiff_limit;
+  return denominator > 0 && h * h * numerator > limit * limit * denominator;
 }
 
 // Such that an Euler step changes the rates little: II.4 of the book.
@@ -177,9 +189,9 @@ double ExplicitStages::first_step(const Tolerance& tolerance, double most) {
 
 void ExplicitStages::end_state(State& state) const {
   state.t = t0_ + h_;
-  std::copy_n(x1_.data(), ny_, state.y.data());
-  std::copy_n(x1_.data() + ny_, nz_, state.z.data());
-  std::copy(psi_.begin(), psi_.end(), state.psi.begin());
+  copy_few(x1_.data(), ny_, state.y.data());
+  copy_few(x1_.data() + ny_, nz_, state.z.data());
+  copy_few(psi_, state.psi);
 }
 
 void ExplicitStages::prepare_dense() const {

@@ -51,14 +51,19 @@ template <int L>
 struct StageLoopBody {
   using Row = StageLoop::Row;
 
+  // The last rates have just been written, one by one: they are read so, which does not wait for the memory.
   template <int L>
   [[gnu::always_inline]] static void sum(const Row& row, const double* k, Lane* total) {
-    for (const StageLoop::Term& term : row)
+    const StageLoop::Term* term = row.data();
+    for (const StageLoop::Term* const last = term + row.size() - 1; term != last; ++term)
       for (int l = 0; l < L; ++l) {
         Lane rate;
-        __builtin_memcpy(&rate, k + term.row + 4 * l, sizeof rate);
-        total[l] += term.weight * rate;
+        __builtin_memcpy(&rate, k + term->row + 4 * l, sizeof rate);
+        total[l] += term->weight * rate;
       }
+    const volatile double* const from = k + term->row;
+    for (int l = 0; l < L; ++l)
+      total[l] += term->weight * Lane{from[4 * l], from[4 * l + 1], from[4 * l + 2], from[4 * l + 3]};
   }
 
   template <int L>
@@ -93,6 +98,13 @@ struct StageLoopBody {
       if (row[settled] != 1.0) return i;
     }
     return count;
+  }
+
+  static bool rates(const StageLoop& loop, double t, const double* x, int stage) {
+    const double* const inputs[] = {&t, x, x + loop.ny_};
+    double* const row = loop.rows_ + static_cast<std::ptrdiff_t>(stage) * loop.stride_;
+    (*loop.code_)(inputs, row);
+    return row[loop.settled_] == 1.0;
   }
 
   template <int L>
@@ -198,6 +210,8 @@ StageLoop::Row StageLoop::flat(const ExplicitTableau::Row& row) const {
 int StageLoop::stages(double t, double h, const double* x, double* stage, double* last_stage) const {
   return stages_of_any_size(*this, padded_ / 4, t, h, x, stage, last_stage);
 }
+
+bool StageLoop::rates(double t, const double* x, int stage) const { return StageLoopBody::rates(*this, t, x, stage); }
 
 StageLoop::Errors StageLoop::end(double h, double absolute, double relative, const double* x, double* x1) const {
   return end_of_any_size(*this, padded_ / 4, h, absolute, relative, x, x1);

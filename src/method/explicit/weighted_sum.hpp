@@ -32,6 +32,8 @@ class StageLoop {
 
   /// Returns the first stage that is not settled, or s. `stage` and `last_stage` are places for x.
   int stages(double t, double h, const double* x, double* stage, double* last_stage) const;
+  /// Fills one row, with all that the code gives. False where it is not settled.
+  bool rates(double t, const double* x, int stage) const;
   /// x1, and the sums of squares of both estimates relative to the tolerance.
   struct Errors {
     double first, second;

@@ -57,13 +57,13 @@ KickDrift::KickDrift(const System& system, const SolverOptions& options, Counter
 void KickDrift::begin(const State& state) {
   start_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
   ++counters_.evaluations;
-  take_forces(*start_);
+  take_forces((*start_)[Q::force], (*start_)[Q::reaction_psi]);
   std::copy_n((*start_)[Q::velocity], ny_, v_.data());
 }
 
-void KickDrift::take_forces(const Evaluation& at) {
-  std::copy_n(at[Q::force], nz_, f_.data());
-  std::copy_n(at[Q::reaction_psi], rpsi_.size(), rpsi_.data());
+void KickDrift::take_forces(const double* force, const double* reaction_psi) {
+  std::copy_n(force, nz_, f_.data());
+  std::copy_n(reaction_psi, rpsi_.size(), rpsi_.data());
 }
 
 // As in the general SPARK step: increments are judged by what they do, y to eps |y| and v at the end to eps |v|.
@@ -96,7 +96,7 @@ bool KickDrift::renew_small(double t1, const double* y1, const double* z, const 
   ++counters_.factorisations;
   ++counters_.evaluations;
   std::copy_n((*reference_)[Q::velocity_z], velocity_z_.size(), velocity_z_.data());
-  return small_.factor((*reference_)[Q::momentum_z], rpsi_.data(), (*reference_)[Q::constraint_rate_z]);
+  return small_.factor_in_order((*reference_)[Q::momentum_z], rpsi_.data(), (*reference_)[Q::constraint_rate_z]);
 }
 
 void KickDrift::kick(const double* force, const double* reaction_psi, const double* psi, double weight,
@@ -153,34 +153,64 @@ double KickDrift::kick_by_increment(const double* reaction_psi, const double* dp
   return nan ? std::numeric_limits<double>::quiet_NaN() : size;
 }
 
-bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1) {
+// One increment with the matrix that there is; its size in units of v.
+double KickDrift::improve(const From& from, double weight, double h, double* psi, double* z, double* y1) {
   const double t1 = from.t + h;
-  bool renewed = false;
-  if (code_in_ > 0 && --code_in_ == 0) code_ = KickCode::make(system_, small_);
+  ++counters_.iterations;
+  ++counters_.evaluations;
+  position_->at(t1, y1, z, psi);
+  // h w S dL = -g(y1)
+  for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -(*position_)[Q::constraint][a] / (weight * h);
+  small_.solve(increment_.data());
+  axpy(1.0, increment_.data(), m_, psi);
+  // y1 moves by h v_z dZ; at the end the sums are made anew, so that rounding does not add up
+  const double size = kick_by_increment(rpsi_.data(), increment_.data(), weight, h, z, y1);
+  if (!velocity_is_z_) drift(from, weight, h, psi, z, y1);
+  return size;
+}
+
+// The drift, the matrix there, two increments and the sums made anew; the size of the second one.
+double KickDrift::begin_increments(const From& from, double weight, double h, double* psi, double* z, double* y1) {
+  double size = 0;
+  if (code_ && code_->begin_position({from.t + h, weight, h, from.y, from.z, f_.data(), rpsi_.data(), psi, z, y1},
+                                     small_, size)) {
+    ++counters_.factorisations;
+    counters_.evaluations += 3;
+    counters_.iterations += 2;
+    std::copy_n(z, ny_, v_.data());
+    return size;
+  }
   drift(from, weight, h, psi, z, y1);
+  if (!renew_small(from.t + h, y1, z, psi)) return no_increment;
+  for (int k = 0; k < 2; ++k) size = improve(from, weight, h, psi, z, y1);
+  if (velocity_is_z_) drift(from, weight, h, psi, z, y1);
+  return size;
+}
+
+bool KickDrift::solve(const From& from, double weight, double h, double* psi, double* z, double* y1) {
+  const double t1 = from.t + h, unit = unit_y_ / std::abs(h);
+  if (code_in_ > 0 && --code_in_ == 0) code_ = KickCode::make(system_, small_);
+  if (!renews_always()) drift(from, weight, h, psi, z, y1);
   if (m_ == 0) return std::isfinite(biggest(y1, ny_));
+  bool renewed = false, sums_are_new = false;
   const bool solved = solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
+    sums_are_new = renews_always() && newton_.count() == 0;
+    if (sums_are_new) {
+      const double size = begin_increments(from, weight, h, psi, z, y1);
+      newton_.matrix_renewed();
+      return size == no_increment ? size : size / unit;
+    }
     if (!renewed && newton_.renew()) {
       renewed = true;
       if (!renew_small(t1, y1, z, psi)) return no_increment;
       newton_.matrix_renewed();
     }
+    if (!code_) return improve(from, weight, h, psi, z, y1) / unit;
     ++counters_.iterations;
     ++counters_.evaluations;
-    if (code_)
-      return std::abs(h) * code_->improve_position({t1, weight, h, y1, z, psi, rpsi_.data()}, small_) / unit_y_;
-    position_->at(t1, y1, z, psi);
-    // h w S dL = -g(y1)
-    for (int a = 0; a < m_; ++a)
-      increment_[static_cast<std::size_t>(a)] = -(*position_)[Q::constraint][a] / (weight * h);
-    small_.solve(increment_.data());
-    axpy(1.0, increment_.data(), m_, psi);
-    // y1 moves by h v_z dZ; at the end the sums are made anew, so that rounding does not add up
-    const double size = kick_by_increment(rpsi_.data(), increment_.data(), weight, h, z, y1);
-    if (!velocity_is_z_) drift(from, weight, h, psi, z, y1);
-    return std::abs(h) * size / unit_y_;
+    return code_->improve_position({t1, weight, h, y1, z, psi, rpsi_.data()}, small_) / unit;
   });
-  if (velocity_is_z_) drift(from, weight, h, psi, z, y1);
+  if (velocity_is_z_ && !sums_are_new) drift(from, weight, h, psi, z, y1);
   return solved;
 }
 

@@ -3,7 +3,8 @@
 //   p(Z) = p(z0) + w (f(t0, y0) + r_psi(t0, y0) L)
 //   y1   = y0 + (h/2) (v(t0, Z) + v(t1, Z)),         0 = g(t1, y1)      for L
 //
-// Newton's matrix is h w S with S = g_y v_z (y1) p_z^-1 r_psi (y0); its factors are kept for as long as they serve.
+// Newton's matrix is h w S with S = g_y v_z (y1) p_z^-1 r_psi (y0); its factors are kept for as long as they serve. A
+// few constraints take less time than an increment does: then every step makes its own, and begins with two increments.
 // RATTLE starts a step with it (w = h/2), SHAKE is made of nothing else (w = h/2 at the start, then w = h).
 #pragma once
 
@@ -39,7 +40,7 @@ class KickDrift {
   /// Evaluates f, r_psi and v at the beginning of a first step.
   void begin(const State& state);
   /// Takes f and r_psi from a pass that has them: where the next kick happens.
-  void take_forces(const Evaluation& at);
+  void take_forces(const double* force, const double* reaction_psi);
 
   /// Sets what round-off is in a step of h from here. `psi` is a guess. False when there is no matrix to be had.
   bool prepare(const From& from, double h, const double* psi);
@@ -59,12 +60,18 @@ class KickDrift {
   double unit_velocity() const { return unit_v_; }
   /// Increments by machine code; null where there is none.
   KickCode* code() const { return code_.get(); }
+  /// With A^-1, after prepare().
+  const SchurComplement& small() const { return small_; }
+  /// Is a matrix cheaper than the increments that it saves?
+  bool renews_always() const { return m_ > 0 && m_ <= SchurComplement::largest_inverse; }
   bool velocity_is_z() const { return velocity_is_z_; }
 
  private:
   using Q = Quantity;
   bool renew_small(double t1, const double* y1, const double* z, const double* psi);
   double velocity_size(const double* dz);
+  double begin_increments(const From& from, double weight, double h, double* psi, double* z, double* y1);
+  double improve(const From& from, double weight, double h, double* psi, double* z, double* y1);
   void drift(const From& from, double weight, double h, const double* psi, double* z, double* y1);
 
   const System& system_;

@@ -55,6 +55,8 @@ class SeparableRattle final : public Stepper {
  private:
   using Q = Quantity;
   bool solve_velocity(double t1, double h);
+  double begin_velocity(double t1, double h);
+  double improve_velocity(double t1, double h);
 
   std::shared_ptr<const System> system_;
   SolverOptions options_;
@@ -65,6 +67,7 @@ class SeparableRattle final : public Stepper {
   std::unique_ptr<Evaluation> end_, rate_;
   std::vector<double> half_z_, y1_, z1_, l0_, l1_, increment_;
   Convergence end_newton_{options_.max_iterations, newton_policy::velocity_level};
+  const double *end_force_ = nullptr, *end_reaction_ = nullptr;  // f and r_psi at y1
   double last_h_ = 0, end_time_ = 0;
   bool have_start_ = false;
 };
@@ -117,7 +120,7 @@ StepResult SeparableRattle::step(State& state, double h) {
   if (!solve_velocity(t1, h)) return fail("the velocity level at the end of the step", end_newton_);
   guess0_.push(l0_.data());
   guess1_.push(l1_.data());
-  first_.take_forces(*end_);
+  first_.take_forces(end_force_, end_reaction_);
   have_start_ = true;
   state.t = end_time_ = t1;
   state.y = y1_;
@@ -128,33 +131,71 @@ StepResult SeparableRattle::step(State& state, double h) {
   return {};
 }
 
-bool SeparableRattle::solve_velocity(double t1, double h) {
+// The forces at y1, z1 from them and L1, and where a matrix is cheap that and two increments; the size of the last one.
+double SeparableRattle::begin_velocity(double t1, double h) {
+  double size = 0;
+  const bool begins = first_.renews_always();
   ++counters_.evaluations;
+  if (begins) ++counters_.factorisations;
+  KickCode* const code = first_.code();
+  if (code &&
+      code->begin_velocity({t1, h / 2, h, y1_.data(), half_z_.data(), l1_.data(), z1_.data()}, first_.small(), size)) {
+    end_force_ = code->force();
+    end_reaction_ = code->reaction_psi();
+    end_small_.forget();
+    counters_.evaluations += 2;
+    counters_.iterations += 2;
+    return size;
+  }
   end_->at(t1, y1_.data(), half_z_.data(), l1_.data());
-  first_.kick((*end_)[Q::force], (*end_)[Q::reaction_psi], l1_.data(), h / 2, half_z_.data(), z1_.data());
+  end_force_ = (*end_)[Q::force];
+  end_reaction_ = (*end_)[Q::reaction_psi];
+  first_.kick(end_force_, end_reaction_, l1_.data(), h / 2, half_z_.data(), z1_.data());
+  if (!begins) return size;
+  if (!end_small_.factor_in_order((*end_)[Q::momentum_z], end_reaction_, (*end_)[Q::constraint_rate_z]))
+    return no_increment;
+  for (int k = 0; k < 2; ++k) size = improve_velocity(t1, h);
+  return size;
+}
+
+double SeparableRattle::improve_velocity(double t1, double h) {
+  ++counters_.iterations;
+  ++counters_.evaluations;
+  if (KickCode* const code = first_.code())
+    return code->improve_velocity({t1, h / 2, h, y1_.data(), z1_.data(), l1_.data(), end_reaction_}, end_small_);
+  rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
+  // (S/2) dL1 = -(g_t + g_y v) / h
+  for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
+  end_small_.solve(increment_.data());
+  axpy(1.0, increment_.data(), m_, l1_.data());
+  return first_.kick_by_increment(end_reaction_, increment_.data(), h / 2, h, z1_.data(), nullptr);
+}
+
+bool SeparableRattle::solve_velocity(double t1, double h) {
+  const bool begins = first_.renews_always();
+  if (!begins) begin_velocity(t1, h);
   if (m_ == 0) return std::isfinite(biggest(z1_.data(), nz_));
+  const auto factor = [&] {
+    return end_small_.factor_in_order((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]);
+  };
   return solved_by_newton(Booked(end_newton_, counters_), [&]() -> Increment {
-    ++counters_.iterations;
-    ++counters_.evaluations;
-    KickCode* const code = first_.code();
-    if (!code) rate_->at(t1, y1_.data(), z1_.data(), l1_.data());
+    if (begins && end_newton_.count() == 0) {
+      const double size = begin_velocity(t1, h);
+      end_newton_.matrix_renewed();
+      return size == no_increment ? size : size / first_.unit_velocity();
+    }
+    if (!end_small_.factored() && begins) {  // the code has made it, and has not kept it
+      end_->at(t1, y1_.data(), z1_.data(), l1_.data());
+      if (!factor()) return no_increment;
+      end_reaction_ = (*end_)[Q::reaction_psi];
+    }
     if (!end_small_.factored() || end_newton_.renew()) {
       if (end_newton_.count() > 0 && !first_.velocity_is_z()) end_->at(t1, y1_.data(), z1_.data(), l1_.data());
       ++counters_.factorisations;
-      if (!end_small_.factor((*end_)[Q::momentum_z], (*end_)[Q::reaction_psi], (*end_)[Q::constraint_rate_z]))
-        return no_increment;
+      if (!factor()) return no_increment;
       end_newton_.matrix_renewed();
     }
-    if (code)
-      return code->improve_velocity({t1, h / 2, h, y1_.data(), z1_.data(), l1_.data(), (*end_)[Q::reaction_psi]},
-                                    end_small_) /
-             first_.unit_velocity();
-    // (S/2) dL1 = -(g_t + g_y v) / h
-    for (int a = 0; a < m_; ++a) increment_[static_cast<std::size_t>(a)] = -2 * (*rate_)[Q::constraint_rate][a] / h;
-    end_small_.solve(increment_.data());
-    axpy(1.0, increment_.data(), m_, l1_.data());
-    return first_.kick_by_increment((*end_)[Q::reaction_psi], increment_.data(), h / 2, h, z1_.data(), nullptr) /
-           first_.unit_velocity();
+    return improve_velocity(t1, h) / first_.unit_velocity();
   });
 }
 

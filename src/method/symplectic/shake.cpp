@@ -121,7 +121,7 @@ bool Shake::look_ahead(double t1, double h) {
     l1_ = l0_;
   forces_->at(t1, y1_.data(), half_z_.data(), l1_.data());
   ++counters_.evaluations;
-  kick_.take_forces(*forces_);
+  kick_.take_forces((*forces_)[Q::force], (*forces_)[Q::reaction_psi]);
   const KickDrift::From from{t1, y1_.data(), half_z_.data()};
   return kick_.prepare(from, h, l1_.data()) && kick_.solve(from, h, h, l1_.data(), next_half_z_.data(), y2_.data());
 }

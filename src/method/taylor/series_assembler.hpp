@@ -1,4 +1,5 @@
-// A machine for SeriesRecurrences that writes instructions.
+// A machine for SeriesRecurrences that writes instructions. Longer than other files: it is one class, which alone knows
+// the registers.
 //
 // Values are in registers, or in memory until an instruction reads them there. Operations leave their results in
 // memory, so that nothing has to be kept in registers from one to the next. Sums of products run in blocks of four.
@@ -215,7 +216,7 @@ class SeriesAssembler {
     set_number(fours_left_, step.count);
     const std::size_t again = code_.size();
     column_ = 0;
-    unrolled_ = step.count > 1 && step.length <= longest_unrolled;
+    unrolled_ = step.unrolled();
     for (int k = 0; k < step.length; ++k) recurrences.one_four(step.four + k);
     code_.add_to_pointer(table_, 8 * column_);
     code_.add_to_pointer(fours_left_, -1);
@@ -244,15 +245,13 @@ class SeriesAssembler {
     for (const P::Product& p : products) {
       next_place(up_, base_);
       next_place(down_, fours_);
-      if (!unrolled_) set_number(left_, blocks);
-      const std::size_t again = code_.size();
-      for (int i = 0; i < (unrolled_ ? 4 * blocks : 4); ++i) {
-        const int s = sums[i % 4], w = work[i % 2];
-        code_.load_four(w, {up_, 32 * i});
-        code_.packed(Packed::multiply, w, w, Memory{down_, 32 * (level - i)});
-        code_.packed(p.minus ? Packed::subtract : Packed::add, s, s, w);
+      if (unrolled_) {
+        add_products(p, level, sums, work);
+        continue;
       }
-      if (unrolled_) continue;
+      set_number(left_, blocks);
+      const std::size_t again = code_.size();
+      for (int i = 0; i < 4; ++i) add_product(p, level, i, sums[i % 4], work[i % 2], [](int) {});
       code_.add_to_pointer(up_, 128);
       code_.add_to_pointer(down_, -128);
       code_.add_to_pointer(left_, -1);
@@ -285,8 +284,32 @@ class SeriesAssembler {
   }
 
  private:
+  // up_ and down_ point to the two series; what a four of the first is multiplied by besides.
+  template <class Besides>
+  void add_product(const P::Product& p, int level, int i, int sum, int work, Besides&& besides) {
+    code_.load_four(work, {up_, 32 * i});
+    besides(work);
+    code_.packed(Packed::multiply, work, work, Memory{down_, 32 * (level - i)});
+    code_.packed(p.minus ? Packed::subtract : Packed::add, sum, sum, work);
+  }
+  void add_products(const P::Product& p, int level, const int (&sums)[4], const int (&work)[2]) {
+    const auto [first, last] = SeriesLayout::orders(version_, level, p);
+    const bool square = p.a.slot == p.b.slot;
+    const int middle = SeriesLayout::middle(version_, level);
+    for (int i = first; i < (square ? middle : last + 1); ++i)
+      add_product(p, level, i, sums[i % 4], work[i % 2], [&](int w) {
+        if (square) code_.packed(Packed::add, w, w, w);
+      });
+    for (int k = 0; square && k < SeriesLayout::in_the_middle; ++k) {
+      const int i = middle + k, often = take();
+      const auto what = static_cast<int>(Row::middle) + k;
+      code_.broadcast(often, {row_, bytes(at_.row(0, what, level) - at_.row(0, 0, -1))});
+      add_product(p, level, i, sums[i % 4], work[i % 2], [&](int w) { code_.packed(Packed::multiply, w, w, often); });
+      give(often);
+    }
+  }
+
   static double apply(double a, double b, std::size_t op) { return apply_op(static_cast<Op>(op), a, b); }
-  static constexpr int longest_unrolled = 16;
   static constexpr int nothing = 15;  // a register full of zeros, in the later stages
   static constexpr std::uint8_t forwards_ = x86::rax, backwards_ = x86::rcx, row_ = x86::rdx, count_ = x86::r8,
                                 fours_ = x86::r9, up_ = x86::r10, down_ = x86::r11, left_ = x86::rdi, table_ = x86::rbx,

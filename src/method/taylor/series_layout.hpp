@@ -20,7 +20,7 @@
 namespace hinge {
 
 struct SeriesLayout {
-  static constexpr int block = 4;
+  static constexpr int block = 4, kinds_of_rows = 6;
   /// Systems of at most so many equations are solved by the inverse matrix.
   static constexpr int most_inverted = 24;
 
@@ -34,7 +34,7 @@ struct SeriesLayout {
     inverse = right + height;
     states = inverse + (inverts ? height * p.equations.size() : 0);
     rows = states + whole(static_cast<std::size_t>(p.states() * SeriesProgram::numbers_of_state));
-    series = rows + whole(static_cast<std::size_t>((last_stage - first_stage + 1) * 4 * levels));
+    series = rows + whole(static_cast<std::size_t>((last_stage - first_stage + 1) * kinds_of_rows * levels));
     const int orders = last_stage + p.most + 2;
     back = static_cast<int>(whole(static_cast<std::size_t>(2 * orders + 8)));
     stride = static_cast<std::size_t>(back) + 8;
@@ -60,7 +60,7 @@ struct SeriesLayout {
   std::size_t series_of(int slot) const { return series + static_cast<std::size_t>(slot) * stride; }
   std::size_t back_of(int slot) const { return series_of(slot) + static_cast<std::size_t>(back); }
   std::size_t row(int stage, int what, int level) const {
-    return rows + static_cast<std::size_t>(((stage - first_stage) * 4 + what) * levels + level + 1);
+    return rows + static_cast<std::size_t>(((stage - first_stage) * kinds_of_rows + what) * levels + level + 1);
   }
   std::size_t state(int number, int which) const {
     return states + static_cast<std::size_t>(number * SeriesProgram::numbers_of_state + which);
@@ -69,6 +69,22 @@ struct SeriesLayout {
   static int version(int stage) { return (stage - 1) / block; }
   static int last_of(int version) { return block * version + block; }
   static int blocks(int version, int level) { return (last_of(version) + level) / block + 1; }
+  /// Fours that are written down without loops: orders i of a and m - i of b, from the first one to the last.
+  struct Orders {
+    int first, last;
+  };
+  static Orders orders(int version, int level, const SeriesProgram::Product& p) {
+    const auto known = [](const SeriesProgram::Operand& o) { return o.where == SeriesProgram::Where::earlier; };
+    return {known(p.b) ? 0 : 1, last_of(version) + level - (known(p.a) ? 0 : 1)};
+  }
+  /// Those of a square a a: below this one products count twice, in all stages of the version; of two from there on a
+  /// row says how often.
+  static int middle(int version, int level) { return (block * version + 2 + level) / 2; }
+  static constexpr int in_the_middle = 2;
+  static double times_in_the_middle(int stage, int level, int which) {
+    const int m = stage + level, i = middle(version(stage), level) + which;
+    return 2 * i < m ? 2 : 2 * i == m ? 1 : 0;
+  }
 
   int levels, first_stage, last_stage, back;
   std::size_t height, change, weights, right, inverse, states, rows, series, stride, fours, size;

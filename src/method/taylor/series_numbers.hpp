@@ -110,6 +110,7 @@ class SeriesNumbers {
   Lanes zero_four(int four) const { return four_at(at_.series_of_four(four)); }
   void set_four(int four, const Lanes& x) { put_four(at_.newest_four(four), x); }
   void fours(const P::Step& step, SeriesRecurrences<SeriesNumbers>& recurrences) {
+    unrolled_ = step.unrolled();
     for (int k = 0; k < step.fours(); ++k) recurrences.one_four(step.four + k);
   }
   void keep_fours(const P::Step& step, int first, int level) {
@@ -121,14 +122,25 @@ class SeriesNumbers {
   }
   Lanes convolve_four(std::span<const P::Product> products, int level) const {
     Lanes sum[4]{};
-    const int count = 4 * SeriesLayout::blocks(SeriesLayout::version(stage_), level), m = stage_ + level;
-    for (const P::Product& p : products)
-      for (int i = 0; i < count; ++i) {
+    const int version = SeriesLayout::version(stage_), m = stage_ + level;
+    for (const P::Product& p : products) {
+      const auto term = [&](int i, double times) {
         const double* const a = four_series(p.a.slot) + P::lanes * i;
         const double* const b = four_series(p.b.slot) + P::lanes * (m - i);
         Lanes& s = sum[i % 4];
-        for (std::size_t l = 0; l < P::lanes; ++l) s[l] = p.minus ? s[l] - a[l] * b[l] : s[l] + a[l] * b[l];
-      }
+        for (std::size_t l = 0; l < P::lanes; ++l) {
+          const double x = a[l] * times * b[l];
+          s[l] = p.minus ? s[l] - x : s[l] + x;
+        }
+      };
+      auto [first, last] = SeriesLayout::orders(version, level, p);
+      if (!unrolled_) first = 0, last = 4 * SeriesLayout::blocks(version, level) - 1;
+      const bool square = unrolled_ && p.a.slot == p.b.slot;
+      const int middle = SeriesLayout::middle(version, level);
+      for (int i = first; i < (square ? middle : last + 1); ++i) term(i, square ? 2 : 1);
+      for (int k = 0; square && k < SeriesLayout::in_the_middle; ++k)
+        term(middle + k, data_[at_.row(stage_, static_cast<int>(Row::middle) + k, level)]);
+    }
     return add(add(sum[0], sum[1]), add(sum[2], sum[3]));
   }
 
@@ -226,6 +238,7 @@ class SeriesNumbers {
   const SeriesLayout& at_;
   double* data_;
   int stage_;
+  bool unrolled_ = false;  // sums of products of fours
 };
 
 }  // namespace hinge

@@ -128,6 +128,8 @@ struct SeriesProgram {
   struct Step {
     int operation, four, length, count;
     int fours() const { return length * count; }
+    /// Are there copies of a short sequence? Then sums of products have no loops.
+    bool unrolled() const { return count > 1 && length <= 16; }
   };
   struct Lane {
     int four = -1, number = 0;

@@ -94,8 +94,9 @@ class SeriesRecurrences {
     });
   }
 
-  /// Numbers of a stage for each level: k! s^l / (k+l)!, -1 over that, s/m and (m+1)/s with m = k + l.
-  enum class Row { factor, minus_over, scale, rate };
+  /// Numbers of a stage for each level: k! s^l / (k+l)!, -1 over that, s/m and (m+1)/s with m = k + l; and how often
+  /// the two products in the middle of a square count.
+  enum class Row { factor, minus_over, scale, rate, middle };
 
  private:
   template <class V>

@@ -67,6 +67,11 @@ void SeriesTape::fill_rows() {
 void SeriesTape::clear() {
   std::fill(memory_.begin(), memory_.end(), 0.0);
   for (const auto& [value, slot] : program_.constants) put(slot, 0, value);
+  for (int stage = 1; stage <= at_.last_stage; ++stage)
+    for (int which = 0; which < SeriesLayout::in_the_middle; ++which)
+      for (int level = -1; level < at_.levels - 1; ++level)
+        data_[at_.row(stage, static_cast<int>(SeriesNumbers::Row::middle) + which, level)] =
+            SeriesLayout::times_in_the_middle(stage, level, which);
   const double scale = scale_;
   scale_ = 0;
   if (scale != 0) begin(t0_, scale);

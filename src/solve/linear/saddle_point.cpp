@@ -1,8 +1,27 @@
 #include "solve/linear/saddle_point.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "solve/index.hpp"
+#include "solve/linear/small_inverse.hpp"
 
 namespace hinge {
+
+namespace {
+
+struct Numbers {
+  bool strong = true;
+  void demand_strong(double pivot, double at_first) {
+    strong = strong && weak_pivot * std::abs(at_first) < std::abs(pivot);
+  }
+  static double inverse(double a) { return 1 / a; }
+  static double times(double a, double b) { return a * b; }
+  static double minus(double a, double b) { return a - b; }
+  static double negate(double a) { return -a; }
+};
+
+}  // namespace
 
 SchurComplement::SchurComplement(const Pattern& a, const Pattern& b, const Pattern& c, LinearAlgebra choice)
     : mass_(a) {
@@ -19,12 +38,26 @@ SchurComplement::SchurComplement(const Pattern& a, const Pattern& b, const Patte
 }
 
 bool SchurComplement::factor(const double* a, const double* b, const double* c) {
-  factored_ = mass_.compute(a, inverse_.data());
-  if (!factored_ || !solver_) return factored_;
+  return factored_ = multiply(a, b, c) && factor_schur();
+}
+
+bool SchurComplement::factor_in_order(const double* a, const double* b, const double* c) {
+  return factored_ = multiply(a, b, c) && ((!schur_inverse_.empty() && invert_schur()) || factor_schur());
+}
+
+// A^-1 and S
+bool SchurComplement::multiply(const double* a, const double* b, const double* c) {
+  if (!mass_.compute(a, inverse_.data())) return false;
+  if (!solver_) return true;
   inverse_times_b_.multiply(inverse_.data(), b, inverse_b_.data());
   c_times_.multiply(c, inverse_b_.data(), schur_.data());
-  factored_ = solver_->factor(schur_.data());
-  if (!factored_ || schur_inverse_.empty()) return factored_;
+  return true;
+}
+
+bool SchurComplement::factor_schur() {
+  if (!solver_) return true;
+  if (!solver_->factor(schur_.data())) return false;
+  if (schur_inverse_.empty()) return true;
   const auto m = static_cast<std::size_t>(c_times_.pattern().rows);
   for (std::size_t j = 0; j < m; ++j) {
     double column[largest_inverse] = {};
@@ -33,6 +66,20 @@ bool SchurComplement::factor(const double* a, const double* b, const double* c) 
     for (std::size_t i = 0; i < m; ++i) schur_inverse_[i * m + j] = column[i];
   }
   return true;
+}
+
+// False where rows should be exchanged, or nothing helps.
+bool SchurComplement::invert_schur() {
+  const Pattern& s = c_times_.pattern();
+  std::fill(schur_inverse_.begin(), schur_inverse_.end(), 0.0);
+  for (int i = 0; i < s.rows; ++i)
+    for (int k = s.row_start[at(i)]; k < s.row_start[at(i) + 1]; ++k)
+      schur_inverse_[at(i * s.rows + s.column[at(k)])] = schur_[at(k)];
+  Numbers numbers;
+  invert_in_order(numbers, schur_inverse_.data(), s.rows);
+  double sum = 0;
+  for (const double x : schur_inverse_) sum += std::abs(x);
+  return numbers.strong && std::isfinite(sum);
 }
 
 void SchurComplement::solve_mass(const double* x, double* out) const {

@@ -7,6 +7,7 @@
 // SaddlePoint factorises the whole matrix, which also works when A is singular but regular on the kernel of C.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,8 @@ class SchurComplement {
   bool applicable() const { return applicable_; }
   /// Computes A^-1 and factorises S. False when either is singular.
   bool factor(const double* a, const double* b, const double* c);
+  /// The same; where S^-1 is written down, by fewer operations, with pivots as they come unless one is weak.
+  bool factor_in_order(const double* a, const double* b, const double* c);
   bool factored() const { return factored_; }
   /// The kept matrices are of no use any more.
   void forget() { factored_ = false; }
@@ -44,9 +47,16 @@ class SchurComplement {
   /// iterations, whose rounding the next one corrects.
   static constexpr int largest_inverse = 4;
   const double* schur_inverse() const { return schur_inverse_.data(); }
+  /// One that somebody else has computed, beside the same A^-1 as before.
+  void take_inverse(const double* schur_inverse) {
+    std::copy_n(schur_inverse, schur_inverse_.size(), schur_inverse_.data());
+  }
   const char* solver_name() const { return solver_ ? solver_->name() : "no constraints"; }
 
  private:
+  bool multiply(const double* a, const double* b, const double* c);
+  bool factor_schur();
+  bool invert_schur();
   bool applicable_ = false, factored_ = false;
   BlockInverse mass_;
   std::vector<double> inverse_, inverse_b_, schur_, schur_inverse_;
