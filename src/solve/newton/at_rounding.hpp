@@ -16,7 +16,7 @@ namespace hinge {
 template <class Rule>
 bool stalls(const Rule& rule) {
   constexpr int patience = 5;
-  return rule.count() >= patience && rule.theta() > 0.5;
+  return rule.count() >= patience && rule.theta() > 0.9;
 }
 
 /// `term(i, e, k)` is the size of the term of row i that entry e makes with unknown k.
