@@ -133,14 +133,22 @@ class ReverseSweep {
     return g.make(Op::select, g.make(Op::logical_or, is_on(s), is_on(r)), g.add(x, y), g.constant(0));
   }
 
-  // What the slope of a root is divided by: the root n itself; of a power below 1 its base.
+  // What the slope of a length is divided by: the length n itself.
   Node divisor(Node n) {
     constexpr double least = 1e-150;  // its square is a number, too
     return finite_roots_ ? graph_.make(Op::max, n, graph_.constant(least)) : n;
   }
 
+  // The slope of a root, or of a power below 1, of what is 0 is left out. A huge one would make any increment of an
+  // iteration next to nothing, as if it had been solved; so its first step goes on to where there is a slope.
+  Node slope_beside_zero(Node a, Node slope) {
+    Graph& g = graph_;
+    const Node zero = g.constant(0);
+    return finite_roots_ ? g.make(Op::select, g.make(Op::equal, a, zero), zero, slope) : slope;
+  }
+
   bool is_root(Node exponent) const {
-    return graph_.is_constant(exponent) && graph_[exponent].value > 0 && graph_[exponent].value < 1;
+    return graph_.is_constant(exponent) && graph_.passes([](double x) { return x > 0 && x < 1; }, exponent);
   }
 
   void propagate(Node n, const Graph::Entry& e, Node w) {
@@ -161,7 +169,7 @@ class ReverseSweep {
       case Op::tanh: give(a, times(w, g.subtract(number(1), times(n, n)))); break;
       case Op::exp: give(a, times(w, n)); break;
       case Op::log: give(a, g.divide(w, a)); break;
-      case Op::sqrt: give(a, g.divide(times(number(0.5), w), divisor(n))); break;
+      case Op::sqrt: give(a, slope_beside_zero(a, g.divide(times(number(0.5), w), n))); break;
       case Op::abs: give(a, times(w, g.make(Op::sign, a))); break;
       case Op::add:
         give(a, w);
@@ -180,7 +188,10 @@ class ReverseSweep {
         give(b, g.negate(g.divide(times(w, n), b)));
         break;
       case Op::power:
-        give(a, times(w, times(b, g.power(is_root(b) ? divisor(a) : a, g.subtract(b, number(1))))));
+        if (const Node slope = times(w, times(b, g.power(a, g.subtract(b, number(1))))); is_root(b))
+          give(a, slope_beside_zero(a, slope));
+        else
+          give(a, slope);
         if (depends(b)) give(b, times(w, times(n, g.make(Op::log, a))));
         break;
       case Op::atan2: {  // atan2(a, b): da = b / (a^2 + b^2), db = -a / (a^2 + b^2)

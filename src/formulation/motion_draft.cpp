@@ -29,6 +29,7 @@ bool MotionDraft::can_project(const System& system) {
 
 MotionDraft::MotionDraft(const SymbolicSystem& system, const std::vector<int>& exchanges)
     : eq_(system.equations()),
+      hash_(system.hash()),
       exchanges_(exchanges),
       constant_mass_(system.is_constant(Q::momentum_z)),
       elimination_(graph_, system.pattern(Q::momentum_z),
@@ -49,6 +50,7 @@ GraphLibrary::Key MotionDraft::key(GraphLibrary::Making making) const {
   for (const Nodes* list :
        {&eq_.y, &eq_.z, &mass_, &reaction_, &gradient_, &constraint_, &rate_, &force_, &curvature_, &velocity_})
     key.with(*list);
+  key.with(hash_.one).with(hash_.other);  // where the entries stand
   return key.with(static_cast<std::uint64_t>(eq_.t)).with(exchanges_).with(std::uint64_t{constant_mass_});
 }
 

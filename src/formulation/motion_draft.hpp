@@ -50,6 +50,7 @@ class MotionDraft {
   Nodes at(const Nodes& functions, const Point& point);
 
   const Equations& eq_;
+  StructureHash hash_;
   std::vector<int> exchanges_;
   bool constant_mass_;
   Graph graph_;

@@ -240,7 +240,7 @@ bool StepWatch::energy_swings(double h) {
 
 // Positions against the way of the step; velocities against themselves, in the metric of the masses.
 void StepWatch::compare_solution(const State& end) {
-  double off = 0, moved = 0, part = 0, all = 0;
+  double off = 0, moved = 0, part = 0, all = 0, before = 0;
   for (std::size_t i = 0; i < elsewhere_.size(); ++i) {
     off = std::max(off, std::abs(end.y[i] - now_.state.y[i]));
     moved = std::max(moved, std::abs(now_.state.y[i] - before_.state.y[i]));
@@ -249,9 +249,11 @@ void StepWatch::compare_solution(const State& end) {
   for (std::size_t i = 0; i < now_.p.size(); ++i) {
     part += (now_.p[i] - (*ends_)[Q::momentum][i]) * (now_.v[i] - (*ends_)[Q::velocity][i]);
     all += now_.p[i] * now_.v[i];
+    before += before_.p[i] * before_.v[i];
   }
   const double stray = std::max(off > rounding * size_ ? off / moved : 0.0, std::sqrt(std::max(part, 0.0) / all));
-  if (stray > much_strayed) strayed_.push_back({stray, now_.state.t, all});
+  Stray& most = strayed_[before == 0 ? 1 : 0];
+  if (stray > std::max(much_strayed, most.part)) most = {stray, now_.state.t, all};
 }
 
 void StepWatch::compare(const State* halves) {
@@ -361,10 +363,10 @@ void StepWatch::doubts(std::vector<Doubt>& doubts) const {
         {"the velocity, the constraints or a body turn by more than 60 degrees in a step, and halves of it lead "
          "elsewhere, at t",
          *unresolved_, "take a shorter step, or give a tolerance"});
-  const Stray* most = nullptr;
-  for (const Stray& s : strayed_)  // from rest the first step goes next to nowhere
-    if (s.energy > slow_part * largest_ && (!most || s.part > most->part)) most = &s;
-  if (most)
+  // A step from rest may go next to nowhere.
+  const auto& [any, from_rest] = strayed_;
+  const Stray* most = from_rest.energy > slow_part * largest_ && from_rest.part > any.part ? &from_rest : &any;
+  if (most->part > 0)
     doubts.push_back({fmt::format("single steps do not follow the motion, as the one to t = {:.6g}: a solution with a "
                                   "tolerance leads elsewhere, by this part of the way or of the velocity",
                                   most->t),

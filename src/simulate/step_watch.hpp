@@ -137,9 +137,9 @@ class StepWatch {
   double swing_ = 0, widest_ = 0;  // of forces in a step, as a part of p . v: now, and compared so far
   int compared_ = 0;
   struct Stray {
-    double part, t, energy;  // of the way of a step; p . v there
+    double part = 0, t = 0, energy = 0;  // of the way of a step; p . v there
   };
-  std::vector<Stray> strayed_;             // steps that lead elsewhere by much
+  Stray strayed_[2];                       // those that lead elsewhere most, and by much: any, and those from rest
   double turn_ = 0, unresolved_turn_ = 0;  // p . v in a turn; constraints: infinite
   double grown_ = 0, size_ = 0;            // size: the largest |y|; what is 1e-10 of it is rounding
 };

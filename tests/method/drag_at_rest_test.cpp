@@ -57,5 +57,29 @@ TEST(DragAtRest, MotionsStartWithEveryMethod) {
   RecordProperty("worst", std::to_string(worst));
 }
 
+// x'' = a - b x'^p from rest: the first step is solved, too, though the slope is infinite where it begins.
+TEST(DragAtRest, RootsOfAVelocityAreSolvedInTheFirstStep) {
+  Draw d(9);
+  for (int i = 0; i < 12; ++i) {
+    const double a = d.number(0.5, 2);
+    const std::string drag =
+        fmt::format("{}*{}", d.text(0.3, 1), d.chance(0.4) ? "sqrt(x')" : fmt::format("x'^{}", d.text(0.3, 0.95)));
+    const bool lagrangian = d.chance(0.5);
+    const std::string text =
+        (lagrangian ? "[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n"
+                    : "[mechanical]\ncoordinates = [\"x\"]\nmass = [1]\n") +
+        fmt::format("force = {{ x = \"{} - {}\" }}\n[initial]\nposition = {{ x = 0 }}\n[integrate]\nend = 0.5\n", a,
+                    drag);
+    const double exact = end_of(text + "tolerance = 1e-11\nmethod = \"explicit\"\n")[0];
+    for (const char* method : {"radau", "bdf", "gauss-lobatto", "moreau-jean", "symplectic-euler", "energy-momentum"}) {
+      if (!lagrangian && std::string_view(method) == "energy-momentum") continue;
+      const double end = end_of(text + fmt::format("step = 0.005\nmethod = \"{}\"\n", method))[0];
+      const bool order_one =
+          std::string_view(method) == "symplectic-euler" || std::string_view(method) == "moreau-jean";
+      EXPECT_NEAR(end, exact, (order_one ? 0.03 : 3e-3) * exact) << method << '\n' << text;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hinge::drag_at_rest_test

@@ -1,6 +1,7 @@
 // Damped motions that come to rest: velocities are then nothing but rounding, and steps of given length have to go on.
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -120,6 +121,38 @@ TEST(ComingToRest, StepsOfGivenLengthGoOn) {
       }
   }
   EXPECT_GT(ended, 150);
+}
+
+// y swings in a steep force, and x beside it has been very fast and has come to rest: to y that is nothing.
+TEST(ComingToRest, WhatWasFastDoesNotLoosenTheRest) {
+  Draw d(29);
+  for (int i = 0; i < 6; ++i) {
+    const double omega = d.number(20, 60), steep = d.number(500, 2500), step = d.chance(0.5) ? 0.01 : 0.02;
+    for (const char* method : {"gauss-lobatto", "lobatto-iiia-iiib", "radau", "energy-momentum"}) {
+      double y[2];
+      for (const int fast : {0, 1}) {
+        const bool lagrangian = std::string_view(method) == "energy-momentum";
+        const std::string forces =
+            fmt::format("\"{}-5*x'\", \"-3*y' - 50*y'*sqrt(1e-4 + y'^2) - {}*sin(20*(y - sin(t)))\"",
+                        lagrangian ? "" : fmt::format("-{}*x ", omega * omega), steep);
+        const std::string text =
+            (lagrangian ? fmt::format("[lagrangian]\ncoordinates = [\"x\", \"y\"]\nkinetic = \"(x'^2 + y'^2)/2\"\n"
+                                      "potential = \"{}*x^2/2\"\n",
+                                      omega * omega)
+                        : "[mechanical]\ncoordinates = [\"x\", \"y\"]\nmass = [1, 1]\n") +
+            fmt::format(
+                "force = [{}]\n[initial]\nposition = {{ x = 0, y = 0 }}\nvelocity = {{ x = {}, y = 0 }}\n"
+                "[integrate]\nmethod = \"{}\"\nstep = {}\nend = 13\n",
+                forces, fast ? 1e10 : 0.0, method, step);
+        const Model model = parse_model(text, "model");
+        Simulation run = model.simulation_for("");
+        run.start(model.start);
+        run.until(model.end);
+        y[fast] = run.state().z[1];
+      }
+      EXPECT_NEAR(y[0], y[1], 1e-6) << method << ' ' << omega << ' ' << steep << ' ' << step;
+    }
+  }
 }
 
 // x'' = a t^k from x = 0, x' = 0

@@ -187,6 +187,27 @@ TEST(RunsInARow, OfAnyKeysHaveTheBitsOfRunsThatAreAlone) {
   EXPECT_GT(ended, 150);  // measured 204, all
 }
 
+// The same entries of p and r in other places: two carts, one of which is driven.
+TEST(RunsInARow, OfEntriesInOtherPlacesHaveTheBitsOfRunsThatAreAlone) {
+  Random r{std::mt19937_64(17)};
+  int ended = 0;
+  for (const char* method : {"explicit", "radau", "taylor"}) {
+    const std::string text =
+        "[parameters]\nc = 1\n[odae]\ny = [\"x[2]\"]\nz = [\"v[2]\"]\npsi = [\"l\"]\nv = [\"v[0]\", \"v[1]\"]\n"
+        "p = [\"2*v[0]\", \"2*v[1]\"]\nf = [\"-c*(x[0] - x[1])\", \"c*(x[0] - x[1])\"]\nr = [\"l\", 0]\n"
+        "g = [\"x[0] + x[1] - sin(t)\"]\n[initial]\ny = [0, 0]\nz = [0.5, 0.5]\n[integrate]\ntolerance = 1e-7\nend = "
+        "2\n";
+    std::vector<Overrides> runs;
+    for (int k = 0; k < 12; ++k)
+      runs.push_back({{"odae.r", r.below(2) ? "[\"l\", 0]" : "[0, \"l\"]"},
+                      {"odae.p", r.below(2) ? "[\"2*v[0]\", \"2*v[1]\"]" : "[\"2*v[1]\", \"2*v[0]\"]"},
+                      {"parameters.c", r.number()},
+                      {"integrate.method", method}});
+    ended += expect_bits_of_runs_alone(text, runs);
+  }
+  EXPECT_GT(ended, 10);
+}
+
 // Parameters that are read as numbers: lengths of bodies, numbers of unknowns, friction, times of events.
 TEST(RunsInARow, OfParametersThatAreReadAsNumbersHaveTheBitsOfRunsThatAreAlone) {
   Random r{std::mt19937_64(13)};

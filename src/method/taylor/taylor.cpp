@@ -81,14 +81,18 @@ StepResult TaylorStepper::start(const State& state) {
   return {};
 }
 
-// Of the series in units of the step: does the last term exceed those of the first half, of positions and velocities
-// alike? The very first may be 0, where a force grows on what rests.
+// Of the series in units of the step: does the last term exceed the first two, of positions and velocities alike? Where
+// a force grows on what rests at the origin these are 0, and the first that are not are taken.
 bool TaylorStepper::diverges() const {
   double first = 0, last = 0;
+  int terms = 0;
   for (const auto& x : point_->controlled()) {
-    for (int k = 0; k <= x.last / 2; ++k) first = std::max(first, std::abs(x.series[k]));
+    terms = std::max(terms, x.last);
     last = std::max(last, std::abs(x.series[x.last]));
   }
+  for (int k = 1; first == 0 && k < terms; ++k)
+    for (const auto& x : point_->controlled())
+      if (k < x.last) first = std::max(first, std::abs(x.series[k - 1]) + std::abs(x.series[k]));
   return last > first;
 }
 

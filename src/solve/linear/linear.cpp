@@ -125,7 +125,7 @@ class SparseFactors final : public Factors<Number> {
     // where new pivots let entries grow as much, newer ones would be no better
     acceptable_ = 1e-3;
     if (growth(row_start(), column(), numbers, symbolic_, numeric_, &common_))
-      acceptable_ = std::min(acceptable_, 0.1 * common_.rgrowth);
+      acceptable_ = std::clamp(0.1 * common_.rgrowth, 1e-8, acceptable_);
     return true;
   }
   void solve(Number* x) override {
