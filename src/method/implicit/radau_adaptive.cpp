@@ -245,6 +245,15 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
       newton_.forget();
       continue;
     }
+    if (leaves_defect(h)) {
+      trouble =
+          "the iteration for the stages ends where the equations do not hold: their slopes change by powers of ten";
+      ++counters_.failed;
+      h_ = h / 4;
+      rejected_ = linearise_ = true;
+      newton_.forget();
+      continue;
+    }
     double error = estimate(h);
     if (error < 1) {
       // The estimate is a norm of all unknowns together, and larger than the error of u by a factor of about six.

@@ -67,6 +67,7 @@ class RadauAdaptive final : public Stepper {
   bool solve(double h);
   bool solve_stagewise(double h);
   double increment_size() const;
+  bool leaves_defect(double h);
   double estimate(double h);
   struct Between {
     double error;

@@ -75,8 +75,10 @@ class Convergence {
     stagnated_ = in_band && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return NewtonVerdict::converged;
     // Where a motion has come to rest, velocities are rounding, and so is their unit; that of the motion is taken.
-    const bool rests = unit < slow_part * largest_unit_ && size * noise_ * unit < rest_level * largest_unit_;
-    if (in_band && rests) return NewtonVerdict::converged;
+    const bool small = size * noise_ * unit < rest_level * largest_unit_;
+    const bool slow = count_ >= std::ssize(recent_) && size > 0.5 * previous;
+    if (small && ((in_band && unit < slow_part * largest_unit_) || (slow && unit < rest_part * largest_unit_)))
+      return NewtonVerdict::converged;
     if (size > diverging * first_ || count_ >= limit_) return NewtonVerdict::failed;
     at_quadratic_rounding_ = policy_.quadratic && count_ > 4 && theta_ > 0.25 && size * noise_ < stagnation_level;
     return at_quadratic_rounding_ ? NewtonVerdict::converged : NewtonVerdict::go_on;
@@ -122,7 +124,7 @@ class Convergence {
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
   static constexpr double stagnation_level = 1e5;
   // Those that do not shrink, in units of round-off of the fastest motion so far.
-  static constexpr double rest_level = 1e3, slow_part = 1e-3;
+  static constexpr double rest_level = 1e3, slow_part = 1e-3, rest_part = 1e-11;
   static constexpr double diverging = 1e3;
   // A matrix that is new already is made once more only where this much is left to be gained.
   static constexpr double far_from_rounding = 1e4;
