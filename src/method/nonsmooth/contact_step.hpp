@@ -160,6 +160,10 @@ class ContactStep {
   void add_end_drift(double* u) const;
   /// After a step: impulses for the record and the next warm start; impacts by the velocities u before.
   void finish(const double* total, const double* before, double h, double t1, const double* y1);
+  /// After finish() of a part of a step, and of the last one: the record then has what contacts did in the whole step.
+  void keep_part();
+  void join_parts(double h);
+  void forget_parts() { parts_ = {}; }
   /// |M (z1 - z0) - h f - H^T r - C^T s| relative to its largest part.
   void count_balance(double defect, double scale);
   void reset();
@@ -229,9 +233,9 @@ class ContactStep {
   Eigen::MatrixXd X_, W_;             // X: nz + m rows, a column per row of H
   std::vector<int> diagonal_;         // where S_ has its diagonal
   std::vector<int> was_active_;
-  std::vector<char> idle_;        // rows that no velocity moves
-  std::vector<double> reaction_;  // of the last problem
-  ContactImpulses impulses_;
+  std::vector<char> idle_;                // rows that no velocity moves
+  std::vector<double> reaction_;          // of the last problem
+  ContactImpulses impulses_, parts_;      // parts_: of what was done of a step that is made in parts
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames
   std::vector<double> last_impulse_, last_frame_, last_joints_;
   std::vector<char> last_struck_, struck_;

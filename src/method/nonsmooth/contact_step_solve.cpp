@@ -306,12 +306,13 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   statistics.loaded = 0;
   double largest = 0;
   for (std::size_t a = 0; a < active.size(); ++a) largest = std::max(largest, total[a * at(d_)]);
+  const double longer = last_h_ > 0 && h > last_h_ ? h / last_h_ : 1;  // than the step before
   for (std::size_t a = 0; a < active.size(); ++a) {
     const double now = total[a * at(d_)];
     if (now > 1e-14 * largest) ++statistics.loaded;
     while (old < last_keys_.size() && last_keys_[old] < l.key[at(active[a])]) ++old;
     const bool known = old < last_keys_.size() && last_keys_[old] == l.key[at(active[a])];
-    const double last = known ? last_impulse_[old * at(d_)] : 0;
+    const double last = known ? longer * last_impulse_[old * at(d_)] : 0;
     struck_[a] = now > 0 && now > 10 * last;
     if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
   }

@@ -23,6 +23,7 @@ namespace {
 constexpr double same_force = 1e-14;                             // but for rounding
 constexpr int most_mixes = 2;                                    // of rows of impacts
 constexpr int most_tries = 8;                                    // of parts of a step
+constexpr int most_turns = 100;                                  // of parts that impacts make
 constexpr double near_the_end = 1 - 1e-5, near_nothing = 1e-12;  // of a step
 
 // Velocities at the end are solved for once.
@@ -102,6 +103,12 @@ std::vector<std::string> MoreauJeanBoth::remarks() const {
         "settles them",
         unsettled_, unsettled_to_));
   append_limited(std::max(limited_, contacts_.limited_rounds), list);
+  return list;
+}
+
+std::vector<Doubt> MoreauJeanBoth::doubts() const {
+  std::vector<Doubt> list = contacts_.doubts();
+  if (const auto doubt = doubt_of_turns()) list.push_back(*doubt);
   return list;
 }
 
@@ -321,14 +328,17 @@ void MoreauJeanBoth::take(State& state, double h) {
   std::copy_n(z1_.data(), nz_, state.z.data());
   for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   if (!contacts_.has_contacts()) return;
+  turning_ += turning_now_;
+  pushed_ += pushed_now_;
+  longest_ = std::max(longest_, whole_);
   listed_time_ = state.t;
   listed_reach_ = extra_ > 0 ? -1 : reach_;
   listed_position_ = state.y;
   drift_.swap(next_drift_);
 }
 
-// Where slip ends within a step the step is made in parts, up to there and from there on: friction that stops a body
-// has no mean over a step that leads to where it stops.
+// Where slip ends within a step, or a normal turns before an impact, the step is made in parts: friction that stops a
+// body has no mean over a step that leads to where it stops.
 StepResult MoreauJeanBoth::step(State& state, double h) {
   ++counters_.steps;
   if (h < 0 && contacts_.has_contacts())
@@ -342,18 +352,27 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
   const double end = state.t + h;
   double length = whole_ = h;
   bool divided = false;
+  int turns = 0;
   for (int tries = 0;; ++tries) {
     const StepResult result = attempt(state, length);
     if (!result) {
       if (!divided) return result;
       state = start_;  // as a whole, then
+      contacts_.forget_parts();
       listed_reach_ = -1;
       divided = false;
       tries = most_tries;
+      turns = most_turns;
       length = h;
       continue;
     }
-    const double lasts = tries < most_tries ? slip_lasts(length) : length;
+    double lasts = impact_lasts(state, length);
+    if (lasts < length) {
+      --tries;
+      if (turns++ >= most_turns) lasts = length;
+    } else if (tries < most_tries) {
+      lasts = slip_lasts(length);
+    }
     if (lasts < near_the_end * length) {
       if (!divided) start_ = state;
       divided = true;
@@ -365,8 +384,10 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
     take(state, length);
     if (!divided) hold_resting(state, h);
     if (!divided || !(end - state.t > near_nothing * h)) break;
+    contacts_.keep_part();
     length = end - state.t;
   }
+  if (divided) contacts_.join_parts(h);
   state.t = end;
   listed_time_ = end;
   multipliers_ = state.psi;

@@ -21,7 +21,7 @@
 //
 // Stage one knows the contacts of y0. What bodies overlap at y1 since other features met within the step, or since
 // sweeps ended before, is taken back by positions alone: min |dy|_M with gap + G dy >= 0, joints held. And where slip
-// ends within a step, that is made in parts.
+// ends within a step, or the normal of an impact turns (moreau_jean_both_turns.cpp), that is made in parts.
 //
 // A contact that is there at y0 and gone at y1 (another feature took over) leaves its R in z1, but not where that
 // pushed bodies out of each other. Friction of stage two acts against the slip of the middle, u1 + u0 - uh, where slip
@@ -73,7 +73,7 @@ class MoreauJeanBoth final : public Stepper {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
   }
   std::vector<std::string> remarks() const override;
-  std::vector<Doubt> doubts() const override { return contacts_.doubts(); }
+  std::vector<Doubt> doubts() const override;
 
  private:
   using Q = Quantity;
@@ -85,6 +85,10 @@ class MoreauJeanBoth final : public Stepper {
   void take(State& state, double h);
   void list_again(const State& state);
   double slip_lasts(double h);
+  double turn_of(int j) const;
+  double further_across(int j, const double* z0) const;
+  double impact_lasts(const State& state, double h);
+  std::optional<Doubt> doubt_of_turns() const;
   void note_rest(const State& state, double h);
   bool rests_still(const State& state, double h) const;
   void hold_resting(State& state, double h);
@@ -145,7 +149,10 @@ class MoreauJeanBoth final : public Stepper {
   std::unique_ptr<Evaluation> force_, joints_, rates_;
   bool without_forces_ = false, recovering_ = false, separated_ = false, rested_ = false;
   bool strikes_ = false, rebounding_ = false,
-       has_extra_ = false;                   // a contact that approached; one that has restitution
+       has_extra_ = false;    // a contact that approached; one that has restitution
+  bool few_at_start_ = true;  // contacts of stage one
+  // Of impulses of stage one: by the angles that normals turned by, and all; of the step and of all steps.
+  double turning_now_ = 0, pushed_now_ = 0, turning_ = 0, pushed_ = 0, longest_ = 0;
   double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step
   double whole_ = 0;                         // the step, of which one part is made
   // The last step: its end, and how far away contacts are listed there.

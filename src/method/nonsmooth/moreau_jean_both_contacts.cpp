@@ -98,8 +98,9 @@ void MoreauJeanBoth::list_active(const State& state, double h) {
     row_velocity(l, i, state.z.data(), before_u0_.data() + i * l.dimension);
     if (!resting_.any_held() || !resting_.holds_contact(l, i)) contacts_.active.push_back(i);
   }
+  few_at_start_ = contacts_.few();
   if (options_.solving.friction == FrictionModel::convexified) return;  // pushes open contacts apart
-  if (!contacts_.few()) return;  // sweeps over open contacts cost little, problems that have to be solved again much
+  if (!few_at_start_) return;  // sweeps over open contacts cost little, problems that have to be solved again much
   contacts_.keep_candidates(h, 1e-3 * std::min(smallest_, table_.length), zh_.data(), free_.data());
 }
 
