@@ -31,9 +31,10 @@ double MoreauJeanBoth::turn_of(int j) const {
   const auto pair = [](std::uint64_t key) { return key >> contact::feature_bits; };
   const double* n = before_.frame.data() + 9 * j;
   double least = HUGE_VAL;
-  for (int i = 0; i < l.count - extra_; ++i) {
-    if (pair(l.key[at(i)]) != pair(before_.key[at(j)])) continue;
-    const double* other = l.frame.data() + 9 * i;
+  const std::uint64_t own = pair(before_.key[at(j)]);
+  const auto end = l.key.end() - extra_;
+  for (auto i = std::lower_bound(l.key.begin(), end, own << contact::feature_bits); i != end && pair(*i) == own; ++i) {
+    const double* other = l.frame.data() + 9 * (i - l.key.begin());
     least = std::min(least, std::hypot(n[0] - other[0], n[1] - other[1], n[2] - other[2]));
   }
   return std::min(least, 2.0);
