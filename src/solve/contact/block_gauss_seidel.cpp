@@ -256,6 +256,7 @@ class Further {
   }
   void again() { t_ = 1; }
   void less() { furthest_ *= 0.7; }
+  bool used() const { return used_; }
 
  private:
   bool used_;
@@ -269,8 +270,8 @@ void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::Vec
   } before, last, mark;  // mark: where the best was last a tenth better than at the mark before
   Look older, newer;     // bests, at sweeps that grow by half: what promises, where the residual goes up and down
   Further further(plan.accelerate);
-  constexpr int patience = 1000, most_looks = 60;
-  int next = plan.look, without_progress = 0;
+  constexpr int patience = 1000, most_looks = 60, most_restarts = 3;  // the last without progress
+  int next = plan.look, without_progress = 0, restarts = 0;
   double best = HUGE_VAL;
   sweeps.set(r);
   for (int k = 1; k <= plan.limit; ++k) {
@@ -289,12 +290,21 @@ void sweep_by_plan(BlockGaussSeidel& sweeps, Judge& judge, Eigen::Ref<Eigen::Vec
     }
     if (plan.while_promising && k >= 100 && (!(rate > 0) || k + std::log(now / judge.tolerance()) / rate > plan.limit))
       return;
-    if (judge.best_residual() < 0.9 * mark.residual) mark = {k, judge.best_residual()};
+    if (judge.best_residual() < 0.9 * mark.residual) mark = {k, judge.best_residual()}, restarts = 0;
     without_progress = judge.best_residual() < 0.999 * best ? 0 : without_progress + 1;
     best = std::min(best, judge.best_residual());
-    if (plan.velocities_anew ? without_progress > most_looks : k - mark.sweep > std::max(patience, mark.sweep / 2))
+    const bool rests =
+        plan.velocities_anew ? without_progress > most_looks : k - mark.sweep > std::max(patience, mark.sweep / 2);
+    if (rests && further.used() &&
+        restarts++ < most_restarts) {  // anew from the best, as far on as at first: so it goes down to where work ends
+      further = Further(true);
+      r = judge.best();
+      sweeps.set(r);
+      mark.sweep = k;
+    } else if (rests) {
       return judge.stop(ContactStatus::stalled,
                         "the residual no longer decreases; newton-ac or interior-point may help");
+    }
     if (plan.velocities_anew) sweeps.set(r);
     before = last;
     last = {k, now};

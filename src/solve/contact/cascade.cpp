@@ -3,8 +3,9 @@
 //   LCP          up to 200 rows lemke; symmetric interior-point; then newton-fb, block-gauss-seidel
 //   pyramids     lemke, then newton-fb
 //   round cones  sweeps of block-gauss-seidel while these promise the tolerance, which they do where contacts are few
-//                or the tolerance is wide; Newton's iteration of newton-ac from there; up to 50 contacts in 2D lemke;
-//                cone-interior-point (symmetric W); newton-ac from r = 0; block-gauss-seidel to its limit; admm
+//                or the tolerance is wide; of more than 500 contacts up to 3000 sweeps in any case; Newton's iteration
+//                of newton-ac from there; up to 50 contacts in 2D lemke; cone-interior-point (symmetric W); newton-ac
+//                from r = 0; block-gauss-seidel to its limit; admm
 //
 // Solvers that refuse the problem are passed over. Converged is what the residual says, nothing else.
 //
@@ -37,6 +38,7 @@ constexpr int rounding_sweeps = 10;          // against rounding
 constexpr double nearby = 1e-3;              // where Newton's iteration is worth a try
 constexpr int few_sweeps = 100;              // of few contacts
 constexpr int promised_sweeps = 1500;        // costs about what two or three factorisations do
+constexpr int patient_sweeps = 3000;         // of many contacts, whatever they promise
 constexpr int stepping_iterations = 4000;    // behind sweeps over bodies: it is called in every step
 constexpr double sought = 4, accepted = 16;  // times the level of rounding
 constexpr double six_digits = 1e-6;
@@ -132,6 +134,12 @@ class Cascade {
         work_.r = judge_.best_found();
         sweeps(promised_sweeps, false);
         if (judge_.converged() || judge_.out_of_time()) return;
+        if (p_.contacts() > cheap_factors &&
+            judge_.has_budget()) {  // factors of heaps cost what thousands of sweeps do
+          work_.r = judge_.best_found();
+          sweeps(patient_sweeps, false, false);
+          if (judge_.converged() || judge_.out_of_time()) return;
+        }
       }
       // where a factorisation is dear, only from nearby
       const bool near = p_.contacts() <= cheap_factors || judge_.best_residual() < 1e-5;
@@ -218,10 +226,10 @@ class Cascade {
     return text;
   }
 
-  void sweeps(int limit, bool over_bodies) {
+  void sweeps(int limit, bool over_bodies, bool while_promising = true) {
     judge_.begin_stage();
     const double before = judge_.best_residual();
-    sweep(work_, over_bodies, true, limit);
+    sweep(work_, over_bodies, while_promising, limit);
     note(before, "block-gauss-seidel");
   }
   void go_on(const char* solver, const Eigen::VectorXd& from, int limit = 0) {

@@ -1,6 +1,7 @@
 // Small piles of balls, as a first scene has them: with the defaults every contact problem is solved to its tolerance,
 // and the run is sound.
 #include <cmath>
+#include <iostream>
 #include <string>
 
 #include <fmt/format.h>
@@ -54,6 +55,48 @@ void expect_sound(const std::string& text) {
 TEST(SmallPiles, BallsAreSoundByDefault) {
   Draw draw(12);
   for (int k = 0; k < 3; ++k) expect_sound(pile(draw, draw.integer(12, 40)));
+}
+
+// Disks that fall into a narrow box and lie there, by sweeps alone: where these get stuck they begin anew from the
+// best, until nearly every problem is solved.
+TEST(SmallPiles, DisksAtRestAreSolvedBySweepsAlone) {
+  Draw draw(14);
+  long solves = 0, left = 0;
+  for (int k = 0; k < 5; ++k) {
+    const double width = draw.number(1, 1.3);
+    const Model model = parse_model(fmt::format(R"(
+[multibody]
+gravity = [0, -9.81]
+[container]
+box = [[0, 0], [{0}, 8]]
+open = "top"
+[[particles]]
+name = "disks"
+count = 150
+radius = [0.03, 0.06]
+density = 1000
+box = [[0, 0], [{0}, {1}]]
+seed = {2}
+[contact]
+friction = {3}
+solver = "block-gauss-seidel"
+tolerance = 1e-4
+[integrate]
+method = "moreau-jean"
+gap = "linearised"
+step = 0.005
+end = 1.5
+)",
+                                                width, 3.6 / width, draw.integer(1, 1000), draw.number(0.3, 0.5)),
+                                    "disks.toml");
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    run.until(model.end);
+    solves += run.report().contacts->solves;
+    left += run.report().contacts->unconverged;
+  }
+  std::cout << left << " of " << solves << " problems are left\n";
+  EXPECT_LE(left, solves / 50);  // measured 24 of 1927; 72 where sweeps ended when they got stuck
 }
 
 // A box that is pushed less than it takes to move it has nothing but rounding for a kinetic energy to compare with.
