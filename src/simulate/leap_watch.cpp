@@ -4,7 +4,6 @@
 #include <cmath>
 #include <deque>
 
-#include "expression/derivative.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -20,22 +19,21 @@ constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretche
 
 }  // namespace
 
-void LeapWatch::begin(const System& system, bool resolved) {
+void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   *this = LeapWatch();
-  resolved_ = resolved;
+  resolved_ = tolerance;
+  if (tolerance) tolerance_ = *tolerance;
   const Structure& has = system.structure();
   const SymbolicSystem* symbolic = symbolic_part(system);
-  if (!symbolic || has.has_contacts || has.gaps > 0 || has.pairs > 0 || has.has_noise || has.has_bodies || has.is_dae)
+  if (!symbolic || has.has_contacts || has.gaps > 0 || has.pairs > 0 || has.has_noise || has.has_bodies) return;
+  acts_ = LeapFunctions(*symbolic);
+  const std::vector<Node>& functions = acts_.nodes();
+  if (functions.empty() || functions.size() > most_functions ||
+      cone_of(acts_.graph(), functions).size() > most_operations)
     return;
-  const Equations& eq = symbolic->equations();
-  std::vector<Node> functions;
-  const std::vector<char> depends = dependence(*eq.graph, eq.y);
-  for (const Node f : eq.f)
-    if (depends[at(f)]) functions.push_back(f);
-  if (functions.empty() || functions.size() > most_functions || cone_of(*eq.graph, functions).size() > most_operations)
-    return;
-  bounds_ = std::make_unique<RootBounds>(*symbolic, *eq.graph, functions);
+  bounds_ = std::make_unique<RootBounds>(*symbolic, acts_.graph(), functions);
   functions_ = functions.size();
+  is_dae_ = has.is_dae;
   system_ = &system;
   rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
   const auto n = static_cast<std::size_t>(system.ny());
@@ -43,6 +41,7 @@ void LeapWatch::begin(const System& system, bool resolved) {
   high_.assign(n, -INFINITY);
   v0_.resize(n);
   v1_.resize(n);
+  sizes_.resize(n);
 }
 
 void LeapWatch::see(const State& s) {
@@ -77,9 +76,26 @@ bool LeapWatch::is_long(const State& before, const State& after) {
     far = far || change > long_way * width;
   }
   if (!far || !(way > 0)) return false;
+  return quiet_step(before, after, way);
+}
+
+// Do velocities say all? Unknowns of a DAE have units of their own, and each is compared with its own way so far, and
+// with what a step may be off by.
+bool LeapWatch::quiet_step(const State& before, const State& after, double way) {
+  constexpr double rounding = 1e-9, off = 100;  // of its tolerance: stages that touch what is flown over
+  const double h = after.t - before.t;
   momentum_ = std::max(velocities(before, v0_), velocities(after, v1_));
-  for (std::size_t i = 0; i < low_.size(); ++i)
-    if (!(std::abs(after.y[i] - before.y[i] - h * (v0_[i] + v1_[i]) / 2) <= quiet * way)) return false;
+  for (std::size_t i = 0; i < low_.size(); ++i) {
+    const double low = std::min({low_[i], before.y[i], after.y[i]}),
+                 high = std::max({high_[i], before.y[i], after.y[i]});
+    sizes_[i] = std::max(std::abs(low), std::abs(high));
+    if (!acts_.moves()[i]) continue;
+    const double much =
+        is_dae_ ? quiet * (high - low) + off * tolerance_.absolute + (off * tolerance_.relative + rounding) * sizes_[i]
+                : quiet * way;
+    if (!(std::abs(after.y[i] - before.y[i] - h * (v0_[i] + v1_[i]) / 2) <= much)) return false;
+  }
+  acts_.at(after);
   return true;
 }
 
@@ -111,7 +127,7 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
   for (std::size_t k = 0; k < functions_; ++k) {
     Interval& e = expected[k];
     const double margin = (e.high - e.low) + 1e-6 * std::max(std::abs(e.low), std::abs(e.high)) + 1e-300 +
-                          10 * rounding[k] + matters * momentum_ / (after.t - before.t);
+                          10 * rounding[k] + matters * acts_.size(k, after.t - before.t, momentum_, sizes_);
     e = {e.low - margin, e.high + margin};
   }
   struct Stretch {

@@ -1,9 +1,9 @@
 // What a step flies over. Where nothing much acts, steps become as long as the way, and a narrow barrier, a magnet, or
 // a spike in a table of the position lies between the points that the method looks at.
 //
-// Of a long step on which the velocities say all, y1 - y0 = h (y0' + y1')/2, forces are bounded
-// along the motion by interval arithmetic; where they may be further out than at its ends (five points of it, where its
-// length is given), they are looked at, in halves of halves.
+// Of a long step on which the velocities say all, y1 - y0 = h (y0' + y1')/2, forces (and the like, leap_functions.hpp)
+// are bounded along the motion by interval arithmetic; where they may be further out than at its ends (five points of
+// it, where its length is given), they are looked at, in halves of halves.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,15 @@
 #include <vector>
 
 #include "hinge/simulate.hpp"
+#include "simulate/leap_functions.hpp"
 #include "simulate/root_bounds.hpp"
 
 namespace hinge {
 
 class LeapWatch {
  public:
-  /// `resolved`: steps are chosen for a tolerance.
-  void begin(const System& system, bool resolved);
+  /// `tolerance`: null where the length of steps is given.
+  void begin(const System& system, const Tolerance* tolerance);
   /// The run goes from here to there.
   void expect(double from, double to) { length_ = to - from; }
   /// A state that a step has led to.
@@ -35,17 +36,20 @@ class LeapWatch {
 
  private:
   double velocities(const State& state, std::vector<double>& out);
+  bool quiet_step(const State& before, const State& after, double way);
 
   const System* system_ = nullptr;
+  LeapFunctions acts_;
   std::unique_ptr<RootBounds> bounds_;
   std::size_t functions_ = 0;
   std::unique_ptr<Evaluation> rates_;
   std::vector<Interval> expected_;
   double momentum_ = 0;
+  Tolerance tolerance_{0, 0};
   int mistaken_ = 0;
-  bool resolved_ = false;
+  bool resolved_ = false, is_dae_ = false;
   double length_ = 0;
-  std::vector<double> low_, high_, v0_, v1_;
+  std::vector<double> low_, high_, v0_, v1_, sizes_;
 };
 
 }  // namespace hinge

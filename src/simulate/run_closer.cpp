@@ -13,7 +13,7 @@ namespace hinge {
 
 void Run::begin_looking() {
   dae_.begin(*system, stepper_->chooses_steps());
-  leaps_.begin(*system, stepper_->chooses_steps());
+  leaps_.begin(*system, stepper_->chooses_steps() ? &options.tolerance : nullptr);
   seeds_ = {};
   initial_.reset();
   once_more_.reset();

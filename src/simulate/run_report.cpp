@@ -86,10 +86,11 @@ void Run::report_doubts(Report& r) {
   dae_.doubts(r.doubts);
   compare_tolerances(r.doubts);
   if (flown_over_ > 0)
-    r.doubts.push_back({fmt::format("steps fly over a force that is narrower than they are long, first at t = {:.6g}; "
-                                    "steps of this kind",
-                                    first_flown_over_),
-                        static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
+    r.doubts.push_back(
+        {fmt::format("steps fly over {} that is narrower than they are long, first at t = {:.6g}; "
+                     "steps of this kind",
+                     system->structure().is_dae ? "something in the equations" : "a force", first_flown_over_),
+         static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.worst_gap(), r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);

@@ -180,6 +180,67 @@ TEST(Unseen, NarrowHillsAreNotFlownOver) {
   }
 }
 
+// Equations in whose solution y grows by a narrow function of x = start + speed t, in one of the ways to write that.
+std::string narrow_rate(Draw& draw, double start, double speed, double height, double at, double width) {
+  const std::string rate = fmt::format("{}*exp(-((x-{})/{})^2)", height, at, width), x = fmt::format("x' = {}", speed),
+                    first = fmt::format("x = {}, y = 0", start);
+  const int way = draw.integer(0, 5);
+  if (way == 5)  // [odae]: velocities that are functions of their own
+    return fmt::format(
+        "[odae]\ny = [\"x\", \"y\"]\nz = [\"p\", \"q\"]\nv = [\"p\", \"{}\"]\nf = [\"0\", \"0\"]\n[initial]\n"
+        "y = [{}, 0]\nz = [{}, 0]\n[integrate]\nend = 3\n",
+        rate, start, speed);
+  const std::string rows[] = {fmt::format("\"{}\", \"y' = {}\"", x, rate),
+                              fmt::format("\"{}\", \"x' + 2*y' = {} + 2*{}\"", x, speed, rate),
+                              fmt::format("\"{}\", \"(3 + x)*y' = (3 + x)*{}\"", x, rate),
+                              fmt::format("\"{}\", \"y' = u\", \"u = {}\"", x, rate),
+                              fmt::format("\"{}\", \"y' = u/4\", \"4*{} - u = 0\"", x, rate)};
+  return dae(way >= 3 ? "\"x\", \"y\", \"u\"" : "\"x\", \"y\"", rows[way], first, 3);
+}
+
+TEST(Unseen, NarrowFunctionsOfUnknownsAreNotFlownOver) {
+  Draw draw(16);
+  for (int k = 0; k < 150; ++k) {
+    const double start = draw.number(-1, 1), speed = draw.number(0.3, 3), when = draw.number(0.3, 2.5),
+                 at = start + speed * when, width = draw.power(-5, -1.5), growth = draw.power(-2, 2),
+                 height = growth * speed / (width * std::sqrt(pi)), tolerance = draw.power(-9, -5);
+    const std::string model =
+        narrow_rate(draw, start, speed, height, at, width) + fmt::format("[output]\ntimes = [{}]\n", when / 2);
+    for (const char* method : {"radau", "bdf", "taylor", "auto", "explicit"}) {
+      const Outcome o = attempt(
+          [&] {
+            return with_method(parse_model(model, "model", {{"integrate.method", method}, {"integrate.step", "1"}}),
+                               {method, 5, true}, 0, {tolerance, tolerance * growth});
+          },
+          {"y"},
+          [&](double t) { return std::vector<double>{growth / 2 * (1 + std::erf((start + speed * t - at) / width))}; });
+      if (o.kind == Outcome::Kind::refused) continue;  // explicit, of a DAE
+      EXPECT_TRUE(o.kind == Outcome::Kind::sound && o.error <= 1e4 * tolerance)
+          << method << ", tolerance " << tolerance << ": " << o.error << " " << o.words << "\n"
+          << model;
+    }
+  }
+}
+
+// Functions that steps of given length do see.
+TEST(Unseen, WideFunctionsOfUnknownsAreNoAlarm) {
+  Draw draw(17);
+  for (int k = 0; k < 80; ++k) {
+    const double start = draw.number(-1, 1), speed = draw.number(0.3, 3), when = draw.number(0.3, 2.5),
+                 width = speed * draw.number(0.3, 2);
+    const std::string model = narrow_rate(draw, start, speed, draw.power(-3, 3), start + speed * when, width);
+    for (const char* method : {"radau", "bdf(order=3)", "taylor"}) {
+      const Outcome o = attempt(
+          [&] {
+            return with_method(parse_model(model, "model", {{"integrate.step", "1"}}), {method, 3, false},
+                               3.0 / draw.integer(30, 90), {});
+          },
+          {}, [](double) { return std::vector<double>{}; });
+      EXPECT_EQ(o.words, "") << method << "\n" << model;
+    }
+  }
+}
+
 TEST(Unseen, WhereSolutionsOfADaeMeetIsSaid) {
   Draw draw(13);
   for (int k = 0; k < 16; ++k) {

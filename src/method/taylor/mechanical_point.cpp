@@ -7,6 +7,7 @@
 // The foot: y and z projected onto their constraints, z' and psi of the acceleration level.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "formulation/acceleration.hpp"
 #include "formulation/implicit/auxiliary.hpp"
@@ -40,6 +41,8 @@ class MechanicalPoint final : public SeriesPoint {
       foot->psi.resize(at(npsi_));
       foot->rate.resize(at(ny_ + nz_));
     }
+    const Structure& has = system_->structure();
+    if (!has.velocity_is_z && !has.has_bodies) predicted_velocity_.resize(at(ny_));
     predicted_.resize(at(nz_));
     powers_.resize(order + 1);
     moved_.resize(at(ny_ + nz_));
@@ -171,18 +174,27 @@ class MechanicalPoint final : public SeriesPoint {
       next_.x[at(ny_ + i)] = powers_.value(z, last + 1);
       predicted_[at(i)] = powers_.rate(z, last + 1) / tape_->scale();
     }
+    for (std::size_t i = 0; i < predicted_velocity_.size(); ++i)
+      predicted_velocity_[i] = powers_.rate(tape_->integral(i), last + 2) / tape_->scale();
     for (int i = 0; i < npsi_; ++i) next_.psi[at(i)] = powers_.value(tape_->unknown(at(nz_ + i)), last);
   }
 
-  // z' at t0 + h beside its prediction
+  // z' at t0 + h, and y' where it is a function of its own, beside their predictions
   double accelerations_off(double h, const Tolerance& tolerance) const {
-    double acceleration = 0, most = 0;
-    for (int i = 0; i < nz_; ++i) acceleration = std::max(acceleration, std::abs(next_.rate[at(ny_ + i)]));
-    const double part = std::abs(h) / (tape_->last_stage() + 2);  // an error of z' is that of z times order / h
-    const double rounding = rounding_of_accelerations * part * acceleration;
-    for (int i = 0; i < nz_; ++i) {
-      const double scale = tolerance.absolute + tolerance.relative * std::abs(next_.x[at(ny_ + i)]) + rounding;
-      most = std::max(most, part * std::abs(next_.rate[at(ny_ + i)] - predicted_[at(i)]) / (scale + 1e-300));
+    const int order = tape_->last_stage() + 2;  // an error of z' is that of z times order / h
+    const std::size_t ny = at(ny_);
+    return std::max(off(std::abs(h) / order, std::span(next_.x).subspan(ny), std::span(next_.rate).subspan(ny),
+                        predicted_, tolerance),
+                    off(std::abs(h) / (order + 1), next_.x, next_.rate, predicted_velocity_, tolerance));
+  }
+  static double off(double part, std::span<const double> x, std::span<const double> rate,
+                    std::span<const double> predicted, const Tolerance& tolerance) {
+    double fastest = 0, most = 0;
+    for (std::size_t i = 0; i < predicted.size(); ++i) fastest = std::max(fastest, std::abs(rate[i]));
+    const double rounding = rounding_of_accelerations * part * fastest;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      const double scale = tolerance.absolute + tolerance.relative * std::abs(x[i]) + rounding;
+      most = std::max(most, part * std::abs(rate[i] - predicted[i]) / (scale + 1e-300));
     }
     return most;
   }
@@ -210,7 +222,7 @@ class MechanicalPoint final : public SeriesPoint {
   Acceleration acceleration_;
   ConstraintProjection projection_;
   Foot now_, next_;
-  std::vector<double> predicted_, moved_;
+  std::vector<double> predicted_, predicted_velocity_, moved_;
   mutable SeriesPowers powers_;
   mutable std::unique_ptr<ConsistentRow> row_;
 };
