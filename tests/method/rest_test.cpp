@@ -142,5 +142,28 @@ TEST(StartingFromRest, AForceThatGrowsIsTakenByTaylorWithStepsOfGivenLength) {
   }
 }
 
+// The first step from rest goes next to nowhere, and to stray by a part of that is no doubt: it was one in 54 of 60
+// models of this kind, by 0.33 to 0.998.
+TEST(StartingFromRest, AForceThatGrowsIsNotDoubted) {
+  Draw d(5);
+  for (int i = 0; i < 40; ++i) {
+    const double a = d.number(0.2, 5), w = d.number(0.2, 6), c = d.number(0, 2), end = d.number(1, 8);
+    const std::string force = d.one_of<std::string>(
+        {fmt::format("{}*sin({}*t)", a, w), fmt::format("{}*t^2", a), fmt::format("{}*t", a),
+         fmt::format("{}*sin({}*t) - {}*abs(x')*x'", a, w, c), fmt::format("{}*t^2 - {}*x'*sqrt(x'^2)", a, c),
+         fmt::format("{}*(1 - cos({}*t)) - {}*x'", a, w, c), fmt::format("{}*t^3*exp(-t) - {}*x", a, c)});
+    const Model model = parse_model(
+        fmt::format("[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"{}*x'^2/2\"\nforce = {{ x = \"{}\" }}\n"
+                    "[initial]\nposition = {{ x = 0 }}\n[integrate]\nmethod = \"energy-momentum\"\nstep = {}\n"
+                    "end = {}\n",
+                    d.number(0.3, 5), force, end / d.one_of<int>({60, 100, 300, 1000}), end),
+        "model");
+    Simulation run = model.simulation_for("");
+    run.start(model.start);
+    run.until(model.end);
+    for (const Doubt& doubt : run.report().doubts) ADD_FAILURE() << force << ", to " << end << ": " << doubt.cause;
+  }
+}
+
 }  // namespace
 }  // namespace hinge::rest_test
