@@ -210,9 +210,9 @@ class FixedBdf final : public Stepper {
 
   // Is an increment that does not shrink rounding of the fastest motion so far? As in Convergence.
   bool rests(double change) {
-    constexpr double rest_level = 1e3;
+    constexpr double rest_level = 1e3, at_rest = 1e-3;
     const double unit = noise_.unit();
-    return unit < 0.5 * largest_unit_ && change * unit < rest_level * epsilon * largest_unit_;
+    return unit < at_rest * largest_unit_ && change * unit < rest_level * epsilon * largest_unit_;
   }
 
   // x <- x - increment; the size of the increment, relative to what rounding is measured by.

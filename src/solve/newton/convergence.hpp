@@ -75,7 +75,7 @@ class Convergence {
         fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return NewtonVerdict::converged;
     // Where a motion has come to rest, velocities are rounding, and so is their unit; that of the motion is taken.
-    const bool slow = count_ >= std::ssize(recent_) && size > 0.5 * previous, rests = unit < 0.5 * largest_unit_;
+    const bool slow = count_ >= std::ssize(recent_) && size > 0.5 * previous, rests = unit < at_rest * largest_unit_;
     if (slow && rests && size * noise_ * unit < rest_level * largest_unit_) return NewtonVerdict::converged;
     if (size > diverging * first_ || count_ >= limit_) return NewtonVerdict::failed;
     at_quadratic_rounding_ = policy_.quadratic && count_ > 4 && theta_ > 0.25 && size * noise_ < stagnation_level;
@@ -123,6 +123,8 @@ class Convergence {
   static constexpr double stagnation_level = 1e5;
   // Those that do not shrink, in units of round-off of the fastest motion so far.
   static constexpr double rest_level = 1e3;
+  // Of the fastest motion so far: slower ones have come to rest.
+  static constexpr double at_rest = 1e-3;
   static constexpr double diverging = 1e3;
   // A matrix that is new already is made once more only where this much is left to be gained.
   static constexpr double far_from_rounding = 1e4;
