@@ -59,10 +59,11 @@ bool in_plane(JointKind kind) {
   return true;
 }
 
-Vector3d unit(const Vector3d& v, const char* field) {
+Vector3d unit(const Vector3d& v, const char* field, bool plane = false) {
   const double length = v.norm();
   if (!(length > 0) || !std::isfinite(length))
-    throw BodyError(field, fmt::format("'{}' has no direction; give a vector that is not zero, as [0, 0, 1]", field));
+    throw BodyError(field, fmt::format("'{}' has no direction; give a vector that is not zero, as {}", field,
+                                       plane ? "[1, 0]" : "[0, 0, 1]"));
   return v / length;
 }
 
@@ -122,7 +123,7 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
   }
 
   const bool along = o.kind == JointKind::prismatic || o.kind == JointKind::point_on_line;
-  const Vector3d n = plane && !along ? Vector3d::UnitZ() : unit(o.axis, "axis");
+  const Vector3d n = plane && !along ? Vector3d::UnitZ() : unit(o.axis, "axis", plane);
   if (plane && along && n(2) != 0)
     throw BodyError("axis", fmt::format("the axis of a {} joint in the plane has two components, as in [1, 0]",
                                         joint_name(o.kind)));

@@ -21,10 +21,10 @@ using Eigen::Vector3d;
 
 namespace {
 
-Vector3d direction_of(const Vector3d& v, const char* field) {
+Vector3d direction_of(const Vector3d& v, const char* field, const char* example = "[0, 0, 1]") {
   const double length = v.norm();
   if (!(length > 0) || !std::isfinite(length))
-    throw BodyError(field, fmt::format("'{}' has no direction; give a vector that is not zero, as [0, 0, 1]", field));
+    throw BodyError(field, fmt::format("'{}' has no direction; give a vector that is not zero, as {}", field, example));
   return v / length;
 }
 
@@ -83,7 +83,8 @@ void Multibody::rolling(const RollingOptions& o) {
     throw BodyError("radius", fmt::format("the radius is {:g}; it is a positive length, as in radius = 0.3", o.radius));
   for (const auto& [p, field] : {std::pair{o.point, "point"}, {o.center, "points"}}) refuse_not_finite(p, field);
   if (plane && o.axis) throw BodyError("axis", "what rolls in the plane is a disk, whose axis is known; leave it out");
-  const Vector3d n = direction_of(o.normal.value_or(plane ? Vector3d::UnitY() : Vector3d::UnitZ()), "normal");
+  const Vector3d n = direction_of(o.normal.value_or(plane ? Vector3d::UnitY() : Vector3d::UnitZ()), "normal",
+                                  plane ? "[0, 1]" : "[0, 0, 1]");
   const Vector3d center = o.center.value_or(b.x);
   Vector3d down = n;  // from where it touches to the centre, at the start
   Vector3d u = Vector3d::Zero();
@@ -137,7 +138,8 @@ void Multibody::knife_edge(const KnifeEdgeOptions& o) {
   const PlacedBody &a = s.at(o.a, "bodies"), &b = s.at(o.b, "bodies");
   refuse_not_finite(o.point, "point");
   if (plane && o.normal) throw BodyError("normal", "a blade in the plane moves in that plane; leave the normal out");
-  const Vector3d n = direction_of(o.normal.value_or(Vector3d::UnitZ()), "normal"), e = direction_of(o.axis, "axis");
+  const Vector3d n = direction_of(o.normal.value_or(Vector3d::UnitZ()), "normal"),
+                 e = direction_of(o.axis, "axis", plane ? "[1, 0]" : "[1, 0, 0]");
   if (plane && e(2) != 0) throw BodyError("axis", "the axis of a blade in the plane has two components, as in [1, 0]");
   if (!(n.cross(e).norm() > 1e-9))
     throw BodyError("axis",

@@ -115,6 +115,31 @@ void TokenReader::fail_after_operand() const {
   fail(at_, std::move(cause));
 }
 
+namespace {
+
+// Of NAME_word, where there are others that begin with NAME_: the nearest of them, or all; empty where there are none,
+// or `nearest` is no NAME_word of something else.
+std::string of_the_same(const std::string& unknown, const std::string& nearest, const std::vector<std::string>& known) {
+  constexpr std::size_t most = 8;
+  for (std::size_t end = unknown.rfind('_'); end != std::string::npos && end > 0; end = unknown.rfind('_', end - 1)) {
+    const std::string first = unknown.substr(0, end + 1), word = unknown.substr(end + 1);
+    std::vector<std::string> family, words;
+    for (const std::string& name : known)
+      if (name.starts_with(first)) family.push_back(name), words.push_back(name.substr(end + 1));
+    if (family.empty()) continue;
+    if (!nearest.empty() && !nearest.starts_with(first) && !nearest.ends_with("_" + word)) return "";
+    if (const std::string own = nearest_name(word, words); !own.empty())
+      return fmt::format("did you mean '{}{}'?", first, own);
+    std::ranges::sort(family);
+    const bool all = family.size() <= most;
+    family.resize(std::min(family.size(), most));
+    return fmt::format("of '{}' there are {}{}", unknown.substr(0, end), fmt::join(family, ", "), all ? "" : ", ...");
+  }
+  return "";
+}
+
+}  // namespace
+
 void TokenReader::fail_unknown_name(Position token) const {
   const Symbol& unknown = symbol(token);
   const std::string name = quote(token, token + 1);
@@ -134,6 +159,8 @@ void TokenReader::fail_unknown_name(Position token) const {
   for (const Function& function : functions) known.emplace_back(function.name);
 
   const std::string nearest = nearest_name(unknown.name, known);
+  if (const std::string family = of_the_same(std::string(unknown.name), nearest, known); !family.empty())
+    fail(token, fmt::format("unknown name {}; {}", name, family));
   fail(token,
        fmt::format("unknown name {}{}", name, nearest.empty() ? list : fmt::format("; did you mean '{}'?", nearest)));
 }

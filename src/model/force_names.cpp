@@ -36,15 +36,20 @@ std::set<std::string> words_of(const Item& root) {
   return words;
 }
 
-// And the forces that a misspelt word is near to: the complaint about it has to know their names.
+// And the forces that a misspelt word is near to, or that are of what it names: the complaint about it has to know
+// them.
 std::set<std::string> with_nearest(std::set<std::string> words, const std::vector<Multibody::Force>& forces,
                                    const Scope& scope) {
   constexpr std::size_t some = 1000;
   if (forces.size() > some) return words;
   std::vector<std::string> names, near;
   for (const Multibody::Force& f : forces) names.push_back(f.name + "_" + f.part);
-  for (const std::string& word : words)
-    if (word.find('_') != std::string::npos && !scope.names.count(word)) near.push_back(nearest_name(word, names));
+  for (const std::string& word : words) {
+    if (word.find('_') == std::string::npos || scope.names.count(word) > 0) continue;
+    near.push_back(nearest_name(word, names));
+    for (std::size_t i = 0; i < forces.size(); ++i)
+      if (word.starts_with(forces[i].name + "_")) near.push_back(names[i]);
+  }
   words.insert(near.begin(), near.end());
   return words;
 }

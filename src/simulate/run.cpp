@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "formulation/implicit/lost_unknown.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/default_method.hpp"
@@ -221,7 +222,10 @@ template <typename Advance>
 void Run::attempt(Advance advance) {
   before_ = state_;  // same sizes: nothing is allocated
   try {
-    if (const StepResult result = advance(); !result) throw StepFailure(result.reason + left(before_), state_.t);
+    if (const StepResult result = advance(); !result)
+      throw StepFailure(result.reason + left(before_) +
+                            lost_unknown(*system, before_, stepper_->chooses_steps() ? options.tolerance.absolute : 0),
+                        state_.t);
   } catch (...) {
     state_ = before_;
     throw;

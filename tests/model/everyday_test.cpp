@@ -138,6 +138,79 @@ TEST(Joints, WithoutFrictionMayBeSaidInNumbers) {
     EXPECT_EQ(complaint_about(arm(std::string("type = \"revolute\"\n") + none)), "") << none;
 }
 
+// NAME_word of an element that has no such word, though another element may have.
+TEST(Names, OfAnElementAreAnsweredWithWhatItHas) {
+  Draw draw(31);
+  for (int k = 0; k < 12; ++k) {
+    std::string names[3];  // of a ball joint, a hinge and a spring; in no name another one begins
+    for (int i = 0; i < 3; ++i) {
+      names[i] = std::string(1, static_cast<char>('f' + i));
+      for (int n = draw.integer(0, 6); n > 0; --n) names[i] += static_cast<char>('k' + draw.integer(0, 12));
+    }
+    const auto complaint = [&](const std::string& asked) {
+      return complaint_about(fmt::format(R"x([multibody]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "b"
+mass = 1
+inertia = [1, 1, 1]
+position = [1, 0, 0]
+[[body]]
+name = "c"
+mass = 1
+inertia = [1, 1, 1]
+position = [2, 0, 0]
+[[joint]]
+name = "{}"
+type = "spherical"
+bodies = ["ground", "b"]
+point = [0, 0, 0]
+[[joint]]
+name = "{}"
+type = "revolute"
+bodies = ["b", "c"]
+point = [1.5, 0, 0]
+axis = [0, 0, 1]
+[[spring]]
+name = "{}"
+bodies = ["ground", "c"]
+points = [[0, 0, 1], [0, 0, 0]]
+stiffness = 10
+length = 1
+[integrate]
+step = 0.01
+end = 1
+[output]
+quantities.a = "{}"
+)x",
+                                         names[0], names[1], names[2], asked));
+    };
+    const auto [ball, hinge, spring] = names;
+    EXPECT_EQ(complaint(hinge + "_angle"), "");
+    for (const char* word : {"_angle", "_motor_torque", "_speed", "_opening"})
+      EXPECT_TRUE(mentions(complaint(ball + word), fmt::format("of '{0}' there are {0}_force", ball))) << ball << word;
+    EXPECT_TRUE(
+        mentions(complaint(hinge + "_motor_torque"), fmt::format("of '{0}' there are {0}_angle, {0}_force", hinge)))
+        << hinge;
+    EXPECT_TRUE(mentions(complaint(spring + "_force"),
+                         fmt::format("of '{0}' there are {0}_length, {0}_rate, {0}_tension", spring)))
+        << spring;
+    EXPECT_TRUE(mentions(complaint(spring + "_tensio"), fmt::format("did you mean '{}_tension'?", spring))) << spring;
+  }
+}
+
+TEST(Joints, InThePlaneAreToldOfAxesInThePlane) {
+  for (const char* type : {"prismatic", "point-on-line", "knife-edge"}) {
+    const std::string told =
+        complaint_about(fmt::format("[multibody]\ngravity = [0, -9.81]\n[[body]]\nname = \"b\"\nmass = 1\ninertia = "
+                                    "1\nposition = [1, 0]\n[[joint]]\n"
+                                    "type = \"{}\"\nbodies = [\"ground\", \"b\"]\npoint = [0, 0]\naxis = [0, "
+                                    "0]\n[integrate]\nstep = 0.01\nend = 1\n",
+                                    type));
+    EXPECT_TRUE(mentions(told, "a vector that is not zero, as [1, 0]")) << type << ": " << told;
+  }
+}
+
 TEST(Names, ThatAreNearlyRightAreSuggestedWhereverTheyStand) {
   const char* const meant = "did you mean 'j_angle'?";
   EXPECT_TRUE(mentions(complaint_about(arm("type = \"revolute\"\nmotor = { torque = \"-j_angl\" }")), meant));

@@ -20,7 +20,9 @@ StepResult bdf_failure(const System& system, const State& state, double h, Newto
       return {false, reason + ": the constraints are dependent here: " + rank.describe(system.layout())};
   switch (trouble) {
     case NewtonTrouble::singular:
-      reason += ": the matrix is singular; a motion that the constraints leave free may have no inertia";
+      reason += system.structure().is_dae
+                    ? ": the matrix is singular; the equations do not determine all unknowns there"
+                    : ": the matrix is singular; a motion that the constraints leave free may have no inertia";
       break;
     case NewtonTrouble::not_finite:
       reason +=
