@@ -209,10 +209,11 @@ bool Run::told_to_stop(double t) {
   return true;
 }
 
-// Which table a step may have left.
+// Which table a step may have left, and what may no longer determine an unknown.
 std::string Run::left(const State& from) const {
-  const double usual = stepper_->chooses_steps() ? std::max(longest_, options.step) : options.step;
-  return left_tables(*system, from, usual);
+  const bool chosen = stepper_->chooses_steps();
+  return left_tables(*system, from, chosen ? std::max(longest_, options.step) : options.step) +
+         lost_unknown(*system, from, chosen ? options.tolerance.absolute : 0);
 }
 
 // ---- One step -----------------------------------------------------------------------------------------------------
@@ -222,10 +223,7 @@ template <typename Advance>
 void Run::attempt(Advance advance) {
   before_ = state_;  // same sizes: nothing is allocated
   try {
-    if (const StepResult result = advance(); !result)
-      throw StepFailure(result.reason + left(before_) +
-                            lost_unknown(*system, before_, stepper_->chooses_steps() ? options.tolerance.absolute : 0),
-                        state_.t);
+    if (const StepResult result = advance(); !result) throw StepFailure(result.reason + left(before_), state_.t);
   } catch (...) {
     state_ = before_;
     throw;
