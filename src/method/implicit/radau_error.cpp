@@ -36,38 +36,32 @@ double RadauAdaptive::first_step(double limit) const {
 }
 
 // Where slopes change by powers of ten within a step, as those of an exponential, increments made with slopes of its
-// middle may be small at other stages though nothing is solved there, and so is the estimated error. What the end of
-// the step leaves of each equation is therefore compared with what changes of x and x' by the tolerance make of it. Of
+// middle may be small at other stages though nothing is solved there, and so is the estimated error. What each stage
+// leaves of each equation is therefore compared with what changes of x and x' by the tolerance make of it. Of
 // mechanical systems constraints would show it.
 bool RadauAdaptive::leaves_defect(double h) {
   constexpr double many = 30, spread = 0.6180339887498949;  // changes differ, that they do not cancel
   if (!reported_) return false;
-  const std::size_t n = x0_.size(), last = stages() - 1;
+  const std::size_t n = x0_.size();
   double *const left = dz_.data(), *const changed = left + n;
-  for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] + now_.z[last * n + k];
-  stages_.rate(static_cast<int>(last), h, now_.z.data(), slope_.data());
-  problem_->residual(t_ + h, trial_.data(), slope_.data(), left);
-  std::fill(error_.begin(), error_.end(), 0.0);
-  for (const double of_rate : {0.0, 1 / h}) {
-    const auto change = [&](double sign) {
-      for (std::size_t k = 0; k < n; ++k) {
-        if (!(weight_[k] > 0)) continue;
-        const double part = spread * static_cast<double>(k + 1),
-                     d = sign * (0.5 + part - std::floor(part)) / weight_[k];
-        if (of_rate > 0)
-          slope_[k] += of_rate * d;
-        else
-          trial_[k] += d;
-      }
-    };
-    change(1);
-    problem_->residual(t_ + h, trial_.data(), slope_.data(), changed);
-    change(-1);
-    for (std::size_t i = 0; i < n; ++i) error_[i] += std::abs(changed[i] - left[i]);
+  for (std::size_t stage = stages(); stage-- > 0;) {
+    const double t = t_ + tableau().c(static_cast<Eigen::Index>(stage)) * h;
+    for (std::size_t k = 0; k < n; ++k) trial_[k] = x0_[k] + now_.z[stage * n + k];
+    stages_.rate(static_cast<int>(stage), h, now_.z.data(), slope_.data());
+    problem_->residual(t, trial_.data(), slope_.data(), left);
+    for (std::size_t k = 0; k < n; ++k) {
+      if (!(weight_[k] > 0)) continue;
+      const double part = spread * static_cast<double>(k + 1), d = (0.5 + part - std::floor(part)) / weight_[k];
+      trial_[k] += d;
+      slope_[k] += d / h;
+    }
+    problem_->residual(t, trial_.data(), slope_.data(), changed);
+    counters_.evaluations += 2;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double much = std::abs(changed[i] - left[i]);
+      if (!std::isfinite(left[i]) || (much > 0 && std::abs(left[i]) > many * much)) return true;
+    }
   }
-  counters_.evaluations += 3;
-  for (std::size_t i = 0; i < n; ++i)
-    if (!std::isfinite(left[i]) || (error_[i] > 0 && std::abs(left[i]) > many * error_[i])) return true;
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "formulation/implicit/array_problem.hpp"
@@ -12,6 +13,7 @@
 #include "hinge/model.hpp"
 #include "method/goldens.hpp"
 #include "places.hpp"
+#include "random_draw.hpp"
 
 namespace hinge::dae_run_test {
 namespace {
@@ -241,6 +243,24 @@ TEST(EulerMaruyama, FollowsTheGoldenPath) {
   s.until(2);
   EXPECT_NEAR(s.state().y[0], data()["sdae"]["X_T"], 1e-14);
   EXPECT_NEAR(s.state().y[1], data()["sdae"]["y_T"], 1e-14);
+}
+
+// One equation with an exponential whose slope changes by a hundred powers of ten within a step of where it does not
+// conduct: every row satisfies it, and the end is that of a method of another kind.
+TEST(DaeRun, ADiodeThatBeginsToConductWithinAStepIsSeen) {
+  Draw draw(8);
+  for (int i = 0; i < 12; ++i) {
+    const double resistance = draw.number(50, 400), capacity = draw.power(-4.3, -3.7);
+    const std::string text = fmt::format(
+        "[dae]\nunknowns = [\"v\"]\nequations = [\"{}*v' = 1e-12*(exp((10*sin(2*pi*50*t) - v)/0.026) - 1) - v/{}\"]\n"
+        "[initial]\nunknowns = {{ v = 0 }}\n[integrate]\nend = 0.1\n",
+        capacity, resistance);
+    const double exact = run(parse_model(text + "method = \"bdf\"\ntolerance = 1e-10\n", "m.toml"), 0.1).final.y[0];
+    for (const double tolerance : {1e-4, 1e-5, 1e-6}) {
+      const std::string method = fmt::format("method = \"radau\"\ntolerance = {}\n", tolerance);
+      EXPECT_NEAR(run(parse_model(text + method, "m.toml"), 0.1).final.y[0], exact, 30 * tolerance) << text << method;
+    }
+  }
 }
 
 TEST(EulerMaruyama, HasTheMeanAndVarianceOfTheScheme) {
