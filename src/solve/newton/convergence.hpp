@@ -124,7 +124,7 @@ class Convergence {
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
   static constexpr double stagnation_level = 1e5;
   // Those that do not shrink, in units of round-off of the fastest motion so far.
-  static constexpr double rest_level = 1e3, slow_part = 1e-3, rest_part = 1e-6;
+  static constexpr double rest_level = 1e3, slow_part = 1e-3, rest_part = 1e-11;
   static constexpr double diverging = 1e3;
   // A matrix that is new already is made once more only where this much is left to be gained.
   static constexpr double far_from_rounding = 1e4;
