@@ -65,7 +65,7 @@ JointEquations joint_equations(const JointOptions& options, const PlacedBody& a,
 
 /// What holds a wheel or a blade, by multipliers that are forces: -psi times these directions on b, at `arm` from b's
 /// point.
-struct ContactRows {
+struct RollingRows {
   std::vector<std::pair<int, Vector>> position, velocity;  ///< row and direction
   Vector arm{0.0, 0.0, 0.0};
 };
@@ -75,7 +75,7 @@ struct PlacedJoint {
   JointEquations equations;
   int first_row = 0;                     ///< of its own rows, among all constraints
   std::vector<Expression> held{};        ///< what they hold, between a and b alone
-  std::optional<ContactRows> contact{};  ///< of what rolls, instead of these
+  std::optional<RollingRows> contact{};  ///< of what rolls, instead of these
   int motor_row = -1;                    ///< of a prescribed motion
   int motor_velocity_row = -1;           ///< of a prescribed speed, among velocity constraints
   /// The effort of a motor; of a prescribed motion over -psi.

@@ -108,7 +108,7 @@ void Multibody::rolling(const RollingOptions& o) {
       return body.number < 0 ? Expression(0.0) : body.y_rotation[0] - 2 * std::atan2(body.q.z(), body.q.w());
     };
     const int row = static_cast<int>(constraints_.size());
-    joint.contact = ContactRows{{{row, na}, {row + 1, in_a(t)}}, {}, -o.radius * na};
+    joint.contact = RollingRows{{{row, na}, {row + 1, in_a(t)}}, {}, -o.radius * na};
     constrain(dot(na, C - P) - o.radius, say("off the line"));
     constrain(dot(in_a(t), C - P) + o.radius * (angle(b) - angle(a)) - t.dot(center - from), say("slip"));
     return s.end_rolling(std::move(joint), from, center, Vector3d::UnitZ());
@@ -124,7 +124,7 @@ void Multibody::rolling(const RollingOptions& o) {
   }
   const Vector X = C + arm, slip = velocity_at(b, X) - velocity_at(a, X);
   const int row = static_cast<int>(constraints_.size()), slip_row = static_cast<int>(velocity_constraints_.size());
-  joint.contact = ContactRows{{{row, na}}, {{slip_row, in_a(t1)}, {slip_row + 1, in_a(t2)}}, arm};
+  joint.contact = RollingRows{{{row, na}}, {{slip_row, in_a(t1)}, {slip_row + 1, in_a(t2)}}, arm};
   constrain(dot(na, C - P) - height, say("off the plane"));
   constrain_velocity(dot(in_a(t1), slip), say("slip"));
   constrain_velocity(dot(in_a(t2), slip), say("slip, across"));
@@ -152,7 +152,7 @@ void Multibody::knife_edge(const KnifeEdgeOptions& o) {
   // in the plane n x e has length one; in space it has while the blade lies along the plane
   const Expression slip = plane ? dot(across, velocity) : dot(across, velocity) / norm(across);
   joint.contact =
-      ContactRows{{},
+      RollingRows{{},
                   {{static_cast<int>(velocity_constraints_.size()), plane ? across : (1.0 / norm(across)) * across}},
                   {0.0, 0.0, 0.0}};
   constrain_velocity(slip, fmt::format("of joint '{}' ({} - {}: across the blade)", joint.options.name, o.a, o.b));

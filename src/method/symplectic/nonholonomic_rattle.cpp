@@ -29,7 +29,7 @@
 
 #include "formulation/acceleration.hpp"
 #include "method/step_failure.hpp"
-#include "method/symplectic/round_off.hpp"
+#include "method/symplectic/step_rounding.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
@@ -78,7 +78,7 @@ class NonholonomicRattle final : public Stepper {
   Pattern identity_y_, identity_w_;
   std::vector<double> x_, d_, ones_, y_middle_, z_middle_, leap_, velocity_z_, velocity_change_, psi_, rate_, z_rate_;
   State reached_;  // by the last step
-  RoundOff unit_;
+  StepRounding unit_;
   double last_h_ = 0;
 };
 
@@ -228,7 +228,7 @@ void NonholonomicRattle::set_units(const State& state, double h) {
   const double mass = biggest((*d0_)[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries()));
   const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
   const double kick = mass > 0 ? std::abs(h) * biggest((*start_)[Q::force], nz_) * vz / mass : 0;
-  unit_ = RoundOff(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+  unit_ = StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
                    kick, vz, h, m_);
 }
 

@@ -199,7 +199,7 @@ StepResult Spark::follow_branch(const State& state, double h) {
 
 void Spark::set_units(const State& state, double h) {
   unit_ =
-      RoundOff(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+      StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
                std::abs(h) * acceleration_, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 

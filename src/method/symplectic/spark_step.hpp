@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "method/branch_guard.hpp"
-#include "method/symplectic/round_off.hpp"
+#include "method/symplectic/step_rounding.hpp"
 #include "method/symplectic/spark.hpp"
 #include "method/symplectic/spark_code.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
@@ -122,7 +122,7 @@ class Spark final : public Stepper {
   std::vector<double> kept_v_, kept_z_, kept_multiplier_, kept_z1_, kept_psi1_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_, branch_from_;
   std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
-  RoundOff unit_;
+  StepRounding unit_;
   Convergence stages_newton_{options_.max_iterations, newton_policy::stages},
       end_newton_{options_.max_iterations, newton_policy::velocity_level},
       full_newton_{options_.max_iterations, newton_policy::full};  // of the block that was solved last

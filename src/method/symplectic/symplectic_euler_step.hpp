@@ -8,7 +8,7 @@
 
 #include "hinge/method.hpp"
 #include "method/branch_guard.hpp"
-#include "method/symplectic/round_off.hpp"
+#include "method/symplectic/step_rounding.hpp"
 #include "solve/linear/block_matrix.hpp"
 #include "solve/newton/extrapolation.hpp"
 #include "solve/newton/newton.hpp"
@@ -85,7 +85,7 @@ class SymplecticEuler final : public Stepper {
   std::unique_ptr<Evaluation> end_;
   std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
   std::vector<double> x_, kept_x_, d_, trial_psi_, branch_from_, velocity_z_, velocity_change_, ones_;
-  RoundOff unit_;
+  StepRounding unit_;
   double last_h_ = 0;
   bool velocity_is_z_;
 };

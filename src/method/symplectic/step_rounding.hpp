@@ -14,12 +14,12 @@
 
 namespace hinge {
 
-struct RoundOff {
+struct StepRounding {
   double y = 1, v = 1, z = 1, end_v = 1, end_z = 1;
 
-  RoundOff() = default;
+  StepRounding() = default;
   /// From the sizes of y, v, z, h v_z p_z^-1 f and v_z.
-  RoundOff(double position, double velocity, double momentum, double kick, double v_z, double h, int constraints) {
+  StepRounding(double position, double velocity, double momentum, double kick, double v_z, double h, int constraints) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon(), tiny = 1e-200;
     const double size_h = std::abs(h), speed = velocity + (std::isfinite(kick) ? kick : 0);
     const double reach = std::max(position, size_h * speed) * rounding_growth(constraints);
