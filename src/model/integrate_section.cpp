@@ -144,10 +144,11 @@ Places option_places(const Item& section, const Item& contact) {
 // Complains about an option where it is given. An unknown one may be a misspelt key of this section.
 [[noreturn]] void refuse_option(const Item& section, const Item& item, const std::string& option,
                                 const std::string& cause) {
+  if (!item.key.starts_with("integrate.")) item.fail(cause);  // of [contact], where there may be no [integrate]
   std::vector<std::string> keys;
   for (const KeyInfo& key : section.section->keys) keys.push_back(key.option.name);
   const std::string near = nearest_name(option, keys);
-  const bool misspelt = item.key.starts_with("integrate.") && !near.empty() && near != option;
+  const bool misspelt = !near.empty() && near != option;
   item.fail(misspelt ? fmt::format("unknown key, did you mean '{}'? ({})", near, cause) : cause);
 }
 
@@ -160,7 +161,7 @@ void make_chosen_method(const Item& root, const Places& places, Model& model) {
     (part ? part : tableau).fail(e.what());
   } catch (const OptionError& e) {
     const auto at = places.find(e.option);
-    if (at == places.end()) (method ? method : section).fail(e.what());
+    if (at == places.end()) (method ? method : section ? section : root).fail(e.what());
     refuse_option(section, at->second, e.option, e.what());
   } catch (const InputError& e) {
     (method ? method : section ? section : root).fail(e.what());
