@@ -102,12 +102,18 @@ RadauReduced::RadauReduced(const Pattern& pattern, ImplicitProblem::Shape shape,
 }
 
 bool RadauReduced::linearise(const double* f_x, const double* f_rate) {
-  std::fill(k_.values.begin(), k_.values.end(), 0.0);
-  for (const Entry& e : x_entries_) *e.to = f_x[e.from];
-  for (const Entry& e : rate_entries_) *e.to = f_rate[e.from];
+  const auto place = [&] {
+    std::fill(k_.values.begin(), k_.values.end(), 0.0);
+    for (const Entry& e : x_entries_) *e.to = f_x[e.from];
+    for (const Entry& e : rate_entries_) *e.to = f_rate[e.from];
+  };
+  place();
   double* work = slope_.data();
-  if (!invert(k_, k_inverse_, work) || !split(g_, g_plus_, n_g_, reflect_, full_, work) ||
-      !split(c_, c_plus_, n_c_, reflect_, full_, work))
+  if (!invert(k_, k_inverse_, work)) {
+    place();
+    if (!invert_balanced(k_, k_inverse_, work)) return false;
+  }
+  if (!split(g_, g_plus_, n_g_, reflect_, full_, work) || !split(c_, c_plus_, n_c_, reflect_, full_, work))
     return false;
   transpose(g_plus_, g_plus_t_);
   transpose(c_plus_, c_plus_t_);

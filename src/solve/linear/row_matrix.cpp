@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hinge {
 
@@ -69,6 +70,33 @@ bool invert(RowMatrix& a, RowMatrix& inverse, double* work) {
   }
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) inverse.row(i)[j] /= work[i];
+  return std::all_of(inverse.values.begin(), inverse.values.end(), [](double x) { return std::isfinite(x); });
+}
+
+bool invert_balanced(RowMatrix& a, RowMatrix& inverse, double* work) {
+  constexpr int rounds = 12;
+  const int n = a.rows;
+  std::vector<double> scale(2 * static_cast<std::size_t>(n), 1.0);
+  double *row = scale.data(), *column = row + n;
+  // 1 over the geometric mean of the smallest and the largest entry of line i
+  const auto balance = [&](bool rows, int i) {
+    double low = std::numeric_limits<double>::infinity(), high = 0;
+    for (int j = 0; j < n; ++j) {
+      const double x = std::abs(rows ? a.row(i)[j] * column[j] : a.row(j)[i] * row[j]);
+      if (x == 0) continue;
+      low = std::min(low, x), high = std::max(high, x);
+    }
+    const double mean = std::sqrt(low) * std::sqrt(high);
+    (rows ? row : column)[i] = mean > 0 && std::isfinite(mean) ? std::ldexp(1.0, -std::ilogb(mean)) : 1;
+  };
+  for (int round = 0; round < rounds; ++round)
+    for (const bool rows : {true, false})
+      for (int i = 0; i < n; ++i) balance(rows, i);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) a.row(i)[j] *= row[i] * column[j];
+  if (!invert(a, inverse, work)) return false;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) inverse.row(i)[j] *= column[i] * row[j];
   return std::all_of(inverse.values.begin(), inverse.values.end(), [](double x) { return std::isfinite(x); });
 }
 

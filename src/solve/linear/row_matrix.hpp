@@ -36,6 +36,10 @@ void transpose(const RowMatrix& a, RowMatrix& out);
 /// Elimination with row pivots, rows and then columns scaled to a largest entry of 1 before; a is lost. False where a
 /// is singular. `work`: as many numbers as a has rows.
 bool invert(RowMatrix& a, RowMatrix& inverse, double* work);
+/// The same after geometric means of the smallest and the largest entry of each row and column have been made 1 again
+/// and again: light masses beside steep constraints, [M G^T; G 0] with entries a factor of 1e15 apart, are regular
+/// whatever their units. Costs more, and is tried where the other way fails.
+bool invert_balanced(RowMatrix& a, RowMatrix& inverse, double* work);
 /// G^T = Q R by Householder reflections:  plus = Q1 R^-T, so that G plus = I = plus^T G^T,  and kernel = Q2. False
 /// where rows of G are dependent. Work space: r and q with room for m x n and n x n, and n numbers.
 bool split(const RowMatrix& g, RowMatrix& plus, RowMatrix& kernel, RowMatrix& r, RowMatrix& q, double* work);

@@ -124,6 +124,22 @@ TEST(Units, DoNotDecideWhatBdfComputes) {
           3e-7);
 }
 
+// Entries of [M G^T; G 0] a factor of 1e12 to 1e20 apart: a pivot was too small to one way of scaling.
+TEST(Units, LightMassesBesideSteepConstraintsDoNotStopRadau) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Draw draw(3000 + seed);
+    const Units u{draw.power(-14, -9),
+                  draw.power(-1, 1),
+                  draw.power(-1, 1),
+                  {draw.power(3, 6), draw.power(3, 6), draw.power(3, 6)}};
+    SCOPED_TRACE(fmt::format("seed {}: mass {:.1e}, constraint {:.1e}", seed, u.mass, u.constraint[0]));
+    const End plain = run(seed, {}, {}), scaled = run(seed, u, {});
+    ASSERT_EQ(plain.trouble, "");
+    ASSERT_EQ(scaled.trouble, "");
+    EXPECT_LT(distance(scaled, plain), 1e-7);
+  }
+}
+
 // A crank with an elastic rod: rounding of lengths times 1e4 to 1e8 is what multipliers are made of, and no tolerance
 // can ask for less. The default formulation goes as far as the others.
 TEST(Units, OfStiffSpringsDoNotStopBdf) {
