@@ -277,6 +277,7 @@ bool known(const Way& way, const Outcome& o) { return way.text == "moreau-jean" 
 void expect_no_findings(const Findings& found) {
   EXPECT_EQ(found.wrong, 0) << summary(found);
   EXPECT_LT(found.refused, found.runs);
+  EXPECT_LE(found.coarse, 1 + found.runs / 1000) << summary(found);
 }
 
 TEST(RandomModels, PointsOnEllipsesInAnyUnits) {
