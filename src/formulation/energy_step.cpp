@@ -371,6 +371,8 @@ EnergyStep compile(Draft& d) {
   std::vector<Node> both = d.residual;
   both.insert(both.end(), matrix.entries.begin(), matrix.entries.end());
   step.residual_and_matrix = make_tape(d.graph, blocks, both);
+  step.rounding = RoundingBounds(std::make_shared<Graph>(std::move(d.graph)), {std::begin(blocks), std::end(blocks)},
+                                 std::move(d.residual));
   return step;
 }
 

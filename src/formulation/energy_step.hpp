@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "expression/evaluator.hpp"
+#include "expression/rounding_bounds.hpp"
 #include "hinge/formulation.hpp"
 #include "solve/linear/sparse.hpp"
 
@@ -65,7 +66,8 @@ struct EnergyStep {
   Pattern pattern;                                 ///< of the Newton matrix
   std::unique_ptr<Evaluator> values;               ///< residual (unknowns), force (n), lam (m), g1 - g0 (m), work
   std::unique_ptr<Evaluator> residual_and_matrix;  ///< residual (unknowns), entries of the matrix
-  // inputs of both: {h}, {mu}, {t0}, q0, p0, g0, lam_k, unknowns
+  RoundingBounds rounding;                         ///< of the residual
+  // inputs of all three: {h}, {mu}, {t0}, q0, p0, g0, lam_k, unknowns
   static constexpr int inputs = 8;
 };
 EnergyStep energy_step(const ConstantMassForm& form, ConstraintTreatment constraints, bool general);

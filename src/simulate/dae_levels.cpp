@@ -106,18 +106,59 @@ DaeLevels::DaeLevels(const SymbolicSystem& system) {
   algebraic_count_ = rows.size();
   if (structure && structure->index() > 1)
     for (const Node f : hidden_constraints(*structure, eq.z)) rows.push_back(f);
-  if (!rows.empty()) rows_ = StateFunctions(system, graph, rows);
+  if (rows.empty()) return;
+  const SparseExpressions slopes = jacobian(graph, std::span(rows).first(algebraic_count_), eq.y);
+  rows_ = StateFunctions(system, graph, rows);
+  slopes_ = StateFunctions(system, graph, slopes.entries);
+  row_start_ = slopes.row_start;
+  column_ = slopes.column;
+  sizes_.resize(eq.y.size());
+  begin();
+}
+
+void DaeLevels::begin() {
+  worst_.assign(algebraic_count_, 0);
+  worst_slopes_.assign(column_.size(), 0);
+  std::fill(sizes_.begin(), sizes_.end(), 0.0);
+}
+
+void DaeLevels::take(const State& s) {
+  for (std::size_t j = 0; j < sizes_.size(); ++j) sizes_[j] = std::max(sizes_[j], std::abs(s.y[j]));
+  const std::vector<double>* slopes = nullptr;
+  for (std::size_t i = 0; i < worst_.size(); ++i) {
+    if (!(seen_[i] > worst_[i])) continue;
+    worst_[i] = seen_[i];
+    if (!slopes) slopes = &slopes_.at(s);
+    for (auto k = hinge::at(row_start_[i]); k < hinge::at(row_start_[i + 1]); ++k)
+      worst_slopes_[k] = std::abs((*slopes)[k]);
+  }
+}
+
+double DaeLevels::off() const {
+  constexpr double rounding = 1e-12;  // of the largest unknown: those that stay at zero are not measured by theirs
+  double most = 0, floor = 0;
+  for (const double x : sizes_) floor = std::max(floor, rounding * x);
+  for (std::size_t i = 0; i < worst_.size(); ++i) {
+    double size = 0;
+    for (auto k = hinge::at(row_start_[i]); k < hinge::at(row_start_[i + 1]); ++k)
+      size += worst_slopes_[k] * std::max(floor, sizes_[hinge::at(column_[k])]);
+    if (size > 0) most = std::max(most, worst_[i] / size);  // not where a slope is none
+  }
+  return most;
 }
 
 void DaeLevels::at(const State& s) {
   algebraic = hidden = 0;
   const std::vector<double>& values = rows_.at(s);
+  seen_.resize(algebraic_count_);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double size = std::abs(values[i]);
-    if (i < algebraic_count_)
+    if (i < algebraic_count_) {
+      seen_[i] = size;
       algebraic = larger(algebraic, size);
-    else if (std::isfinite(size))
+    } else if (std::isfinite(size)) {
       hidden = std::max(hidden, size);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 
+#include "expression/branches.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -11,10 +12,11 @@ namespace hinge {
 
 namespace {
 
-constexpr double long_part = 0.01;  // of the run,
-constexpr double long_way = 0.03;   // and of all the way so far, of one coordinate
-constexpr double quiet = 1e-4;      // of the way of a step: more than velocities say
-constexpr double matters = 0.02;    // of the momentum, if it acted all the time
+constexpr double long_part = 0.01, long_way = 0.03;  // of the run, and of all the way so far, of one coordinate;
+constexpr double long_part_given = 0.002, long_way_given = 0.003;  // where the length of steps is given
+constexpr double quiet = 1e-4;                                     // of the way of a step: more than velocities say
+constexpr double matters = 0.02;                                   // of the momentum, if it acted all the time
+constexpr double much_unfelt = 0.1;  // of the largest momentum: what forces at the ends of a step would have done
 constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretches = 256;
 
 }  // namespace
@@ -32,10 +34,20 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
       cone_of(acts_.graph(), functions).size() > most_operations)
     return;
   bounds_ = std::make_unique<RootBounds>(*symbolic, acts_.graph(), functions);
+  const auto branches = [&](Node n) { return Branches::is_branch(acts_.graph()[n].op); };
+  if (const std::vector<Node> cone = cone_of(acts_.graph(), functions);
+      !resolved_ && std::any_of(cone.begin(), cone.end(), branches)) {
+    const Branches taken(acts_.graph(), functions, symbolic->equations().t);
+    std::vector<Node> roots;
+    for (std::size_t k = 0; k < taken.size(); ++k)
+      if (taken.moves(k) && !taken.table(k)) roots.push_back(taken.roots()[k]);
+    if (!roots.empty()) roots_ = StateFunctions(*symbolic, taken.graph(), roots);
+  }
   functions_ = functions.size();
   is_dae_ = has.is_dae;
   system_ = &system;
   rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
+  if (!is_dae_ && system.npsi() == 0) forces_ = system.evaluation({Quantity::force, Quantity::momentum});
   const auto n = static_cast<std::size_t>(system.ny());
   low_.assign(n, INFINITY);
   high_.assign(n, -INFINITY);
@@ -64,19 +76,53 @@ bool LeapWatch::seen_by(const State& s) {
   return false;
 }
 
+// Does a corner or a jump of the functions lie within the step?
+bool LeapWatch::crosses(const State& before, const State& after) {
+  if (roots_.size() == 0) return false;
+  if (last_ != before.t) at_last_ = roots_.at(before);
+  last_ = after.t;
+  const std::vector<double>& now = roots_.at(after);
+  bool any = false;
+  for (std::size_t k = 0; k < now.size(); ++k) any = any || (now[k] > 0) != (at_last_[k] > 0);
+  at_last_ = now;
+  return any;
+}
+
+// Do the forces at its ends have nothing to do with what the momenta have done?
+bool LeapWatch::unfelt(const State& before, const State& after) {
+  if (!forces_) return false;
+  const double half = (after.t - before.t) / 2;
+  forces_sum_.assign(static_cast<std::size_t>(system_->nz()), 0);
+  for (const State* s : {&before, &after}) {
+    forces_->at(s->t, s->y.data(), s->z.data(), s->psi.data());
+    const double *f = (*forces_)[Quantity::force], *p = (*forces_)[Quantity::momentum];
+    largest_ = std::max(largest_, biggest(p, system_->nz()));
+    for (std::size_t i = 0; i < forces_sum_.size(); ++i) forces_sum_[i] += half * f[i] + (s == &before ? p[i] : -p[i]);
+  }
+  return biggest(forces_sum_.data(), system_->nz()) > much_unfelt * largest_;
+}
+
 bool LeapWatch::is_long(const State& before, const State& after) {
   const double h = after.t - before.t;
-  if (!bounds_ || !(length_ > 0) || !(h > long_part * length_)) return false;
+  unfelt_ = false;
+  if (!bounds_ || !(length_ > 0)) return false;
+  if (crosses(before, after)) {
+    double way = 0;
+    for (std::size_t i = 0; i < low_.size(); ++i) way = std::max(way, std::abs(after.y[i] - before.y[i]));
+    unfelt_ = way > 0 && unfelt(before, after);
+    return unfelt_ || (way > 0 && (quiet_step(before, after, way) || feels_little()));
+  }
+  if (!(h > (resolved_ ? long_part : long_part_given) * length_)) return false;
   double way = 0;
   bool far = false;
   for (std::size_t i = 0; i < low_.size(); ++i) {
     const double change = std::abs(after.y[i] - before.y[i]);
     const double width = std::max(high_[i], after.y[i]) - std::min(low_[i], after.y[i]);
     way = std::max(way, change);
-    far = far || change > long_way * width;
+    far = far || change > (resolved_ ? long_way : long_way_given) * width;
   }
   if (!far || !(way > 0)) return false;
-  return quiet_step(before, after, way);
+  return quiet_step(before, after, way) || feels_little();
 }
 
 // Do velocities say all? Unknowns of a DAE have units of their own, and each is compared with its own way so far, and
@@ -84,7 +130,9 @@ bool LeapWatch::is_long(const State& before, const State& after) {
 bool LeapWatch::quiet_step(const State& before, const State& after, double way) {
   constexpr double rounding = 1e-9, off = 100;  // of its tolerance: stages that touch what is flown over
   const double h = after.t - before.t;
-  momentum_ = std::max(velocities(before, v0_), velocities(after, v1_));
+  bool says_all = true;
+  const double momentum = std::max(velocities(before, v0_), velocities(after, v1_));
+  momentum_ = resolved_ ? momentum : std::max(momentum_, momentum);
   for (std::size_t i = 0; i < low_.size(); ++i) {
     const double low = std::min({low_[i], before.y[i], after.y[i]}),
                  high = std::max({high_[i], before.y[i], after.y[i]});
@@ -93,16 +141,16 @@ bool LeapWatch::quiet_step(const State& before, const State& after, double way) 
     const double much =
         is_dae_ ? quiet * (high - low) + off * tolerance_.absolute + (off * tolerance_.relative + rounding) * sizes_[i]
                 : quiet * way;
-    if (!(std::abs(after.y[i] - before.y[i] - h * (v0_[i] + v1_[i]) / 2) <= much)) return false;
+    says_all = says_all && std::abs(after.y[i] - before.y[i] - h * (v0_[i] + v1_[i]) / 2) <= much;
   }
   acts_.at(after);
-  return true;
+  return says_all;
 }
 
 std::optional<double> LeapWatch::unseen(const State& before, const State& after,
                                         const std::function<void(double t, State& out)>& within) {
-  constexpr int points =
-      5;  // where stretches begin and end; what a method with a tolerance has seen is not known: its ends
+  if (unfelt_) return before.t;
+  constexpr int points = 5;  // where stretches begin and end; what a method has seen within is not known
   std::vector<Interval> expected(functions_, {INFINITY, -INFINITY});
   std::vector<double> rounding(functions_, 0.0);  // of bounds
   State s = after;
@@ -113,7 +161,7 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
     else
       within(before.t + (after.t - before.t) * i / (points - 1), s);
     ends.push_back(s);
-    if (resolved_ && i != 0 && i != points - 1) continue;
+    if (i != 0 && i != points - 1) continue;
     for (std::size_t k = 0; k < functions_; ++k) {
       const double x = bounds_->at(k, s);
       if (!std::isfinite(x)) return {};

@@ -2,8 +2,9 @@
 // a spike in a table of the position lies between the points that the method looks at.
 //
 // Of a long step on which the velocities say all, y1 - y0 = h (y0' + y1')/2, forces (and the like, leap_functions.hpp)
-// are bounded along the motion by interval arithmetic; where they may be further out than at its ends (five points of
-// it, where its length is given), they are looked at, in halves of halves.
+// are bounded along the motion by interval arithmetic; where they may be further out than at its ends, they are looked
+// at, in halves of halves. Where the length of steps is given, all long steps are looked at, and steps over a corner or
+// a jump of these count as long: a window, if(x > a and x < b, ...), may be open within a step and at no end of any.
 #pragma once
 
 #include <functional>
@@ -37,12 +38,22 @@ class LeapWatch {
  private:
   double velocities(const State& state, std::vector<double>& out);
   bool quiet_step(const State& before, const State& after, double way);
+  // A step of given length may have felt some of it and go on all the same.
+  bool feels_little() const { return !resolved_ && !is_dae_; }
+  bool crosses(const State& before, const State& after);
+  bool unfelt(const State& before, const State& after);
 
   const System* system_ = nullptr;
   LeapFunctions acts_;
   std::unique_ptr<RootBounds> bounds_;
   std::size_t functions_ = 0;
-  std::unique_ptr<Evaluation> rates_;
+  std::unique_ptr<Evaluation> rates_, forces_;
+  std::vector<double> forces_sum_;
+  double largest_ = 0;  // momentum where forces were looked at
+  bool unfelt_ = false;
+  StateFunctions roots_;         // of corners and jumps
+  std::vector<double> at_last_;  // these at the end of the last step
+  double last_ = NAN;            // its time
   std::vector<Interval> expected_;
   double momentum_ = 0;
   Tolerance tolerance_{0, 0};

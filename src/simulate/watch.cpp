@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "simulate/undecided_start.hpp"
 #include "simulate/verdict.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
@@ -30,12 +31,15 @@ void Watch::begin(const System& system, const Tolerance& tolerance, const Preser
   prescribed_.end();
   if (judges_constraints_ && !tolerance.given() && !system.structure().has_contacts)
     prescribed_.begin(system, preserves, order, wanted);
+  reactions_.end();
+  if (!tolerance.given()) reactions_.begin(system);
   velocity_rows_.reset();
   if (system.nw() > 0) velocity_rows_ = system.evaluation({Q::constraint_rate_z});
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (system.structure().is_dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
+  if (levels_) levels_->begin();
   for (Values* values : {&looked_, &seen_, &shown_}) values->momenta.resize(momenta_.size());
   constraint_ = hidden_ = velocity_constraint_ = energy_error_ = discrete_energy_error_ = 0;
   first_ = true;
@@ -191,6 +195,8 @@ std::string Watch::compared() const {
 void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   step_.doubts(doubts);
   if (mass_) doubts.push_back(*mass_);
+  if (undecided_) doubts.push_back(*undecided_);
+  reactions_.doubts(doubts);
   const bool chosen = tolerance_.given();
   const double tolerance = std::max(tolerance_.relative, tolerance_.absolute);
   // errors add up over the steps, and stiff forces magnify them
@@ -214,6 +220,9 @@ void Watch::doubts(long steps, std::vector<Doubt>& doubts) const {
   if (off_ > allowed_off)
     doubts.push_back({"constraints are off, as a part of the size of what they constrain", off_,
                       chosen ? "take a smaller tolerance, or project both levels" : "take a shorter step, or project"});
+  if (const double off = levels_ ? levels_->off() : 0; off > allowed_off)
+    doubts.push_back({"algebraic equations are off, as a part of the terms that they are made of", off,
+                      chosen ? "take a smaller tolerance, or bdf" : "take a shorter step, or give a tolerance"});
   prescribed_.doubts(doubts);
   if (velocity_off_ > 1e-2)
     doubts.push_back({"velocity constraints are off at some time, as a part of the velocities in them", velocity_off_,
@@ -260,6 +269,7 @@ const Watch::Values& Watch::show(const State& state) {
   measure(state);
   if (std::isfinite(residual_ + rate_ + w_) && std::isfinite(shown_.energy) && all_finite(shown_.momenta)) {
     measure_velocity_constraints(state);
+    if (levels_) levels_->take(state);
     take(shown_);
   }
   return shown_;
@@ -276,13 +286,15 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
     return undefined_gap_.c_str();
   }
   if (!all_finite(looked_.momenta)) return "momentum";
-  if (first_) mass_ = doubt_mass(*system_, state);
+  if (first_) mass_ = doubt_mass(*system_, state), undecided_ = doubt_undecided(*system_, state);
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
   gaps_.measure(state, system_->structure().velocity_is_z);
   measure_velocity_constraints(state);
+  if (levels_) levels_->take(state);
   prescribed_.see(state, *evaluation_, h);
+  reactions_.see(state, h);
   take(seen_);
   if (system_->structure().has_energy) {
     const double* g = (*evaluation_)[Q::constraint];
@@ -329,6 +341,8 @@ void Watch::exchange(Memory& memory) {
          forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, time_, kinetic_time_, error_time_);
   work_.exchange(memory);
   prescribed_.exchange(memory);
+  reactions_.exchange(memory);
+  if (levels_) levels_->exchange(memory);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);
 }
 

@@ -12,6 +12,7 @@
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
 #include "simulate/prescribed_motion.hpp"
+#include "simulate/reaction_check.hpp"
 #include "simulate/step_watch.hpp"
 #include "simulate/work_account.hpp"
 
@@ -87,7 +88,8 @@ class Watch {
   Values looked_, seen_, shown_;  // looked: perhaps not numbers
   StepWatch step_;
   PrescribedMotion prescribed_;
-  std::optional<Doubt> mass_;  // at the start
+  ReactionCheck reactions_;
+  std::optional<Doubt> mass_, undecided_;  // at the start
   Tolerance tolerance_;
   bool first_ = true;
   double residual_ = 0, rate_ = 0, w_ = 0;  // of the constraints, at the state that was measured last

@@ -46,6 +46,9 @@ class DaeProblem final : public ImplicitProblem {
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
     compiled_.jacobian(t, x, rate, f_x, f_rate);
   }
+  void add_rounding(double t, const double* x, const double* rate, double* out) override {
+    compiled_.add_rounding(t, x, rate, out);
+  }
   bool rate_matrix_is_constant() const override { return compiled_.rate_matrix_is_constant(); }
 
   bool from_state(const State& state, double* x, double* rate) override {

@@ -43,6 +43,9 @@ class MechanicalProblem : public ImplicitProblem {
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
     rows_->jacobian(t, x, rate, f_x, f_rate);
   }
+  void add_rounding(double t, const double* x, const double* rate, double* out) override {
+    rows_->add_rounding(t, x, rate, out);
+  }
   bool rate_matrix_is_constant() const override { return rows_->rate_matrix_is_constant(); }
   Shape projected_invariants() const override { return shape_; }
 
@@ -118,6 +121,7 @@ class ChartProblem final : public MechanicalProblem {
   void residuals(int count, const double* t, const double* x, const double* rate, double* out) override {
     ImplicitProblem::residuals(count, t, x, rate, out);
   }
+  void add_rounding(double, const double*, const double*, double*) override {}  // of the rows of a chart: not known
 
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override {
     rows_->jacobian(t, x, rate, inner_x_.data(), inner_rate_.data());

@@ -41,6 +41,8 @@ class ImplicitProblem {
   }
   /// Values of F_x and F_x', both in the order of pattern().
   virtual void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) = 0;
+  /// out[i] += what rounding within F_i may come to, as far as that is known: constants that cancel are in it.
+  virtual void add_rounding(double /*t*/, const double* /*x*/, const double* /*rate*/, double* /*out*/) {}
   /// True when F_x' is known not to change.
   virtual bool rate_matrix_is_constant() const { return false; }
 

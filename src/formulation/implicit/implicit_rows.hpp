@@ -22,6 +22,8 @@ class ImplicitRows {
   virtual void residuals(int count, const double* t, const double* x, const double* rate, double* out) = 0;
   /// F_x and F_x', both in the order of the pattern.
   virtual void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) = 0;
+  /// out[i] += what rounding within F_i may come to, as far as that is known.
+  virtual void add_rounding(double /*t*/, const double* /*x*/, const double* /*rate*/, double* /*out*/) {}
 
  protected:
   ImplicitRows() = default;

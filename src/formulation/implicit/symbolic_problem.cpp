@@ -59,6 +59,12 @@ CompiledRows::CompiledRows(const SymbolicRows& rows) {
   size_ = rows.x.size();
   function_scratch_ = function_->make_scratch();
   derivative_scratch_ = derivative_->make_scratch();
+  rounding_ = RoundingBounds(rows.graph, {{rows.t}, rows.x, rows.rate}, rows.rows);
+}
+
+void CompiledRows::add_rounding(double t, const double* x, const double* rate, double* out) {
+  const double* const inputs[] = {&t, x, rate};
+  rounding_.add(inputs, out);
 }
 
 void CompiledRows::residual(double t, const double* x, const double* rate, double* out) {

@@ -7,6 +7,7 @@
 
 #include "expression/evaluator.hpp"
 #include "expression/graph.hpp"
+#include "expression/rounding_bounds.hpp"
 #include "formulation/implicit/implicit_rows.hpp"
 #include "system/symbolic.hpp"
 
@@ -38,10 +39,12 @@ class CompiledRows final : public ImplicitRows {
   /// Nothing is allocated from the second call with the same count on.
   void residuals(int count, const double* t, const double* x, const double* rate, double* out) override;
   void jacobian(double t, const double* x, const double* rate, double* f_x, double* f_rate) override;
+  void add_rounding(double t, const double* x, const double* rate, double* out) override;
 
  private:
   std::vector<std::size_t> x_place_, rate_place_;  // of each entry of F_x and F_x' among those of the pattern
   std::unique_ptr<Evaluator> function_, derivative_;
+  RoundingBounds rounding_;
   std::vector<double> function_scratch_, derivative_scratch_, lane_scratch_;
   int lanes_ = 0;  // that lane_scratch_ is for
   std::size_t size_ = 0;

@@ -58,7 +58,7 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   bool solve(double h);
   bool iterate(double h, bool full);
   void measure_states(double h, const double* entries);
-  bool left_rounding(const double* residual) const;
+  bool left_rounding(const double* const* inputs, const double* residual);
   double increment_size(double h) const;
   StepResult augment(const State& state, double h);
   StepResult failure(const State& state, double h, const char* what) const;
@@ -78,7 +78,7 @@ class EnergyMomentum final : public Stepper, public AnyRank {
   std::unique_ptr<Evaluation> start_, rate_;
   std::unique_ptr<SaddlePoint> projector_;
   std::vector<double> matrix_scratch_, value_scratch_, x_, guess_, dx_, q0_, p0_, g0_, lam_k_, given_, p1_, z1_, q1_,
-      psi_, right_, handed_on_;
+      psi_, right_, handed_on_, within_;
   double unit_ = 1, last_h_ = 0, t0_ = 0;
   Convergence newton_{options_.max_iterations};
   double work_ = 0;  // of the given multipliers, the sum of lam_k.(g1 - g0) over all steps, less that of forces
@@ -155,19 +155,21 @@ bool EnergyMomentum::iterate(double h, bool full) {
       measure_states(h, out + unknowns);
       if (!full || newton_.count() == 0) newton_.matrix_renewed();
     }
-    const bool solved = stalled && left_rounding(out);
+    const bool solved = stalled && left_rounding(inputs, out);
     for (std::size_t k = 0; k < unknowns; ++k) dx_[k] = -out[k];
     solver_->solve(dx_.data());
     axpy(1.0, dx_.data(), step_.unknowns, x_.data());
-    return {solved ? already_solved : increment_size(h), which_.general ? 1.0 : unit_};
+    return solved ? already_solved : increment_size(h);
   });
 }
 
 // Is the residual nothing but rounding?
-bool EnergyMomentum::left_rounding(const double* residual) const {
+bool EnergyMomentum::left_rounding(const double* const* inputs, const double* residual) {
+  within_.assign(static_cast<std::size_t>(step_.unknowns), 0.0);
+  step_.rounding.add(inputs, within_.data());
   const double* entries =
       matrix_scratch_.data() + step_.residual_and_matrix->first_output() + static_cast<std::size_t>(step_.unknowns);
-  return residual_is_rounding(step_.pattern, residual, [&](auto, std::size_t e, std::size_t k) {
+  return residual_is_rounding(step_.pattern, residual, within_.data(), [&](auto, std::size_t e, std::size_t k) {
     return std::abs(entries[e]) * (std::abs(x_[k]) + (k < q0_.size() ? std::abs(q0_[k]) : 0));
   });
 }

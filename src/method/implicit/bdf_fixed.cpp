@@ -185,15 +185,13 @@ class FixedBdf final : public Stepper {
       problem_->residual(t, x_.data(), rate_.data(), increment_.data());
       ++counters_.evaluations;
       ++counters_.iterations;
-      const bool stalled = stalls(rule), solved = stalled && left_rounding(c);
+      const bool stalled = stalls(rule), solved = stalled && left_rounding(t, c);
       matrix_.solve(increment_.data());
       if (solved) return already_solved;
       const double change = correct();
-      if (stalled && rests(change)) return already_solved;
       lost = rule.count() >= newton_policy::multistep_patience && change > newton_policy::multistep_near;
       return lost ? no_increment : change;
     });
-    largest_unit_ = std::max(largest_unit_, noise_.unit());
     for (std::size_t i = 0; i < n_; ++i) rate_[i] = known_[i] + c * x_[i];
     if (lost) trouble = NewtonTrouble::slow;
     if (trouble == NewtonTrouble::slow) last_rate_ = 1;
@@ -201,18 +199,14 @@ class FixedBdf final : public Stepper {
   }
 
   // Is the residual, in the place of the increment, nothing but rounding?
-  bool left_rounding(double c) const {
-    return residual_is_rounding(problem_->pattern(), increment_.data(), [&](auto, std::size_t e, std::size_t k) {
-      return std::abs(matrix_.f_x()[e] * x_[k]) +
-             std::abs(matrix_.f_rate()[e]) * (std::abs(c * x_[k]) + std::abs(known_[k]));
-    });
-  }
-
-  // Is an increment that does not shrink rounding of the fastest motion so far? As in Convergence.
-  bool rests(double change) {
-    constexpr double rest_level = 1e3, slow_part = 1e-3;
-    const double unit = noise_.unit();
-    return unit < slow_part * largest_unit_ && change * unit < rest_level * epsilon * largest_unit_;
+  bool left_rounding(double t, double c) {
+    within_.assign(static_cast<std::size_t>(problem_->pattern().rows), 0.0);
+    problem_->add_rounding(t, x_.data(), rate_.data(), within_.data());
+    return residual_is_rounding(problem_->pattern(), increment_.data(), within_.data(),
+                                [&](auto, std::size_t e, std::size_t k) {
+                                  return std::abs(matrix_.f_x()[e] * x_[k]) +
+                                         std::abs(matrix_.f_rate()[e]) * (std::abs(c * x_[k]) + std::abs(known_[k]));
+                                });
   }
 
   // x <- x - increment; the size of the increment, relative to what rounding is measured by.
@@ -240,10 +234,10 @@ class FixedBdf final : public Stepper {
   std::optional<ConstraintProjection> projection_;
   std::array<std::vector<double>, most_order> history_;  // the newest first
   int count_ = 0;                                        // of known ones
-  double h_ = 0, c_ = 0, last_rate_ = 1, largest_unit_ = 0;
+  double h_ = 0, c_ = 0, last_rate_ = 1;
   bool fresh_pattern_ = true;
   std::vector<std::size_t> sigma_;
-  std::vector<double> x_, rate_, known_, increment_;
+  std::vector<double> x_, rate_, known_, increment_, within_;
   State next_;
 };
 

@@ -120,7 +120,7 @@ class RadauStepper final : public Stepper {
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
       if (stalled && stages_.left_rounding(h, z_.data())) return already_solved;
-      return {size(), noise_.unit()};
+      return size();
     });
   }
 
@@ -139,7 +139,7 @@ class RadauStepper final : public Stepper {
         case RadauCoupled::Outcome::not_finite: return std::numeric_limits<double>::quiet_NaN();
         case RadauCoupled::Outcome::improved: break;
       }
-      return {size(), noise_.unit()};
+      return size();
     });
     return solved && newton_.first_contraction() <= alone;
   }

@@ -154,12 +154,19 @@ bool RadauStages::iterate(double t0, const double* x0, double h, double* z, doub
 bool RadauStages::left_rounding(double h, const double* z) {
   const auto s = static_cast<std::size_t>(tableau_->stages);
   // Rounding goes from stage to stage, so that the largest of all stages counts.
+  within_.assign(n_, 0.0);
+  std::vector<double>& of_stage = real_work_;
+  for (std::size_t j = 0; j < s; ++j) {
+    std::fill(of_stage.begin(), of_stage.end(), 0.0);
+    problem_.add_rounding(times_[j], x_.data() + j * n_, rate_.data() + j * n_, of_stage.data());
+    for (std::size_t i = 0; i < n_; ++i) within_[i] = std::max(within_[i], row_[i] * of_stage[i]);
+  }
   for (std::size_t k = 0; k < n_; ++k) {
     double x = 0, rate = 0;
-    for (std::size_t j = 0; j < s; ++j) {
-      x = std::max(x, std::abs(x_[j * n_ + k]));
-      rate += tableau_->gamma.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() * std::abs(z[j * n_ + k]);
-    }
+    for (std::size_t j = 0; j < s; ++j) x = std::max(x, std::abs(x_[j * n_ + k]));
+    for (std::size_t j = 0; j < s; ++j)  // X is rounded itself, and slopes are differences of it over the step
+      rate += tableau_->gamma.col(static_cast<Eigen::Index>(j)).cwiseAbs().maxCoeff() *
+              (std::abs(z[j * n_ + k]) + x / roundings);
     x_[k] = x;
     rate_[k] = rate / std::abs(h);
   }
@@ -167,7 +174,7 @@ bool RadauStages::left_rounding(double h, const double* z) {
     return row_[i] * (std::abs(f_x_[e]) * x_[k] + std::abs(f_rate_[e]) * rate_[k]);
   };
   for (std::size_t i = 0; i < s; ++i)
-    if (!residual_is_rounding(pattern_, f_.data() + i * n_, term)) return false;
+    if (!residual_is_rounding(pattern_, f_.data() + i * n_, within_.data(), term)) return false;
   return true;
 }
 

@@ -63,7 +63,7 @@ class RadauStages {
   std::vector<std::unique_ptr<ComplexLinearSolver>> complex_;
   std::vector<double> f_x_, f_rate_, real_values_, row_, column_;
   std::vector<Complex> complex_values_, complex_work_;
-  std::vector<double> x_, rate_, f_, times_, real_work_;
+  std::vector<double> x_, rate_, f_, times_, real_work_, within_;
   std::vector<char> differential_;
   bool regular_ = true;  // as far as linearise() could tell
   bool built_ = false;

@@ -37,8 +37,6 @@ void RoundOff::begin(double h, const double* x, const double* rate) {
   set(y_, z_);
 }
 
-double RoundOff::unit() const { return dae_ || nz_ == 0 ? y_ : z_; }
-
 void RoundOff::set(double y, double z) {
   y_ = y;
   z_ = z;

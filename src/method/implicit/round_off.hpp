@@ -28,8 +28,6 @@ class RoundOff {
   /// Where the motion begins at zero, at rest, sizes are those of where it comes to.
   void raise(const double* x);
   /// Of unknown k; infinite where it is not measured.
-  /// The size of z, or of all unknowns of a DAE, as of the last begin() or raise().
-  double unit() const;
   double operator[](std::size_t k) const { return noise_[k]; }
 
  private:

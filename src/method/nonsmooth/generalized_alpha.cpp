@@ -13,6 +13,7 @@
 #include "method/step_failure.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/newton/at_rounding.hpp"
 #include "solve/newton/newton.hpp"
 
 namespace hinge {
@@ -201,21 +202,37 @@ bool GeneralizedAlpha::solve(double t1, double h) {
     rates(h);
     problem_->residual(t1, x_.data(), rate_.data(), residual_.data());
     problem_->jacobian(t1, x_.data(), rate_.data(), f_x_.data(), f_rate_.data());
+    const bool solved = stalls(newton_) && left_rounding(t1, h);
     if (!factor(h)) return no_increment;
     for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] *= -row_scale_[i];
     solver_->solve(residual_.data());
     for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += column_scale_[i] * residual_[i];
     newton_.matrix_renewed();
+    if (solved) return already_solved;
     // what the accelerations of the step contribute is rounded too, also where everything rests at the origin
     const double a = std::abs(h) * (biggest(a_.data(), nz_) + biggest(w_.data(), nz_));
     const double y = std::max(biggest(x_.data(), n_), std::abs(h) * (biggest(x_.data() + n_, nz_) + a));
     const double z = biggest(x_.data() + n_, nz_) + a + y / std::abs(h);
     for (int k = n_; k < n_ + nz_; ++k) residual_[at(k)] *= column_scale_[at(k)];
     const double growth = rounding_growth(m_);
-    return {larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
-                   biggest(residual_.data() + n_, nz_) / (growth * epsilon * std::max(z, 1e-200))),
-            z};
+    return larger(biggest(residual_.data(), n_) / (growth * epsilon * std::max(y, 1e-200)),
+                  biggest(residual_.data() + n_, nz_) / (growth * epsilon * std::max(z, 1e-200)));
   });
+}
+
+// Is the residual nothing but rounding? The rates are differences, of rounding of their terms.
+bool GeneralizedAlpha::left_rounding(double t1, double h) {
+  within_.assign(residual_.size(), 0.0);
+  problem_->add_rounding(t1, x_.data(), rate_.data(), within_.data());
+  const std::vector<double>& moved = turns_ ? moved_ : y_star_;
+  const auto rate = [&](std::size_t k) {
+    if (k >= at(n_ + nz_)) return 0.0;
+    if (k >= at(n_)) return (std::abs(x_[k]) + std::abs(z_star_[k - at(n_)])) / std::abs(h * gamma_ * weight_);
+    return (std::abs(x_[k]) + std::abs(moved[k])) / std::abs(h);
+  };
+  return residual_is_rounding(
+      problem_->pattern(), residual_.data(), within_.data(),
+      [&](auto, std::size_t e, std::size_t k) { return std::abs(f_x_[e] * x_[k]) + std::abs(f_rate_[e]) * rate(k); });
 }
 
 StepResult GeneralizedAlpha::step(State& state, double h) {

@@ -65,6 +65,7 @@ class GeneralizedAlpha final : public Stepper {
   bool begin(const State& state, double h);
   bool move_by_runge_kutta(const State& state, double h, std::vector<double>& acceleration);
   bool solve(double t1, double h);
+  bool left_rounding(double t1, double h);
   void rates(double h);
   void move_by_mean(double h);
   void differentiate_turns(double h);
@@ -91,7 +92,7 @@ class GeneralizedAlpha final : public Stepper {
   std::unique_ptr<Evaluation> motion_;                // v, where it is not z
   std::vector<double> from_, mean_, moved_;
   std::vector<int> position_velocity_;  // where (P_i, z_i) stands in the matrix
-  std::vector<double> x_, rate_, residual_, f_x_, f_rate_, matrix_;
+  std::vector<double> x_, rate_, residual_, within_, f_x_, f_rate_, matrix_;
   std::vector<double> y_star_, z_star_, a_, w_, psi_, forward_, backward_, work_;
   std::vector<double> row_scale_, column_scale_;
   double last_h_ = 0, end_time_ = 0, t1_ = 0;

@@ -53,7 +53,7 @@ bool Spark::simplified_end(double t1, double h) {
         return no_increment;
       end_newton_.matrix_renewed();
     }
-    return {code_ ? improve_end_by_code(t1, h) : improve_end(h, now), unit_.end_v};
+    return code_ ? improve_end_by_code(t1, h) : improve_end(h, now);
   });
 }
 
@@ -121,7 +121,7 @@ bool Spark::full_end(double t1, double h) {
     for (int a = 0; a < m_; ++a) newton_[static_cast<std::size_t>(nz_ + a)] /= h;
     axpy(1.0, newton_.data(), nz_, z1_.data());
     axpy(1.0, newton_.data() + nz_, m_, psi1_.data());
-    return {measure_end(newton_.data(), 0), unit_.end_v};
+    return measure_end(newton_.data(), 0);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "method/step_failure.hpp"
+#include "solve/newton/at_rounding.hpp"
 
 namespace hinge {
 
@@ -119,7 +120,7 @@ bool Spark::simplified_stages(const State& state, double h) {
     const bool first = stages_newton_.count() == 0;
     if (first && fresh_) stages_newton_.matrix_renewed();
     ++counters_.iterations;
-    return {code_ ? improve_stages_by_code(state, h, first) : improve_stages(state, h, first), unit_.v};
+    return code_ ? improve_stages_by_code(state, h, first) : improve_stages(state, h, first);
   });
   if (solved) evaluate_final_stages(state, h);
   return solved;
@@ -219,6 +220,7 @@ bool Spark::full_stages(const State& state, double h) {
     evaluate_stages(state.t, h);
     evaluate_nodes(state, h, false);
     stage_residuals(h);
+    if (stalls(full_newton_) && stages_left_rounding(state, h)) return already_solved;
     if (full_newton_.renew()) {
       ++counters_.factorisations;
       counters_.evaluations += s_ + st_ + 1;
@@ -244,7 +246,7 @@ bool Spark::full_stages(const State& state, double h) {
     axpy(1.0, position_change_.data(), s_ * ny_, stage_y_.data());
     axpy(1.0, increment_z_.data(), s_ * nz_, stage_z_.data());
     axpy(1.0, increment_l_.data(), st_ * m_, multiplier_.data());
-    return {measure_stages(0), unit_.v};  // exact Newton: multipliers converge with the rest
+    return measure_stages(0);  // exact Newton: multipliers converge with the rest
   });
   if (solved) evaluate_final_stages(state, h);
   return solved;

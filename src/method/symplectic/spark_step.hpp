@@ -4,14 +4,16 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "expression/rounding_bounds.hpp"
 #include "method/branch_guard.hpp"
-#include "method/symplectic/step_rounding.hpp"
 #include "method/symplectic/spark.hpp"
 #include "method/symplectic/spark_code.hpp"
 #include "method/symplectic/spark_jacobian.hpp"
+#include "method/symplectic/step_rounding.hpp"
 #include "solve/linear/saddle_point.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/extrapolation.hpp"
@@ -57,6 +59,7 @@ class Spark final : public Stepper {
   double improve_stages(const State& state, double h, bool first);
   double improve_stages_by_code(const State& state, double h, bool first);
   bool full_stages(const State& state, double h);
+  bool stages_left_rounding(const State& state, double h);
   StepResult solve_end(const State& state, double h);
   double measure_end(const double* dz, double multiplier_effect);
   bool simplified_end(double t1, double h);
@@ -102,6 +105,7 @@ class Spark final : public Stepper {
   SchurComplement small_, end_small_;  // of block 1 (made in the middle of a step) and of block 2 (at its end)
   std::vector<double> velocity_z_;     // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
+  std::optional<RoundingBounds> rounding_;  // of p, f, r and g; made when it is first needed
   std::unique_ptr<SaddlePoint> saddle_;
   // First guesses: each kind of unknown has its own, since rounding spoils the inner multipliers (by 1/h^2) first.
   Extrapolation guess_v_, guess_z_, guess_l_, guess_end_z_, guess_end_l_;
@@ -121,7 +125,7 @@ class Spark final : public Stepper {
   }
   std::vector<double> kept_v_, kept_z_, kept_multiplier_, kept_z1_, kept_psi1_;
   std::vector<double> increment_z_, increment_l_, node_g_, node_gy_, node_rpsi_, p0_, y1_, z1_, psi1_, branch_from_;
-  std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_;
+  std::vector<double> residual_, mass_residual_, work_, work2_, work_m_, work_y_, newton_, position_change_, within_;
   StepRounding unit_;
   Convergence stages_newton_{options_.max_iterations, newton_policy::stages},
       end_newton_{options_.max_iterations, newton_policy::velocity_level},

@@ -226,7 +226,7 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, bool short
       if (length == 0 || ++shortenings > options_.max_iterations) return no_increment;
       return shortened;
     }
-    return {measure(part), unit_.v};
+    return measure(part);
   });
   if (!solved) return false;
   if (!anew) part.ages_fast = renewals > 0;

@@ -1,7 +1,7 @@
 // Is the residual of an implicit step nothing but rounding? Where a motion has come to rest, velocities are rounding
 // themselves, and increments measured against them never become small. What is left then shows in the equations: each
-// is within some roundings of the terms it is made of, |f_i| <= eps (sum_j |A_ij| |x_j| + ...), and no iterate is
-// better than that.
+// is within some roundings of the terms it is made of, |f_i| <= 64 eps (sum_j |A_ij| |x_j| + ...) + what rounding
+// within f_i may come to, and no iterate is better than that.
 #pragma once
 
 #include <cmath>
@@ -19,15 +19,16 @@ bool stalls(const Rule& rule) {
   return rule.count() >= patience && rule.theta() > 0.9;
 }
 
-/// `term(i, e, k)` is the size of the term of row i that entry e makes with unknown k.
+inline constexpr double roundings = 64;  // of the functions behind f
+
+/// `term(i, e, k)` is the size of the term of row i that entry e makes with unknown k, `within` the rounding within f.
 template <class Term>
-bool residual_is_rounding(const Pattern& p, const double* f, Term&& term) {
-  constexpr double roundings = 64;  // of the functions behind f
+bool residual_is_rounding(const Pattern& p, const double* f, const double* within, Term&& term) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows); ++i) {
     double sum = 0;
     for (auto e = static_cast<std::size_t>(p.row_start[i]); e < static_cast<std::size_t>(p.row_start[i + 1]); ++e)
       sum += term(i, e, static_cast<std::size_t>(p.column[e]));
-    if (!(std::abs(f[i]) <= roundings * epsilon * sum)) return false;
+    if (!(std::abs(f[i]) <= roundings * epsilon * sum + within[i])) return false;
   }
   return true;
 }

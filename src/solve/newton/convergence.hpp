@@ -36,16 +36,11 @@ class Convergence {
     noise_ = noise;
   }
   void use(const MatrixPolicy& policy) { policy_ = policy; }
-  void forget() {
-    const double largest = largest_unit_;
-    *this = Convergence(limit_, policy_);
-    largest_unit_ = largest;
-  }
+  void forget() { *this = Convergence(limit_, policy_); }
 
-  /// `size` is the increment in units of round-off, and `unit` that of the velocities.
-  NewtonVerdict judge(double size, double unit = 1) {
+  /// `size` is the increment in units of round-off.
+  NewtonVerdict judge(double size, double = 1) {
     ++count_;
-    largest_unit_ = std::max(largest_unit_, unit);
     size /= noise_;
     const double previous = std::exchange(last_, size);
     if (!std::isfinite(size)) return NewtonVerdict::failed;
@@ -71,14 +66,9 @@ class Convergence {
     for (auto x = first_known; x + 1 < recent_.end(); ++x) rises += x[1] >= x[0] ? 1 : 0;
     const auto [low, high] = std::minmax_element(first_known, recent_.end());
     const bool at_rounding = size < rounding_level && ((fresh_ && rises > 0) || left <= 1);
-    const bool in_band = fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low;
-    stagnated_ = in_band && size * noise_ < stagnation_level;
+    stagnated_ =
+        fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return NewtonVerdict::converged;
-    // Where a motion has come to rest, velocities are rounding, and so is their unit; that of the motion is taken.
-    const bool small = size * noise_ * unit < rest_level * largest_unit_;
-    const bool slow = count_ >= std::ssize(recent_) && size > 0.5 * previous;
-    if (small && ((in_band && unit < slow_part * largest_unit_) || (slow && unit < rest_part * largest_unit_)))
-      return NewtonVerdict::converged;
     if (size > diverging * first_ || count_ >= limit_) return NewtonVerdict::failed;
     at_quadratic_rounding_ = policy_.quadratic && count_ > 4 && theta_ > 0.25 && size * noise_ < stagnation_level;
     return at_quadratic_rounding_ ? NewtonVerdict::converged : NewtonVerdict::go_on;
@@ -123,8 +113,6 @@ class Convergence {
   static constexpr double rounding_level = 4;
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
   static constexpr double stagnation_level = 1e5;
-  // Those that do not shrink, in units of round-off of the fastest motion so far.
-  static constexpr double rest_level = 1e3, slow_part = 1e-3, rest_part = 1e-11;
   static constexpr double diverging = 1e3;
   // A matrix that is new already is made once more only where this much is left to be gained.
   static constexpr double far_from_rounding = 1e4;
@@ -134,7 +122,6 @@ class Convergence {
   int limit_;
   MatrixPolicy policy_;
   double noise_;
-  double largest_unit_ = 0;  // in all solutions
   bool stagnated_ = false, at_quadratic_rounding_ = false, fresh_ = false;
   int count_ = 0;
   double last_ = 0, theta_ = 0, first_ = 0, first_contraction_ = 0;

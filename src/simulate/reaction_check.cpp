@@ -1,0 +1,71 @@
+#include "simulate/reaction_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "solve/index.hpp"
+
+namespace hinge {
+
+namespace {
+using Q = Quantity;
+constexpr double much = 0.05;
+}  // namespace
+
+void ReactionCheck::begin(const System& system) {
+  system_ = nullptr;
+  const Structure& has = system.structure();
+  if (system.npsi() == 0 || has.is_dae || has.has_contacts || has.gaps > 0 || has.has_noise) return;
+  system_ = &system;
+  acceleration_ = std::make_unique<Acceleration>(std::shared_ptr<const System>(std::shared_ptr<void>(), &system));
+  reaction_ = system.evaluation({Q::reaction});
+  mass_ = system.evaluation({Q::momentum_z});
+  const Pattern& pattern = system.pattern(Q::momentum_z);
+  diagonal_.assign(at(system.nz()), -1);
+  for (int i = 0; i < pattern.rows; ++i)
+    for (int k = pattern.row_start[at(i)]; k < pattern.row_start[at(i + 1)]; ++k)
+      if (pattern.column[at(k)] == i) diagonal_[at(i)] = k;
+  a_.assign(at(system.nz()), 0);
+  v_.assign(at(system.ny()), 0);
+  psi_.assign(at(system.npsi()), 0);
+  steps_ = 0;
+  off_ = most_ = 0;
+  before_ = NAN;
+}
+
+double ReactionCheck::size(const State& s, const std::vector<double>& psi) {
+  reaction_->at(s.t, s.y.data(), s.z.data(), psi.data());
+  mass_->at(s.t, s.y.data(), s.z.data(), psi.data());
+  const double *r = (*reaction_)[Q::reaction], *mass = (*mass_)[Q::momentum_z];
+  double sum = 0;
+  for (std::size_t i = 0; i < diagonal_.size(); ++i) {
+    const double m = diagonal_[i] >= 0 ? std::abs(mass[diagonal_[i]]) : 1;
+    sum += r[i] * r[i] / (m > 0 ? m : 1);
+  }
+  return std::sqrt(sum);
+}
+
+void ReactionCheck::see(const State& s, double h) {
+  if (!system_) return;
+  if (h > 0) ++steps_;
+  const bool ends = h > 0 && looks_at(steps_);
+  if (!ends && !looks_at(steps_ + 1)) return;
+  std::copy(s.psi.begin(), s.psi.end(), psi_.begin());
+  const bool known = acceleration_->compute(s.t, s.y.data(), s.z.data(), psi_.data(), v_.data(), a_.data());
+  const double now = known ? size(s, psi_) : NAN, before = std::exchange(before_, now);
+  if (!ends || !std::isfinite(now + before)) return;
+  const double shown = size(s, s.psi);
+  off_ = std::max({off_, shown - std::max(now, before), std::min(now, before) - shown});
+  most_ = std::max({most_, now, before});
+}
+
+void ReactionCheck::doubts(std::vector<Doubt>& doubts) const {
+  if (off_ > much * most_ && std::isfinite(off_))
+    doubts.push_back(
+        {"steps are long beside the motion: the reactions that they show are off those of the motion, as a "
+         "part of the largest",
+         off_ / most_, "take a shorter step, or give a tolerance"});
+}
+
+}  // namespace hinge
