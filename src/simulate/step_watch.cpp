@@ -113,7 +113,8 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     if (!product_.empty()) {
       const bool due = branch_due(), short_step = resolved_ && h < shrunk * longest_;
       if (due) watch_branch();
-      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step, due ? checked_.G.data() : nullptr);
+      const BranchDrift::Rows rows{due ? checked_.G.data() : nullptr, checked_.volume.value_or(0)};
+      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step, rows);
       longest_ = std::max(longest_, h);
     }
     if (!resolved_) watch_growth(h);

@@ -69,7 +69,7 @@ class StepWatch {
     std::vector<double> G, y, v;
     std::vector<int> kept;  // independent ones, where some depend on others; else empty
     long step = 0;
-    std::optional<double> volume{};  // of all rows, where it was asked for
+    std::optional<double> volume{};  // det(G G^T), of all rows, where it was asked for
   };
   struct Range {  // of one number over the run
     double low = INFINITY, high = -INFINITY;
