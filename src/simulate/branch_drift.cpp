@@ -20,7 +20,7 @@ constexpr double least = 1e-15;                // g is not known better than thi
 // least singular value of G is then more than 6e-3, and rounding is a way of 2e-11 of the size at most, on which G does
 // not change.
 constexpr double independent = 1e-4;
-constexpr double known = 0.9;                  // at least, of the ratio of determinants: the branch is
+constexpr double known = 0.9;  // at least, of the ratio of determinants: the branch is
 
 }  // namespace
 

@@ -42,7 +42,7 @@ class BranchDrift {
   std::vector<double> row_, matrix_, product_, y_;
   std::vector<int> exchange_, all_;
   std::vector<double> largest_, squares_;  // of each row of G so far: entry, |G_i|^2
-  std::optional<double> lost_;   // when first
+  std::optional<double> lost_;             // when first
   double worst_ = 1;
 };
 

@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hinge/simulate.hpp"
@@ -64,6 +65,15 @@ class StepWatch {
   struct Point {
     State state;
     std::vector<double> v, p, rate;  // rate: f + r, where it is asked for
+    void exchange(Point& other) {
+      std::swap(state.t, other.state.t);
+      state.y.swap(other.state.y);
+      state.z.swap(other.state.z);
+      state.psi.swap(other.state.psi);
+      v.swap(other.v);
+      p.swap(other.p);
+      rate.swap(other.rate);
+    }
   };
   struct Rows {  // of G, where they were looked at
     std::vector<double> G, y, v;
