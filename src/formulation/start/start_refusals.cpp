@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "formulation/acceleration.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "formulation/typed_precision.hpp"
 #include "hinge/error.hpp"
@@ -202,11 +201,6 @@ void refuse_singular_mass(const System& system, double t, const Values& y, const
   // the set that project_velocity() asks for, so that its functions are translated once
   const auto e = system.evaluation({Q::constraint_rate, Q::momentum_z, Q::reaction_psi, Q::constraint_rate_z});
   e->at(t, y.data(), z.data(), psi.data());
-  constexpr int many = 64;  // whose whole matrix takes longer to factorise than all else here
-  if (system.structure().reaction_is_ideal && system.nz() > many &&
-      acceleration_kernel(system, LinearAlgebra::automatic)
-          .factor((*e)[Q::momentum_z], nullptr, (*e)[Q::constraint_rate_z]))
-    return;
   SaddlePoint saddle(system.pattern(Q::momentum_z), system.pattern(Q::reaction_psi),
                      system.pattern(Q::constraint_rate_z), LinearAlgebra::automatic);
   if (saddle.factor((*e)[Q::momentum_z], (*e)[Q::reaction_psi], 1.0, (*e)[Q::constraint_rate_z])) return;
