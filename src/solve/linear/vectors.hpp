@@ -12,8 +12,8 @@ namespace hinge {
 /// Maximum that keeps a NaN.
 inline double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
-/// Largest absolute value; NaN if there is one. Without their sign numbers are in the order of their bits, NaN last. Two
-/// lanes, so that the comparisons do not wait for each other.
+/// Largest absolute value; NaN if there is one. Without their sign numbers are in the order of their bits, NaN last.
+/// Two lanes, so that the comparisons do not wait for each other.
 inline double biggest(const double* x, int n) {
   constexpr std::uint64_t all_but_sign = ~std::uint64_t{0} >> 1;
   std::uint64_t first = 0, second = 0;
