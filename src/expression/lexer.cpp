@@ -227,28 +227,50 @@ Tokens split(Source source) {
 
 }  // namespace
 
-// The members of a family have one text, which is split for the first of them.
+namespace {
+
+struct KnownText {
+  std::string text;
+  Tokens tokens;  // names in the text
+};
+
+std::vector<std::string_view> names_in(std::string_view to, std::string_view from,
+                                       const std::vector<std::string_view>& names) {
+  std::vector<std::string_view> moved;
+  moved.reserve(names.size());
+  for (const std::string_view name : names)
+    moved.push_back(to.substr(static_cast<std::size_t>(name.data() - from.data()), name.size()));
+  return moved;
+}
+
+}  // namespace
+
+// The members of a family have one text, which is split for the first of them; and the runs of a sweep have the same
+// texts.
 Tokens tokenise(Source source) {
-  thread_local std::string last_text;
-  thread_local Tokens last;  // names in last_text
-  const auto names_in = [](std::string_view to, std::string_view from, const std::vector<std::string_view>& names) {
-    std::vector<std::string_view> moved;
-    moved.reserve(names.size());
-    for (const std::string_view name : names)
-      moved.push_back(to.substr(static_cast<std::size_t>(name.data() - from.data()), name.size()));
-    return moved;
-  };
-  if (source.text == last_text && !last.list.empty())
-    return {last.list, last.numbers, names_in(source.text, last_text, last.names)};
-  Tokens tokens = split(source);
-  constexpr std::size_t longest_member = 4096;
-  if (source.text.size() > longest_member) return tokens;
-  last.list.clear();  // nothing is known while memory may run out
-  last_text = source.text;
-  last.names = names_in(last_text, source.text, tokens.names);
-  last.numbers = tokens.numbers;
-  last.list = tokens.list;
-  return tokens;
+  constexpr std::size_t longest = 4096, most = 32;
+  thread_local std::array<KnownText, most> known;
+  thread_local std::size_t oldest = 0, last = 0;
+  const auto is_it = [&](const KnownText& k) { return source.text == k.text && !k.tokens.list.empty(); };
+  if (!is_it(known[last])) {
+    const auto found = std::find_if(known.begin(), known.end(), is_it);
+    if (found == known.end()) {
+      Tokens tokens = split(source);
+      if (source.text.size() > longest) return tokens;
+      KnownText& k = known[oldest];
+      k.tokens.list.clear();  // nothing is known while memory may run out
+      k.text = source.text;
+      k.tokens.names = names_in(k.text, source.text, tokens.names);
+      k.tokens.numbers = tokens.numbers;
+      k.tokens.list = tokens.list;
+      last = oldest;
+      oldest = (oldest + 1) % most;
+      return tokens;
+    }
+    last = static_cast<std::size_t>(found - known.begin());
+  }
+  const KnownText& k = known[last];
+  return {k.tokens.list, k.tokens.numbers, names_in(source.text, k.text, k.tokens.names)};
 }
 
 }  // namespace hinge::language

@@ -16,7 +16,11 @@ using Q = Quantity;
 
 constexpr double constraint_rounding = 1e-13;  // of |G_i| |y|: constraints that are met to this are met
 constexpr double least = 1e-15;                // g is not known better than this, of |G_i| |y|
-constexpr double known = 0.9;                  // at least, of the ratio of determinants: the branch is
+// det(G G^T) as a part of that of rows that are orthogonal, each as long as it ever was. Measured by those lengths, the
+// least singular value of G is then more than 6e-3, and rounding is a way of 2e-11 of the size at most, on which G does
+// not change.
+constexpr double independent = 1e-4;
+constexpr double known = 0.9;  // at least, of the ratio of determinants: the branch is
 
 }  // namespace
 
@@ -33,6 +37,7 @@ void BranchDrift::begin(const System& system, std::vector<std::array<int, 3>> pr
   y_.resize(at(system.ny()));
   exchange_.resize(at(m));
   largest_.assign(at(m), 0.0);
+  squares_ = largest_;
   all_.resize(at(m));
   std::iota(all_.begin(), all_.end(), 0);
 }
@@ -49,19 +54,27 @@ void BranchDrift::multiply(const double* a, const double* b) {
 }
 
 void BranchDrift::see(const State& state, const double* g, double size, const std::vector<int>& some, bool closely,
-                      const double* G) {
+                      const Rows& rows) {
   const std::vector<int>& kept = some.empty() ? all_ : some;
   const bool begun = *std::max_element(largest_.begin(), largest_.end()) > 0;
   if (!closely && begun && is_rounding(g, size, kept)) return;
+  const double* G = rows.G;
   if (!G) {
     here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
     G = (*here_)[Q::constraint_y];
   }
   const Pattern& p = system_->pattern(Q::constraint_y);
   const int m = static_cast<int>(kept.size());
-  for (const int i : kept)
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
+  double orthogonal = 1;
+  for (const int i : kept) {
+    double square = 0;
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
       largest_[at(i)] = std::max(largest_[at(i)], std::abs(G[k]));
+      square += G[k] * G[k];
+    }
+    orthogonal *= squares_[at(i)] = std::max(squares_[at(i)], square);
+  }
+  if (rows.volume > independent * orthogonal) closely = false;
   if (!closely && is_rounding(g, size, kept)) return;
 
   // [G G^T  g; 0 0], the last column becomes L^-1 g; by columns

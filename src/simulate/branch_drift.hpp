@@ -23,9 +23,13 @@ class BranchDrift {
   /// `products`: all a_ik b_jk of matrices like G: the place of (i, j) in A B^T, row by row, and of the two factors.
   void begin(const System& system, std::vector<std::array<int, 3>> products);
   /// After a step; `g` there, `size`: the largest coordinate so far, `kept`: independent rows, all of them where it is
-  /// empty. `closely`: rounding counts as well. G: there, where it is known; else null. Allocates nothing.
+  /// empty. `closely`: rounding counts as well, where rows are not far from dependent. Allocates nothing.
+  struct Rows {
+    const double* G = nullptr;  ///< there; null: unknown
+    double volume = 0;          ///< det(G G^T), where it is known
+  };
   void see(const State& state, const double* g, double size, const std::vector<int>& kept, bool closely,
-           const double* G);
+           const Rows& rows);
   void doubts(std::vector<Doubt>& doubts) const;
 
  private:
@@ -37,8 +41,8 @@ class BranchDrift {
   std::vector<std::array<int, 3>> products_;
   std::vector<double> row_, matrix_, product_, y_;
   std::vector<int> exchange_, all_;
-  std::vector<double> largest_;  // of each row of G so far
-  std::optional<double> lost_;   // when first
+  std::vector<double> largest_, squares_;  // of each row of G so far: entry, |G_i|^2
+  std::optional<double> lost_;             // when first
   double worst_ = 1;
 };
 

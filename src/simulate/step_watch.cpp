@@ -9,6 +9,7 @@
 
 #include "body/body_table.hpp"
 #include "formulation/start/constraint_rank.hpp"
+#include "solve/copy_few.hpp"
 #include "solve/linear/dense_lu.hpp"
 
 namespace hinge {
@@ -27,7 +28,12 @@ constexpr double much_growth = 10;  // of |y'| in these
 constexpr double shrunk = 1e-4;     // of the longest step: constraints are looked at closely
 constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
 
-void assign(std::vector<double>& to, const double* from, int n) { to.assign(from, from + n); }
+void assign(std::vector<double>& to, const double* from, int n) {
+  if (static_cast<int>(to.size()) == n)
+    copy_few(from, n, to.data());
+  else
+    to.assign(from, from + n);
+}
 
 // All a_ik b_jk of matrices with one pattern: the place of (i, j) in the product, and of the two factors in the values.
 std::vector<std::array<int, 3>> products_of_rows(const Pattern& pattern) {
@@ -85,7 +91,10 @@ void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Qu
 }
 
 void StepWatch::take(const State& s, const Evaluation& at, Point& out) const {
-  out.state = s;
+  out.state.t = s.t;
+  copy_few(s.y, out.state.y);
+  copy_few(s.z, out.state.z);
+  copy_few(s.psi, out.state.psi);
   assign(out.v, at[Q::velocity], system_->ny());
   assign(out.p, at[Q::momentum], system_->nz());
   out.rate.clear();
@@ -103,7 +112,7 @@ void StepWatch::find_rate(Point& at) {
 
 void StepWatch::see(const State& state, const Evaluation& at, double h) {
   if (!active_) return;
-  std::swap(before_, now_);
+  now_.exchange(before_);
   take(state, at, now_);
   for (const double y : state.y) size_ = std::max(size_, std::abs(y));
   suspect_ = turned_ = swings_ = false;
@@ -113,7 +122,8 @@ void StepWatch::see(const State& state, const Evaluation& at, double h) {
     if (!product_.empty()) {
       const bool due = branch_due(), short_step = resolved_ && h < shrunk * longest_;
       if (due) watch_branch();
-      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step, due ? checked_.G.data() : nullptr);
+      const BranchDrift::Rows rows{due ? checked_.G.data() : nullptr, checked_.volume.value_or(0)};
+      drift_.see(state, at[Q::constraint], size_, checked_.kept, due || short_step, rows);
       longest_ = std::max(longest_, h);
     }
     if (!resolved_) watch_growth(h);

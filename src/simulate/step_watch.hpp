@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hinge/simulate.hpp"
@@ -64,12 +65,21 @@ class StepWatch {
   struct Point {
     State state;
     std::vector<double> v, p, rate;  // rate: f + r, where it is asked for
+    void exchange(Point& other) {
+      std::swap(state.t, other.state.t);
+      state.y.swap(other.state.y);
+      state.z.swap(other.state.z);
+      state.psi.swap(other.state.psi);
+      v.swap(other.v);
+      p.swap(other.p);
+      rate.swap(other.rate);
+    }
   };
   struct Rows {  // of G, where they were looked at
     std::vector<double> G, y, v;
     std::vector<int> kept;  // independent ones, where some depend on others; else empty
     long step = 0;
-    std::optional<double> volume{};  // of all rows, where it was asked for
+    std::optional<double> volume{};  // det(G G^T), of all rows, where it was asked for
   };
   struct Range {  // of one number over the run
     double low = INFINITY, high = -INFINITY;

@@ -15,6 +15,18 @@ using Q = Quantity;
 
 constexpr double some_way = 0.05;  // of the range of a coordinate: constraints are looked at again
 
+// As eliminate() has it, of one or two rows.
+double small_determinant(int m, const double* a) {
+  constexpr double none = 1e-300;
+  if (m == 1) return std::abs(a[0]) > none && std::isfinite(a[0]) ? a[0] : 0;
+  const bool second = std::abs(a[1]) > std::abs(a[0]);
+  const double pivot = a[second ? 1 : 0], other = a[second ? 0 : 1];
+  if (!(std::abs(pivot) > none) || !std::isfinite(pivot)) return 0;
+  const double rest = a[second ? 2 : 3] - (other * (1 / pivot)) * a[second ? 3 : 2];
+  if (!(std::abs(rest) > none) || !std::isfinite(rest)) return 0;
+  return (second ? -1 : 1) * pivot * rest;
+}
+
 }  // namespace
 
 void StepWatch::assign_rows(std::vector<double>& to) const {
@@ -34,6 +46,7 @@ double StepWatch::volume(const std::vector<double>& a, const std::vector<double>
       for (const int j : kept) product_[to++] = product_[static_cast<std::size_t>(i * m + j)];
     m = static_cast<int>(kept.size());
   }
+  if (m <= 2) return small_determinant(m, product_.data());
   if (!eliminate(m, m, product_.data(), m, exchange_.data())) return 0;
   double determinant = 1;
   for (int k = 0; k < m; ++k)

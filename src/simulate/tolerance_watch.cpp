@@ -14,8 +14,8 @@ constexpr double of_rounding = 1e-14;       // of the other numbers; alone: of 1
 }  // namespace
 
 double ToleranceWatch::largest(const State& s) const {
-  const double y = biggest(s.y.data(), static_cast<int>(s.y.size()));
-  return dae_ ? y : std::max(y, biggest(s.z.data(), static_cast<int>(s.z.size())));
+  const double y = biggest(s.y);
+  return dae_ ? y : std::max(y, biggest(s.z));
 }
 
 void ToleranceWatch::begin(const System& system, const Tolerance& tolerance, const State& start) {
@@ -38,8 +38,8 @@ void ToleranceWatch::begin(const System& system, const Tolerance& tolerance, con
 
 void ToleranceWatch::see(const State& s) {
   if (!active_) return;
-  const double size = largest(s);
-  size_ = std::max(size_, biggest(s.y.data(), static_cast<int>(s.y.size())));
+  const double y = biggest(s.y), size = dae_ ? y : std::max(y, biggest(s.z));
+  size_ = std::max(size_, y);
   highest_ = std::max(highest_, size);
   if (highest_ > above / below * size && !low_ && size > of_rounding && size < below * tolerance_)
     low_ = true, lowest_ = size;

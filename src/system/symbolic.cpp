@@ -318,21 +318,23 @@ bool SymbolicSystem::is_constant(Quantity q) const {
 
 std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const {
   const std::lock_guard lock(derived_->mutex);
-  std::vector<Node> outputs;
   std::vector<std::pair<Quantity, std::size_t>> parts;
+  parts.reserve(quantity_count);
   static_assert(quantity_count <= 32);
   std::uint32_t key = 0;
   for (int k = 0; k < quantity_count; ++k) {
     const auto q = static_cast<Quantity>(k);
     if (!wanted.contains(q)) continue;
     key |= std::uint32_t{1} << k;
-    const auto& nodes = entry(q).nodes;
-    outputs.insert(outputs.end(), nodes.begin(), nodes.end());
-    parts.emplace_back(q, nodes.size());
+    parts.emplace_back(q, entry(q).nodes.size());
   }
   // starts, checks and methods ask for the same few sets again and again
   std::shared_ptr<SharedTape>& tape = tapes_[key];
-  if (!tape) tape = std::make_shared<SharedTape>(derived_, std::move(outputs));
+  if (!tape) {
+    std::vector<Node> outputs;
+    for (const auto& [q, size] : parts) outputs.insert(outputs.end(), entry(q).nodes.begin(), entry(q).nodes.end());
+    tape = std::make_shared<SharedTape>(derived_, std::move(outputs));
+  }
   return std::make_unique<TapeEvaluation>(tape, std::move(parts));
 }
 

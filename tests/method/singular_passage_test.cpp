@@ -65,6 +65,38 @@ TEST(SingularPassage, ABranchThatDriftDecidesIsDoubted) {
     }
 }
 
+// The same anywhere, of any size, beside a constraint of another particle: rows of G are far from dependent on almost
+// all of the way, and where they are not drift still decides, or rounding.
+TEST(SingularPassage, ABranchIsDoubtedWhereverTheLineCrossesBesideOtherConstraints) {
+  Draw draw(23);
+  int doubted = 0;
+  for (int k = 0; k < 30; ++k) {
+    const double r = std::pow(10.0, draw.number(-2, 2)), line = draw.number(-0.8, 0.8);
+    const Model m = parse_model(fmt::format(R"toml([lagrangian]
+coordinates = ["q[2]", "p[2]"]
+kinetic = "(dot(q',q') + dot(p',p'))/2"
+constraints = ["(dot(q,q)/{0}^2-1)*(q[0]/{0}-{1})", "p[1] - {2}*p[0]^2/{0} + {3}*q[1]"]
+[initial]
+position = {{ q = [{0}, 0], p = [0, 0] }}
+velocity = {{ q = [0, {0}], p = [{0}, 0] }}
+consistent = "project"
+[integrate]
+method = "explicit"
+step = 0.01
+end = 3
+)toml",
+                                            r, line, draw.number(-1, 1), draw.number(-0.3, 0.3)),
+                                "crossing.toml");
+    const bool given = draw.chance(0.5);
+    const double size = std::pow(10.0, draw.number(-3.5, -2));
+    const Outcome out = given ? run(m, "half-explicit", {.step = size})
+                              : run(m, "explicit", {.tolerance = {1e-5 * size, 1e-5 * size * r}});
+    EXPECT_TRUE(!out.finished || !out.sound) << m.text << given << " " << size;
+    doubted += out.finished;
+  }
+  EXPECT_GE(doubted, 15);
+}
+
 // A crank that turns evenly, and a loop that lies in one line at p = pi or at 2 pi: two assemblies meet there, and the
 // smooth motion goes from one to the other (det G changes its sign).
 struct FourBar {

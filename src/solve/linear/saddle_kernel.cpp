@@ -42,7 +42,10 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
   int largest = 0;
   std::size_t inverse = 0;
   std::vector<int> local(at(nz_));
-  for (const std::vector<int>& rows : independent_blocks(a)) {
+  const std::vector<std::vector<int>> blocks = independent_blocks(a);
+  blocks_.reserve(blocks.size());
+  order_.reserve(at(nz_));
+  for (const std::vector<int>& rows : blocks) {
     const auto size = static_cast<int>(rows.size());
     blocks_.push_back({static_cast<int>(order_.size()), size, inverse});
     for (int k = 0; k < size; ++k) local[at(rows[at(k)])] = k;
@@ -60,10 +63,12 @@ SaddleKernel::SaddleKernel(const Pattern& a, const Pattern& b, const Pattern& c,
   diagonal_ = largest <= 1;
   small_ =
       choice != LinearAlgebra::sparse && nz_ <= largest_mass && largest <= largest_inverse && m_ <= most_constraints;
-  for (auto [pattern, entries] : {std::pair{&b, &b_entries_}, std::pair{&c, &c_entries_}})
+  for (auto [pattern, entries] : {std::pair{&b, &b_entries_}, std::pair{&c, &c_entries_}}) {
+    entries->reserve(pattern->entries());
     for (int i = 0; i < pattern->rows; ++i)
       for (int k = pattern->row_start[at(i)]; k < pattern->row_start[at(i) + 1]; ++k)
         entries->push_back({i, pattern->column[at(k)]});
+  }
   whole_.resize(at(nz_ + m_));
   if (!small_) return;
   inverse_.resize(inverse);

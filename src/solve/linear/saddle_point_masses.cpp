@@ -9,6 +9,9 @@ namespace hinge {
 void SaddleKernel::prepare_point_masses() {
   const Pattern& c = c_pattern_;
   c_over_mass_.resize(c.entries());
+  by_row_.reserve(c.entries());
+  by_row_start_.reserve(at(nz_ + 1));
+  product_start_.reserve(at(m_ * (m_ + 1) / 2 + 1));
   by_row_start_.push_back(0);
   for (int column = 0; column < nz_; ++column) {
     for (std::size_t k = 0; k < c_entries_.size(); ++k)

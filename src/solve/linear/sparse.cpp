@@ -141,15 +141,19 @@ std::vector<std::vector<int>> independent_blocks(const Pattern& pattern) {
   for (int i = 0; i < n; ++i)
     for (int k = pattern.row_start[at(i)]; k < pattern.row_start[at(i) + 1]; ++k)
       root[at(find(i))] = find(pattern.column[at(k)]);
-  std::vector<std::vector<int>> blocks;
+  std::vector<std::size_t> sizes;
+  sizes.reserve(at(n));
   for (int i = 0; i < n; ++i) {
     int& own = number[at(find(i))];
     if (own < 0) {
-      own = static_cast<int>(blocks.size());
-      blocks.emplace_back();
+      own = static_cast<int>(sizes.size());
+      sizes.push_back(0);
     }
-    blocks[at(own)].push_back(i);
+    ++sizes[at(own)];
   }
+  std::vector<std::vector<int>> blocks(sizes.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b].reserve(sizes[b]);
+  for (int i = 0; i < n; ++i) blocks[at(number[at(find(i))])].push_back(i);
   return blocks;
 }
 

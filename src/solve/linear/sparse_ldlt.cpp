@@ -146,10 +146,16 @@ bool SparseLdlt::factor_tridiagonal(const double* values) {
   const int n = rows_, middle = n / 2;
   if (n == 0) return true;
   double *const l = l_.data(), *const inverse = inverse_.data();
-  double up = values[0], down = values[2 * n - 2], from_below = 0, weakest = 1;
+  double up = values[0], down = values[2 * n - 2], from_below = 0;
+  double weakest[2] = {1, 1}, of[2] = {1, 1};  // the smallest pivot / diagonal so far, compared without a division
+  const auto compare = [&](int side, double pivot, double diagonal) {
+    if (!(pivot * of[side] < weakest[side] * diagonal)) return;
+    weakest[side] = pivot;
+    of[side] = diagonal;
+  };
   int i = 0, j = n - 1;
   const auto forward = [&] {
-    weakest = std::min(weakest, up / values[2 * i]);
+    compare(0, up, values[2 * i]);
     inverse[i] = 1 / up;
     const double coupling = values[2 * i + 1];
     l[i] = coupling * inverse[i];
@@ -157,7 +163,7 @@ bool SparseLdlt::factor_tridiagonal(const double* values) {
     ++i;
   };
   const auto backward = [&] {
-    weakest = std::min(weakest, down / values[2 * j]);
+    compare(1, down, values[2 * j]);
     inverse[j] = 1 / down;
     const double coupling = values[2 * j - 1];
     l[j - 1] = coupling * inverse[j];
@@ -171,13 +177,18 @@ bool SparseLdlt::factor_tridiagonal(const double* values) {
   }
   while (i < middle) forward();  // one more, where the number of rows is even
   const double both = up - from_below;
-  weakest = std::min(weakest, both / values[2 * middle]);
+  compare(0, both, values[2 * middle]);
   inverse[middle] = 1 / both;
-  weakest_ = weakest;
-  if (!(weakest > weak)) return false;
-  double sum = 0;  // an infinite or undefined number anywhere makes this one so; a negative pivot was found above
-  for (int k = 0; k < n; ++k) sum += inverse[k];
-  return sum > 0 && std::isfinite(sum);
+  weakest_ = std::min(weakest[0] / of[0], weakest[1] / of[1]);
+  if (!(weakest_ > weak)) return false;
+  // An infinite or undefined number anywhere makes one of these so; a negative pivot was found above.
+  double sum[4] = {0, 0, 0, 0};
+  int k = 0;
+  for (; k + 4 <= n; k += 4)
+    for (int lane = 0; lane < 4; ++lane) sum[lane] += inverse[k + lane];
+  for (; k < n; ++k) sum[0] += inverse[k];
+  const double all = sum[0] + sum[1] + sum[2] + sum[3];
+  return all > 0 && std::isfinite(all);
 }
 
 void SparseLdlt::solve_tridiagonal(double* x) const {

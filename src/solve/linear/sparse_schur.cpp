@@ -2,215 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <utility>
-
-#include <amd.h>
 
 #include "solve/index.hpp"
 #include "solve/linear/small_inverse.hpp"
-#include "solve/linear/sparse.hpp"
 
 namespace hinge {
-
-namespace {
-
-// A multiplication of L D L^T takes about a nanosecond, an entry of the whole matrix some 13 in KLU.
-constexpr double multiplications_per_entry = 20;
-
-// Multiplications of an elimination of the whole matrix in the order of AMD.
-double whole_multiplications(const Pattern& a, const Pattern& c) {
-  const int n = a.rows + c.rows;
-  PatternBuilder builder(n, n);
-  for (int i = 0; i < a.rows; ++i)
-    for (int k = a.row_start[at(i)]; k < a.row_start[at(i) + 1]; ++k) builder.add(i, a.column[at(k)]);
-  for (int i = 0; i < c.rows; ++i)
-    for (int k = c.row_start[at(i)]; k < c.row_start[at(i) + 1]; ++k) {
-      builder.add(a.rows + i, c.column[at(k)]);
-      builder.add(c.column[at(k)], a.rows + i);
-    }
-  std::vector<int> place, order(at(n));
-  const Pattern whole = builder.build(place);
-  double info[AMD_INFO];
-  if (amd_order(n, whole.row_start.data(), whole.column.data(), order.data(), nullptr, info) < AMD_OK) return 0;
-  return info[AMD_NMULTSUBS_LDL];
-}
-
-}  // namespace
-
-SparseSchur::SparseSchur(const Pattern& a, const Pattern& c, bool constant_mass)
-    : nz_(a.rows), m_(c.rows), constant_mass_(constant_mass) {
-  usable_ = find_blocks(a) && order_constraints(a, c);
-  if (!usable_) return;
-  lay_out_rows(c);
-  find_runs(c);
-  w_.resize(w_column_.size());
-  schur_.resize(ldlt_.column().size());
-  for (auto* v : {&mu_, &right_}) v->resize(at(m_));
-  x_.resize(at(nz_));
-  c_.reserve(c.entries());  // filled where a refinement is wanted, in a step
-}
-
-bool SparseSchur::find_blocks(const Pattern& a) {
-  std::size_t inverse = 0;
-  block_of_.resize(at(nz_));
-  local_.resize(at(nz_));
-  int largest = 0;
-  for (const std::vector<int>& rows : independent_blocks(a)) {
-    const auto size = static_cast<int>(rows.size());
-    largest = std::max(largest, size);
-    for (int k = 0; k < size; ++k) {
-      block_of_[at(rows[at(k)])] = static_cast<int>(blocks_.size());
-      local_[at(rows[at(k)])] = k;
-    }
-    blocks_.push_back({static_cast<int>(order_.size()), size, inverse});
-    order_.insert(order_.end(), rows.begin(), rows.end());
-    inverse += rows.size() * rows.size();
-  }
-  if (largest > largest_inverse) return false;
-  diagonal_ = largest <= 1 && a.entries() == at(nz_);
-  inverse_.resize(inverse);
-  work_.resize(at(largest * largest));
-  place_.resize(a.entries());
-  std::vector<int> entry(inverse, -1);
-  const auto within = [&](int i, int j) {
-    const Block& block = blocks_[at(block_of_[at(i)])];
-    return block.inverse + at(local_[at(i)] * block.size + local_[at(j)]);
-  };
-  for (int i = 0; i < nz_; ++i)
-    for (int k = a.row_start[at(i)]; k < a.row_start[at(i) + 1]; ++k) {
-      const std::size_t place = within(i, a.column[at(k)]);
-      place_[at(k)] = static_cast<int>(place);
-      entry[place] = k;
-    }
-  mirror_.resize(a.entries());
-  for (int i = 0; i < nz_; ++i)
-    for (int k = a.row_start[at(i)]; k < a.row_start[at(i) + 1]; ++k)
-      if ((mirror_[at(k)] = entry[within(a.column[at(k)], i)]) < 0) return false;  // not symmetric
-  return true;
-}
-
-bool SparseSchur::order_constraints(const Pattern& a, const Pattern& c) {
-  // the constraints of each block
-  std::vector<int> start(blocks_.size() + 1, 0), of_block, last(blocks_.size(), -1);
-  const auto for_each_block = [&](auto&& visit) {
-    std::fill(last.begin(), last.end(), -1);
-    for (int i = 0; i < m_; ++i)
-      for (int k = c.row_start[at(i)]; k < c.row_start[at(i) + 1]; ++k) {
-        const int block = block_of_[at(c.column[at(k)])];
-        if (std::exchange(last[at(block)], i) != i) visit(i, block);
-      }
-  };
-  for_each_block([&](int, int block) { ++start[at(block) + 1]; });
-  const double entries = static_cast<double>(a.entries()) + 2 * static_cast<double>(c.entries());
-  double meetings = 0;
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    meetings += static_cast<double>(start[b + 1]) * start[b + 1];
-    start[b + 1] += start[b];
-  }
-  if (meetings > multiplications_per_entry * entries + 1000) return false;
-  of_block.resize(at(start.back()));
-  std::vector<int> next(start.begin(), start.end() - 1);
-  for_each_block([&](int i, int block) { of_block[at(next[at(block)]++)] = i; });
-  // those that a constraint meets
-  std::vector<int> begin{0}, neighbours, seen(at(m_), -1);
-  for (int i = 0; i < m_; ++i) {
-    seen[at(i)] = i;
-    for (int k = c.row_start[at(i)]; k < c.row_start[at(i) + 1]; ++k) {
-      const auto block = at(block_of_[at(c.column[at(k)])]);
-      for (int l = start[block]; l < start[block + 1]; ++l)
-        if (const int j = of_block[at(l)]; std::exchange(seen[at(j)], i) != i) neighbours.push_back(j);
-    }
-    begin.push_back(static_cast<int>(neighbours.size()));
-  }
-  ldlt_ = SparseLdlt(begin, neighbours, multiplications_per_entry * entries + 1000);
-  if (!ldlt_.usable()) ldlt_ = SparseLdlt(begin, neighbours, whole_multiplications(a, c));
-  return ldlt_.usable();
-}
-
-void SparseSchur::lay_out_rows(const Pattern& c) {
-  std::vector<int> segment_of(blocks_.size());
-  for (const int i : ldlt_.order()) {
-    const int c_first = c.row_start[at(i)], c_end = c.row_start[at(i) + 1];
-    rows_.push_back({c_first, c_end, static_cast<int>(w_column_.size()), 0});
-    if (diagonal_) {
-      w_column_.insert(w_column_.end(), c.column.begin() + c_first, c.column.begin() + c_end);
-      continue;
-    }
-    const auto first_segment = static_cast<int>(segments_.size());
-    for (int k = c_first; k < c_end; ++k) {  // how many entries of each block
-      const int b = block_of_[at(c.column[at(k)])];
-      int& own = segment_of[at(b)];
-      if (own < first_segment || own >= static_cast<int>(segments_.size()) || segments_[at(own)].block != b) {
-        own = static_cast<int>(segments_.size());
-        segments_.push_back({b, static_cast<int>(w_column_.size()), 0, 0});
-        const Block& block = blocks_[at(b)];
-        w_column_.insert(w_column_.end(), order_.begin() + block.first, order_.begin() + block.first + block.size);
-      }
-      ++segments_[at(own)].end;
-    }
-    auto part = static_cast<int>(parts_.size());
-    for (auto s = at(first_segment); s < segments_.size(); ++s) {
-      const int count = segments_[s].end;
-      segments_[s].first_part = segments_[s].end = part;
-      part += count;
-    }
-    parts_.resize(at(part));
-    for (int k = c_first; k < c_end; ++k) {
-      Segment& segment = segments_[at(segment_of[at(block_of_[at(c.column[at(k)])])])];
-      parts_[at(segment.end++)] = {k, local_[at(c.column[at(k)])]};
-    }
-  }
-  rows_.push_back({0, 0, static_cast<int>(w_column_.size()), 0});
-  c_column_ = c.column;
-}
-
-void SparseSchur::find_runs(const Pattern& c) {
-  struct Stretch {
-    int first, second, count;
-  };
-  std::vector<Stretch> products, rows;
-  std::vector<int> product_count, row_count, place(at(nz_), -1);
-  int unit = 0;
-  const auto extend = [](std::vector<Stretch>& all, std::size_t begin, int first, int second) {
-    if (all.size() > begin && all.back().first + all.back().count == first &&
-        all.back().second + all.back().count == second)
-      ++all.back().count;
-    else
-      all.push_back({first, second, 1});
-  };
-  for (int p = 0; p < m_; ++p) {
-    std::size_t begin = rows.size();
-    for (int e = rows_[at(p)].w; e < rows_[at(p) + 1].w; ++e) extend(rows, begin, e, w_column_[at(e)]);
-    row_count.push_back(static_cast<int>(rows.size()));
-    const int i = ldlt_.order()[at(p)];
-    for (int e = ldlt_.row_start()[at(p)]; e < ldlt_.row_start()[at(p) + 1]; ++e) {
-      const auto j = at(ldlt_.column()[at(e)]);
-      for (int l = rows_[j].w; l < rows_[j + 1].w; ++l) place[at(w_column_[at(l)])] = l;
-      begin = products.size();
-      for (int k = c.row_start[at(i)]; k < c.row_start[at(i) + 1]; ++k)
-        if (const int l = place[at(c.column[at(k)])]; l >= 0) extend(products, begin, k, l);
-      for (int l = rows_[j].w; l < rows_[j + 1].w; ++l) place[at(w_column_[at(l)])] = -1;
-      product_count.push_back(static_cast<int>(products.size()));
-    }
-  }
-  for (const auto* all : {&products, &rows})
-    for (const Stretch& s : *all) unit = std::gcd(unit, s.count);
-  unit_ = unit % 3 == 0 && unit > 0 ? 3 : (unit % 2 == 0 && unit > 0 ? 2 : 1);
-  const auto split = [&](const std::vector<Stretch>& all, const std::vector<int>& count, std::vector<Run>& out,
-                         auto&& ends) {
-    std::size_t s = 0;
-    for (const int end : count) {
-      for (; s < at(end); ++s)
-        for (int k = 0; k < all[s].count; k += unit_) out.push_back({all[s].first + k, all[s].second + k});
-      ends(static_cast<int>(out.size()));
-    }
-  };
-  product_start_.assign(1, 0);
-  split(products, product_count, products_, [&](int end) { product_start_.push_back(end); });
-  std::size_t row = 0;
-  split(rows, row_count, w_runs_, [&](int end) { rows_[++row].runs = end; });
-}
 
 bool SparseSchur::invert_mass(const double* a) {
   if (have_mass_ && constant_mass_) return true;
@@ -220,6 +16,7 @@ bool SparseSchur::invert_mass(const double* a) {
       if (!(a[i] > 0)) return false;
       inverse_[i] = 1 / a[i];
     }
+    for (std::size_t e = 0; e < w_inverse_.size(); ++e) w_inverse_[e] = inverse_[at(w_column_[e])];
     return have_mass_ = true;
   }
   for (std::size_t k = 0; k < mirror_.size(); ++k) {
@@ -272,37 +69,43 @@ inline double sum_over(double sum, const Run* run, int count, const double* x, c
 
 }  // namespace
 
-template <int U>
+// The last entry of each row of S is the one on its diagonal: of point masses c . w of the row itself.
+template <int U, bool points>
 void SparseSchur::fill_schur(const double* c) {
   double *const w = w_.data(), *const s = schur_.data();
-  const double* const inverse = inverse_.data();
+  const double* const inverse = w_inverse_.data();
   const int* const end = product_start_.data() + 1;
   const int* const row_start = ldlt_.row_start().data();
-  if (!diagonal_) multiply_blocks(c);
+  if (!points) multiply_blocks(c);
   const Run* product = products_.data();
   for (int p = 0; p < m_; ++p) {
-    if (diagonal_) {
-      const Row &row = rows_[at(p)], &next = rows_[at(p) + 1];
-      const double* const from = c + row.c - row.w;
-      for (int r = row.runs; r < next.runs; ++r) {
-        const Run run = w_runs_[at(r)];
-        for (int u = 0; u < U; ++u) w[run.first + u] = from[run.first + u] * inverse[run.second + u];
-      }
+    const int last_entry = row_start[p + 1] - (points ? 1 : 0);
+    if (points) {
+      const int first = rows_[at(p)].w, last = rows_[at(p) + 1].w;
+      const double* const from = c + rows_[at(p)].c - first;
+      double sum = 0;
+      for (int e = first; e < last; e += U)
+        for (int u = 0; u < U; ++u) {
+          w[e + u] = from[e + u] * inverse[e + u];
+          sum += from[e + u] * w[e + u];
+        }
+      s[last_entry] = sum;
     }
-    for (int e = row_start[p]; e < row_start[p + 1]; ++e) {
+    for (int e = row_start[p]; e < last_entry; ++e) {
       const Run* const last = products_.data() + end[e];
       s[e] = sum_over<U>(0.0, product, static_cast<int>(last - product), c, w);
       product = last;
     }
+    if (points) product = products_.data() + end[last_entry];
   }
 }
 
 bool SparseSchur::factor(const double* a, const double* c) {
   if (!invert_mass(a)) return false;
   switch (unit_) {
-    case 3: fill_schur<3>(c); break;
-    case 2: fill_schur<2>(c); break;
-    default: fill_schur<1>(c);
+    case 3: diagonal_ ? fill_schur<3, true>(c) : fill_schur<3, false>(c); break;
+    case 2: diagonal_ ? fill_schur<2, true>(c) : fill_schur<2, false>(c); break;
+    default: diagonal_ ? fill_schur<1, true>(c) : fill_schur<1, false>(c);
   }
   if (!ldlt_.factor(schur_.data())) return false;
   refines_ = ldlt_.weakest() < SparseLdlt::doubtful;
@@ -328,6 +131,27 @@ void SparseSchur::apply_inverse_mass(double* x) {
   }
 }
 
+// x = A^-1 x - W mu, point after point: each is read and written once.
+template <int U>
+void SparseSchur::take_all(double* x, double* mu) const {
+  const double *const w = w_.data(), *const y = mu_.data();
+  const int* const order = ldlt_.order().data();
+  for (int p = 0; p < m_; ++p) mu[order[p]] = y[p];
+  const Taker* taker = takers_.data();
+  const double* inverse = inverse_.data();
+  for (const int end : taker_end_) {
+    const Taker* const last = takers_.data() + end;
+    double next[static_cast<std::size_t>(U)];
+    for (int u = 0; u < U; ++u) next[u] = x[u] * inverse[u];
+    for (; taker != last; ++taker) {
+      const double value = y[taker->row];
+      for (int u = 0; u < U; ++u) next[u] -= w[taker->w + u] * value;
+    }
+    for (int u = 0; u < U; ++u) x[u] = next[u];
+    x += U, inverse += U;
+  }
+}
+
 template <int U>
 void SparseSchur::solve_once(double* x, double* mu) {
   const double* const w = w_.data();
@@ -340,6 +164,7 @@ void SparseSchur::solve_once(double* x, double* mu) {
     y[p] = sum_over<U>(-mu[order[p]], runs + first, rows[p + 1].runs - first, w, x);
   }
   ldlt_.solve(y);
+  if (!takers_.empty()) return take_all<U>(x, mu);
   apply_inverse_mass(x);
   for (int p = 0; p < m_; ++p) {
     const double value = y[p];

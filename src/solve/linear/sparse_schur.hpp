@@ -47,17 +47,23 @@ class SparseSchur {
   struct Run {
     int first, second;
   };
+  struct Taker {
+    int row, w;  // of W^T; where its entries of the point begin
+  };
   bool find_blocks(const Pattern& a);
   bool order_constraints(const Pattern& a, const Pattern& c);
   void lay_out_rows(const Pattern& c);
   void find_runs(const Pattern& c);
+  void find_takers();
   bool invert_mass(const double* a);
   void multiply_blocks(const double* c);
-  template <int U>
+  template <int U, bool points>
   void fill_schur(const double* c);
   void apply_inverse_mass(double* x);
   template <int U>
   void solve_once(double* x, double* mu);
+  template <int U>
+  void take_all(double* x, double* mu) const;
   template <int U>
   void solve_with(double* x, double* mu);
 
@@ -74,7 +80,9 @@ class SparseSchur {
   std::vector<int> product_start_;  // of each entry of S
   std::vector<Run> products_;       // entries of C, entries of W
   std::vector<Run> w_runs_;         // of rows of W^T: entries, columns
-  std::vector<double> inverse_, work_, w_, c_, schur_, mu_, right_, x_;
+  std::vector<Taker> takers_;       // point after point
+  std::vector<int> taker_end_;      // of each
+  std::vector<double> inverse_, w_inverse_, work_, w_, c_, schur_, mu_, right_, x_;
 };
 
 }  // namespace hinge

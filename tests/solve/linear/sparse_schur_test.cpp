@@ -240,6 +240,46 @@ TEST(SparseSchur, RefusesDependentConstraintsAndMassesThatAreNoMetric) {
   EXPECT_LT(near.distance, 1e-9);
 }
 
+// Point masses with one to four coordinates, and rows that hold some of them only: entries stand side by side in groups
+// of any length, or in groups that begin anywhere.
+TEST(SparseSchur, PointsOfAnyNumberOfCoordinatesAreSolved) {
+  std::mt19937 random(12);
+  double worst = 0;
+  int taken = 0;
+  for (int round = 0; round < 60; ++round) {
+    const int points = 4 + static_cast<int>(random() % 40u), usual = 1 + static_cast<int>(random() % 4u);
+    const bool mixed = random() % 2u == 0, shifted = random() % 3u == 0, partly = random() % 3u == 0;
+    std::vector<int> first{shifted ? 1 : 0};
+    for (int k = 0; k < points; ++k)
+      first.push_back(first.back() + (mixed ? 1 + static_cast<int>(random() % 4u) : usual));
+    Mechanism p(random, chain(1), 1, false, 0, false);
+    const Rods rods = round % 2 == 0 ? chain(points) : tree(random, points);
+    p.n = first.back();
+    p.m = points;
+    PatternBuilder mass(p.n, p.n), rates(p.m, p.n);
+    std::vector<double> values, rate_values;
+    for (int i = 0; i < p.n; ++i) mass.add(i, i), values.push_back(1.5 + uniform(random));
+    const std::vector<int> row = random_permutation(random, points);
+    for (int i = 0; i < points; ++i)
+      for (const int body : {rods[static_cast<std::size_t>(i)].first, rods[static_cast<std::size_t>(i)].second})
+        for (int j = body < 0 ? 0 : first[static_cast<std::size_t>(body)];
+             body >= 0 && j < first[static_cast<std::size_t>(body) + 1]; ++j)
+          if (!partly || random() % 4u != 0 || body == rods[static_cast<std::size_t>(i)].second)
+            rates.add(row[static_cast<std::size_t>(i)], j), rate_values.push_back(1.2 + uniform(random));
+    p.a = Mechanism::placed(mass, values, p.a_values);
+    p.c = Mechanism::placed(rates, rate_values, p.c_values);
+    SparseSchur schur(p.a, p.c, round % 3 == 0);
+    if (!schur.usable() || !schur.factor(p.a_values.data(), p.c_values.data())) continue;
+    ++taken;
+    const Eigen::VectorXd right = random_vector(random, p.n + p.m);
+    Eigen::VectorXd x = right;
+    schur.solve(x.data(), x.data() + p.n);
+    worst = std::max(worst, p.defect(x, right));
+  }
+  EXPECT_GE(taken, 50);
+  EXPECT_LT(worst, 1e-14);
+}
+
 TEST(SparseSchur, ComparisonSeesADigitThatIsWrong) {  // a control
   std::mt19937 random(11);
   const Mechanism p(random, chain(60), 60, false, 0.3, true);
