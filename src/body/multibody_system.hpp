@@ -29,7 +29,6 @@ class MultibodySystem final : public System, public PartlySymbolic {
 
   const SymbolicSystem& symbolic() const override { return *bodies_; }
   const BodyTable& table() const { return *table_; }
-  const std::shared_ptr<const BodyTable>& shared_table() const { return table_; }
   /// The same particles beside other equations of the same bodies.
   std::shared_ptr<const MultibodySystem> with_bodies(Layout layout, std::shared_ptr<const SymbolicSystem> bodies,
                                                      std::shared_ptr<const BodyTable> table) const {

@@ -10,7 +10,7 @@
 #include "formulation/start/consistent_start.hpp"
 #include "formulation/start/constraint_rank.hpp"
 #include "hinge/error.hpp"
-#include "system/symbolic.hpp"
+#include "system/states.hpp"
 
 namespace hinge::cli {
 
@@ -152,9 +152,12 @@ int check(const Model& model, std::ostream& out, std::ostream& complaints) {
   const System& system = *model.system;
   const Layout& layout = system.layout();
   if (layout.kind == SystemKind::dae) return check_dae(model, out);
+  const int states = count_states(layout);
   out << model.title << '\n'
-      << fmt::format("{}: {} coordinates, {} velocities or momenta, {} constraint{}\n", kind_name(layout.kind),
-                     layout.ny, layout.nz, system.ng(), system.ng() == 1 ? "" : "s")
+      << fmt::format("{}: {} coordinate{}, {} velocit{} or momenta, {} constraint{}\n", kind_name(layout.kind),
+                     layout.ny - states, layout.ny - states == 1 ? "" : "s", layout.nz - states,
+                     layout.nz - states == 1 ? "y" : "ies", system.ng(), system.ng() == 1 ? "" : "s")
+      << (states == 0 ? "" : fmt::format("and {} state{}, the last rows below\n", states, states == 1 ? "" : "s"))
       << (system.nw() == 0 ? "" : fmt::format("{} velocity constraint{}\n", system.nw(), system.nw() == 1 ? "" : "s"));
   print_equations(out, system);
   print_structure(out, system);
@@ -169,7 +172,7 @@ int check(const Model& model, std::ostream& out, std::ostream& complaints) {
              fmt::format("{} of {}{}", rank.rank, rank.constraints, rank.full() ? "" : ": dependent rows"));
   for (std::size_t k = 0; k < rank.dependent.size() && k < 12; ++k)
     out << "    " << layout.constraints[static_cast<std::size_t>(rank.dependent[k].constraint)] << '\n';
-  const int velocities = layout.kind == SystemKind::multibody ? layout.nz : layout.ny;
+  const int velocities = (layout.kind == SystemKind::multibody ? layout.nz : layout.ny) - states;
   print_line(out, "degrees of freedom",
              system.nw() == 0
                  ? fmt::format("{}", velocities - rank.rank)

@@ -43,7 +43,7 @@ Reference reference_of(const Study& study, const std::vector<double>& tolerances
   };
   return study.reference(computed, [&] {
     std::vector<StudiedMethod> candidates = study.methods;
-    const std::string usual = default_method(false, true);
+    const std::string usual = default_method({}, true);
     if (std::none_of(candidates.begin(), candidates.end(), [&](const StudiedMethod& m) { return m.name == usual; }))
       candidates.push_back({usual, make_method(usual, {})});
     return best_reference(study.problem, candidates, tolerance, smallest);

@@ -134,11 +134,12 @@ int run(const RunArguments& arguments) {
     std::cerr << fmt::format("hinge: warning: {}: {}\n", model.path, warning);
   const auto tell_failure = [&](const std::exception& failure, const char* recorded) {
     status.show("");
-    if (arguments.json || simulation.report().steps > 0) print(simulation.report(), arguments, model.method);
-    write_page(page.get(), simulation.report(), arguments);
+    const Report report = simulation.report();
+    if (arguments.json || report.steps > 0) print(report, arguments, model.method);
+    write_page(page.get(), report, arguments);
     std::cerr << fmt::format("hinge: {}\n", failure.what());
-    std::cerr << fmt::format("  {} steps until t = {:g} are complete{}.\n", simulation.report().steps,
-                             simulation.state().t,
+    std::cerr << fmt::format("  {} step{} until t = {:g} {} complete{}.\n", report.steps, report.steps == 1 ? "" : "s",
+                             simulation.state().t, report.steps == 1 ? "is" : "are",
                              out.empty() ? "; --out FILE.csv keeps them on disk" : recorded + out);
     return numerics_failed;
   };

@@ -25,7 +25,7 @@ const char* const time_keys[] = {"step", "tolerance", "end"};
 
 Json option_json(const OptionInfo& o, const std::string* value) {
   Json j = {{"name", o.name}, {"value", value ? *value : o.default_value}, {"meaning", meaning_text(o)}};
-  if (!o.unit.empty()) j["unit"] = o.unit;
+  if (!o.unit.empty() && o.unit != o.name) j["unit"] = o.unit;
   std::vector<std::string> words = o.words;
   if (o.type == OptionType::boolean) words = {"true", "false"};
   const bool one_of_them = o.type == OptionType::word || o.type == OptionType::boolean;

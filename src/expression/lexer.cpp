@@ -44,6 +44,7 @@ constexpr std::array spellings = {
     Spelling{"=", Kind::end, "=="},
     Spelling{"!", Kind::end, "not"},
     Spelling{"&", Kind::end, "and"},
+    Spelling{"?", Kind::end, "if(condition, a, b)"},
     Spelling{"|", Kind::end, "or"},
     Spelling{"+", Kind::plus},
     Spelling{"-", Kind::minus},

@@ -34,6 +34,8 @@ struct Scope {
   Graph* graph = nullptr;
   /// Values of rank 0, 1 or 2. A name here hides the constant `pi`; in front of a parenthesis, functions come first.
   std::map<std::string, Value, std::less<>> names;
+  /// Names of the model that are not known here: what to do instead.
+  std::map<std::string, std::string, std::less<>> elsewhere{};
   /// What is called like a function; tables take one number.
   std::map<std::string, UserFunction, std::less<>> functions{};
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables{};

@@ -32,12 +32,91 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+// What other programs and papers call it; the first that is known counts.
+struct OtherName {
+  std::string_view name, ours;
+};
+constexpr OtherName other_names[] = {
+    {"dt", "step"},
+    {"h", "step"},
+    {"timestep", "step"},
+    {"time_step", "step"},
+    {"t_end", "end"},
+    {"tmax", "end"},
+    {"t_max", "end"},
+    {"stop", "end"},
+    {"stop_time", "end"},
+    {"duration", "end"},
+    {"rtol", "tolerance"},
+    {"atol", "tolerance"},
+    {"simulation", "integrate"},
+    {"solver", "integrate"},
+    {"kinetic_energy", "kinetic"},
+    {"potential_energy", "potential"},
+    {"damping", "dissipation"},
+    {"variables", "coordinates"},
+    {"variables", "unknowns"},
+    {"position", "unknowns"},
+    {"unknowns", "position"},
+    {"coordinates", "position"},
+    {"position", "point"},
+    {"location", "point"},
+    {"anchor", "point"},
+    {"torque", "motor"},
+    {"actuator", "motor"},
+    {"velocity", "speed"},
+    {"angular_velocity", "speed"},
+    {"k", "stiffness"},
+    {"c", "damping"},
+    {"d", "damping"},
+    {"rest_length", "length"},
+    {"when", "root"},
+    {"condition", "root"},
+    {"function", "root"},
+    {"trigger", "root"},
+    {"terminate", "stop"},
+    {"world", "ground"},
+    {"hinge", "revolute"},
+    {"pin", "revolute"},
+    {"pivot", "revolute"},
+    {"slider", "prismatic"},
+    {"translational", "prismatic"},
+    {"ball", "spherical"},
+    {"weld", "fixed"},
+    {"rigid", "fixed"},
+    {"cardan", "universal"},
+    {"hooke", "universal"},
+    {"time", "t"},
+    {"ln", "log"},
+    {"rk4", "explicit"},
+    {"rk45", "explicit"},
+    {"ode45", "explicit"},
+    {"dopri5", "explicit"},
+    {"dop853", "explicit"},
+    {"euler", "symplectic-euler"},
+    {"verlet", "rattle"},
+    {"leapfrog", "rattle"},
+    {"newmark", "generalized-alpha"},
+    {"hht", "generalized-alpha"},
+    {"ode15s", "bdf"},
+    {"ida", "bdf"},
+    {"dassl", "bdf"},
+    {"cvode", "bdf"},
+    {"lsoda", "auto"},
+    {"radau5", "radau"},
+};
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   const std::string lower = lower_case(name);
   for (const std::string& candidate : known)
     if (lower_case(candidate) == lower) return candidate;
+
+  // bodies is body
+  if (lower.ends_with("ies"))
+    for (const std::string& candidate : known)
+      if (lower_case(candidate) == lower.substr(0, lower.size() - 3) + "y") return candidate;
 
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
   std::size_t best = allowed + 1;
@@ -52,7 +131,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
       nearest = &candidate;
     }
   }
-  return nearest ? *nearest : std::string();
+  if (nearest) return *nearest;
+  for (const OtherName& other : other_names)
+    if (lower == other.name && std::find(known.begin(), known.end(), other.ours) != known.end())
+      return std::string(other.ours);
+  return {};
 }
 
 }  // namespace hinge

@@ -150,6 +150,13 @@ void TokenReader::fail_unknown_name(Position token) const {
   }
   if (unknown.user_function || unknown.table)
     fail(token, fmt::format("{} is a {}; write {}(...)", name, unknown.table ? "table" : "function", unknown.name));
+  if (const auto at = scope_.elsewhere.find(unknown.name); at != scope_.elsewhere.end())
+    fail(token, fmt::format("{} {}", name, at->second));
+  for (const std::string_view dot : {"_dot", "dot"})
+    if (const std::string_view of =
+            unknown.name.substr(0, unknown.name.size() - std::min(dot.size(), unknown.name.size()));
+        !of.empty() && unknown.name.ends_with(dot) && scope_.names.contains(of))
+      fail(token, fmt::format("unknown name {0}; a derivative by the time is written with a prime: {1}'", name, of));
   std::vector<std::string> known;
   if (call_) known = call_->meaning.parameters;
   for (const auto& [key, value] : scope_.names) known.push_back(key);

@@ -91,13 +91,14 @@ void MethodChoice::refuse(const System& system, const StepOptions& steps) const 
                                      ? "its steps solve for the positions that satisfy g = 0, and these have none"
                                      : can.no_velocity_constraints));
   if (s.pairs > 0 && !can.contacts) throw unsuitable(info.name + " knows no complementarity pairs");
-  if (const BodyTable* bodies = bodies_of(system); bodies && bodies->has_joint_friction() && !can.joint_friction)
+  const BodyTable* bodies = bodies_of(system);
+  if (bodies && bodies->has_joint_friction() && !can.joint_friction)
     throw unsuitable(info.name + " knows no friction in joints",
                      (can.contacts ? "" : ", which has base = \"" + info.name + "\"") +
                          std::string(", or damping in the place of friction"));
   if (s.has_contacts && !can.contacts)
     throw unsuitable(info.name + " knows no contacts that open and close",
-                     bodies_of(system) ? ", or collide = false for bodies that need not touch" : "");
+                     bodies && !bodies->colliders.empty() ? ", or collide = false for bodies that need not touch" : "");
   if (steps.chosen() && !can.chosen_steps)
     throw unsuitable(
         fmt::format("{} takes steps of given length: give step = ... instead of a tolerance, or a method that chooses "

@@ -3,8 +3,11 @@
 
 #include <string>
 
+#include "hinge/system.hpp"
+
 namespace hinge {
 
-std::string default_method(bool contacts, bool chosen_steps, bool velocity_constraints = false);
+/// For a system, and steps that are chosen or given.
+std::string default_method(const Structure& system, bool chosen_steps);
 
 }  // namespace hinge

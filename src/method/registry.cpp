@@ -101,8 +101,12 @@ void register_method(MethodEntry entry) {
   registry().entries.push_back(std::make_shared<const MethodEntry>(with_projection(std::move(entry))));
 }
 
-std::string default_method(bool contacts, bool chosen_steps, bool velocity_constraints) {
-  return chosen_steps ? "auto" : contacts ? "moreau-jean" : velocity_constraints ? "rattle" : "gauss-lobatto";
+std::string default_method(const Structure& system, bool chosen_steps) {
+  if (system.has_noise) return "euler-maruyama";
+  if (system.pairs > 0) return "moreau-jean";
+  if (chosen_steps) return system.has_contacts ? "event-driven" : "auto";
+  if (system.is_dae) return "radau";
+  return system.has_contacts ? "moreau-jean" : system.velocity_constraints > 0 ? "rattle" : "gauss-lobatto";
 }
 
 std::vector<MethodInfo> methods() {

@@ -194,10 +194,9 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
   const ValueReader read(system.scope);
   if (section) read_steps(section, read, model);
   refuse_too_many_samples(root["states"], system, model);
-  const bool touching = root["multibody"] && system.whole->structure().has_contacts;
-  model.method = section["method"] ? section["method"].text()
-                                   : default_method(touching, model.simulation.tolerance.given(),
-                                                    system.whole->structure().velocity_constraints > 0);
+  const Structure& structure = system.whole->structure();
+  model.method =
+      section["method"] ? section["method"].text() : default_method(structure, model.simulation.tolerance.given());
   const Places places = option_places(section, root["contact"]);
   Options& options = model.method_options;
   for (const auto& [name, item] : places) options[name] = read_option(item, read);
@@ -215,7 +214,8 @@ void read_integrate(const Item& root, SystemSection& system, Model& model) {
   }
   make_chosen_method(root, places, model);
   warn_of_first_step(section, model);
-  if (!section["method"] && !touching) model.choice = divided(std::move(model.choice));
+  if (!section["method"] && !structure.has_contacts && !structure.is_dae)
+    model.choice = divided(std::move(model.choice));
   refuse_restitution(root, read, model);
 }
 

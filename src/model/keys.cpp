@@ -437,12 +437,13 @@ std::vector<SectionInfo> starts() {
 std::vector<SectionInfo> runs() {
   const char* const rows = "[[0, 0], [\"1/2\", \"1/2\"]]";
   const char* const weights = "[\"1/2\", \"1/2\"]";
-  const KeyInfo method =
-      otherwise(text("method", "the name of a method", "\"gauss-lobatto\""),
-                fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; for touching bodies `\"{}\"`; with velocity "
-                            "constraints `\"{}\"`",
-                            default_method(false, false), default_method(false, true), default_method(true, false),
-                            default_method(false, false, true)));
+  const KeyInfo method = otherwise(
+      text("method", "the name of a method", "\"gauss-lobatto\""),
+      fmt::format("`\"{}\"`; with a tolerance `\"{}\"`; with contacts `\"{}\"`, with contacts and a tolerance "
+                  "`\"{}\"`; with velocity constraints `\"{}\"`; of a [dae] `\"{}\"`",
+                  default_method({}, false), default_method({}, true), default_method({.has_contacts = true}, false),
+                  default_method({.has_contacts = true}, true), default_method({.velocity_constraints = 1}, false),
+                  default_method({.is_dae = true}, false)));
   return {
       {.name = "integrate",
        .keys = {method, number("start", "the time at the start", "0", "0", "time"),

@@ -48,6 +48,46 @@ bool keys_are_too_deep(std::string_view text, long& line) {
   return false;
 }
 
+// What somebody may have meant who wrote a line that is no TOML.
+std::string meant(const std::string& text, std::size_t line) {
+  std::size_t begin = 0;
+  for (std::size_t k = 1; k < line && begin != std::string::npos; ++k) {
+    begin = text.find('\n', begin);
+    if (begin != std::string::npos) ++begin;
+  }
+  if (begin == std::string::npos || begin >= text.size()) return "";
+  const std::string row = text.substr(begin, text.find('\n', begin) - begin);
+  const auto trimmed = [](std::string part) {
+    const char* const blank = " \t\r";
+    part.erase(0, std::min(part.find_first_not_of(blank), part.size()));
+    part.erase(part.find_last_not_of(blank) + 1);
+    return part;
+  };
+  const std::size_t sign = row.find('=');
+  const std::string key = trimmed(row.substr(0, sign));
+  const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (const std::size_t colon = row.find(':'); sign == std::string::npos || colon < sign) {
+    const std::string left = trimmed(row.substr(0, colon));
+    if (colon == std::string::npos || left.empty() || left.find_first_not_of(plain) != std::string::npos) return "";
+    return fmt::format("\n  TOML writes {} = {}, with an equals sign.", left,
+                       printable(trimmed(row.substr(colon + 1))));
+  }
+  std::string value = row.substr(sign + 1);
+  value = trimmed(value.substr(0, value.find('#')));
+  if (value.find(',') != std::string::npos && value.find_first_not_of("0123456789,-") == std::string::npos) {
+    std::replace(value.begin(), value.end(), ',', '.');
+    return fmt::format("\n  Decimals have a point: {} = {}.", printable(key), value);
+  }
+  try {
+    if (!toml::parse(row).empty()) return "";  // not this line is wrong, but where it stands
+  } catch (const toml::parse_error&) {
+  }
+  if (key.empty() || value.empty() || key.find_first_not_of(plain) != std::string::npos || value.front() == '=' ||
+      value.find_first_of("\"'[]{}=") != std::string::npos)
+    return "";
+  return fmt::format("\n  Expressions and numbers with a unit stand in quotes: {} = \"{}\".", key, printable(value));
+}
+
 toml::table parse_toml(const std::string& text, const std::string& name) {
   if (long line = 1; keys_are_too_deep(text, line))
     throw InputError(
@@ -58,9 +98,10 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
     return toml::parse(text, name);
   } catch (const toml::parse_error& e) {
     throw InputError(
-        fmt::format("{}:{}:{}: this is not TOML: {}\n  A model is a text file with lines such as step = 0.01 "
+        fmt::format("{}:{}:{}: this is not TOML: {}{}\n  A model is a text file with lines such as step = 0.01 "
                     "and kinetic = \"m/2*dot(q',q')\"; hinge --help shows one.",
-                    name, e.source().begin.line, e.source().begin.column, printable(std::string(e.description()))));
+                    name, e.source().begin.line, e.source().begin.column, printable(std::string(e.description())),
+                    meant(text, e.source().begin.line)));
   }
 }
 

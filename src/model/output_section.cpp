@@ -137,7 +137,12 @@ void read_output(const Item& section, SystemSection& system, Model& model) {
   if (!model.picture_file.empty() && !is_picture_path(model.picture_file)) model.picture_file += ".pvd";
   const Layout& layout = system.system->layout();
   const Item quantities = section["quantities"], momenta = section["momentum"];
-  for (const std::string& name : quantities ? quantities.keys() : std::vector<std::string>{}) {
+  const std::vector<std::string> names = quantities ? quantities.keys() : std::vector<std::string>{};
+  for (const std::string& name : names)
+    system.scope.elsewhere.emplace(name,
+                                   "is a quantity, which others do not know; give its expression a name of "
+                                   "its own in [define], and use that in both");
+  for (const std::string& name : names) {
     claim_column(quantities[name], name, model);
     const Value value = read.value(quantities[name]);
     model.quantities.push_back({name, as_vector(value.entries, system.builder->t().graph()), value.shape});
@@ -164,6 +169,10 @@ void read_events(const Item& list, SystemSection& system, Model& model) {
                         force));
     if (graph->is_constant(event.root.node_in(*graph)))
       item["root"].fail("this is a number; an event is a function of t or the motion whose sign changes");
+    if (const Op op = (*graph)[event.root.node_in(*graph)].op; op == Op::less || op == Op::less_equal)
+      item["root"].fail(
+          "a condition has no sign that changes; write the difference of its two sides, a - b for a < b, and the "
+          "direction in which it changes");
     read_choice(item["direction"], event.direction);
     const KeyInfo& changed = item.section->keys.back();  // velocity, momentum, z or unknowns
     const Item values = item[changed.option.name], action = item["action"];

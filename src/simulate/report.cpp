@@ -6,6 +6,7 @@
 
 #include "hinge/simulate.hpp"
 #include "simulate/record/recorder_vtk.hpp"
+#include "system/states.hpp"
 
 namespace hinge {
 
@@ -97,11 +98,18 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
   out << "\nFinal state\n";
   const bool odae = r.layout.kind == SystemKind::odae || r.layout.kind == SystemKind::own;
   const bool dae = r.layout.kind == SystemKind::dae;
-  print_blocks(out, dae ? "unknowns" : odae ? "y" : "position", r.layout.y, r.final.y);
+  const auto states = count_states(r.layout);
+  const auto split = [&](const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
+                         const char* of_states) {
+    const auto end = blocks.end() - states;
+    print_blocks(out, word, {blocks.begin(), end}, x);
+    print_blocks(out, of_states, {end, blocks.end()}, x);
+  };
+  split(dae ? "unknowns" : odae ? "y" : "position", r.layout.y, r.final.y, "integral");
   if (r.layout.kind == SystemKind::hamiltonian)
-    print_blocks(out, "momentum", r.layout.z, r.final.z);
+    split("momentum", r.layout.z, r.final.z, "state");
   else
-    print_blocks(out, dae ? "derivatives" : odae ? "z" : "velocity", r.layout.z, r.final.z);
+    split(dae ? "derivatives" : odae ? "z" : "velocity", r.layout.z, r.final.z, "state");
   if (!r.final.psi.empty()) print_blocks(out, odae ? "psi" : "multiplier", r.layout.psi, r.final.psi);
   for (const auto& q : r.quantities) print_blocks(out, "quantity", {{q.name, q.shape, 0}}, q.value);
 

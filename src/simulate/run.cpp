@@ -7,12 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "formulation/implicit/lost_unknown.hpp"
 #include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
-#include "method/default_method.hpp"
-#include "method/wrap/piecewise.hpp"
-#include "simulate/left_tables.hpp"
 
 namespace hinge {
 
@@ -172,10 +168,15 @@ void Run::until(double end) {
     leaps_.expect(start, end);
     last_told_ = last_checkpoint_ = now_in_seconds();
     bool ended = false;
-    while (!ended && !arrived()) {
-      ended = go_on(end);
-      if (!ended && (status_ == RunStatus::stopped || told_to_stop(state_.t))) break;
-      if (!ended && !arrived()) restart_if_due();
+    try {
+      while (!ended && !arrived()) {
+        ended = go_on(end);
+        if (!ended && (status_ == RunStatus::stopped || told_to_stop(state_.t))) break;
+        if (!ended && !arrived()) restart_if_due();
+      }
+    } catch (const StepFailure&) {
+      keep_last_state();
+      throw;
     }
     if (ended)
       message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
@@ -209,13 +210,6 @@ bool Run::told_to_stop(double t) {
   return true;
 }
 
-// Which table a step may have left, and what may no longer determine an unknown.
-std::string Run::left(const State& from) const {
-  const bool chosen = stepper_->chooses_steps();
-  return left_tables(*system, from, chosen ? std::max(longest_, options.step) : options.step) +
-         lost_unknown(*system, from, chosen ? options.tolerance.absolute : 0);
-}
-
 // ---- One step -----------------------------------------------------------------------------------------------------
 
 // Whatever goes wrong, the state is as before.
@@ -223,7 +217,8 @@ template <typename Advance>
 void Run::attempt(Advance advance) {
   before_ = state_;  // same sizes: nothing is allocated
   try {
-    if (const StepResult result = advance(); !result) throw StepFailure(result.reason + left(before_), state_.t);
+    if (const StepResult result = advance(); !result)
+      throw StepFailure(result.reason + likely_cause(before_), state_.t);
   } catch (...) {
     state_ = before_;
     throw;
@@ -275,7 +270,7 @@ void Run::accept(double h) {
         fmt::format("after the step from t = {:g} (h = {:g}) the {} is no longer a finite number; a function in the "
                     "equations may have left its domain (the root or logarithm of a negative number, a "
                     "division by zero), or the step is too long{}",
-                    before_.t, h, trouble, left(before_)),
+                    before_.t, h, trouble, likely_cause(before_)),
         before_.t);
   }
   if (const std::string& reason = watch.step().impossible(); !reason.empty()) {

@@ -63,7 +63,7 @@ class Run {
   bool go_on(double limit);
   template <typename Advance>
   void attempt(Advance advance);
-  std::string left(const State& from) const;
+  std::string likely_cause(const State& from) const;
   void fixed_step();
   void chosen_step(double limit);
   void accept(double h);
@@ -99,6 +99,7 @@ class Run {
     recording.record({state_, watch.seen(), *stepper_, last_step(), event});
   }
   double last_step() const { return state_.t - before_.t; }
+  void keep_last_state() noexcept;
   void record_other(const State& state, std::string_view event = {});
   bool record_between(double until);
   void record_if_due();

@@ -1,12 +1,16 @@
-// Closer looks: single steps once more in other ways, and the whole run where its tolerance may not have reached.
+// Closer looks: single steps once more in other ways, the whole run where its tolerance may not have reached, and why a
+// step may have failed.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "formulation/implicit/lost_unknown.hpp"
 #include "hinge/error.hpp"
 #include "method/default_method.hpp"
 #include "method/wrap/piecewise.hpp"
+#include "method/wrap/sliding.hpp"
+#include "simulate/left_tables.hpp"
 #include "simulate/run.hpp"
 
 namespace hinge {
@@ -51,7 +55,7 @@ void Run::look_elsewhere() {
     double size = 0;
     for (const std::vector<double>* numbers : {&before_.y, &before_.z, &state_.y, &state_.z})
       for (const double x : *numbers) size = std::max(size, std::abs(x));
-    solution_ = bind_piecewise(make_method(default_method(false, true), {}), system, options.solver,
+    solution_ = bind_piecewise(make_method(default_method({}, true), {}), system, options.solver,
                                {{relative, rounding * size}, 0, 0});
   }
   State end = before_;
@@ -110,6 +114,20 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
                       once_more_->second,
                       "give an absolute tolerance below the smallest numbers that count: tolerance = { relative = "
                       "..., absolute = ... }"});
+}
+
+// Which table a step may have left, and what may no longer determine an unknown.
+std::string Run::likely_cause(const State& from) const {
+  const bool chosen = stepper_->chooses_steps();
+  std::string text = left_tables(*system, from, chosen ? std::max(longest_, options.step) : options.step) +
+                     lost_unknown(*system, from, chosen ? options.tolerance.absolute : 0);
+  const auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
+  if (!chosen && symbolic && slides_within(symbolic, from, options.step))
+    text += fmt::format(
+        "; near there the equations lead back from both sides of a place where they jump (in if, abs, sign, ...), as "
+        "dry friction at rest does, and no step is short enough. {}",
+        instead_of_jumps);
+  return text;
 }
 
 }  // namespace hinge

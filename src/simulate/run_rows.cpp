@@ -25,6 +25,14 @@ void Run::record_other(const State& state, std::string_view event) {
   if (!recording.empty()) recording.record({state, watch.show(state), *stepper_, last_step(), event});
 }
 
+// What has been reached where a run fails, also between two rows.
+void Run::keep_last_state() noexcept {
+  try {
+    recording.conclude({state_, watch.show(state_), *stepper_, last_step()});
+  } catch (...) {  // of two reasons the first one counts
+  }
+}
+
 // A state of a DAE that is shown: x' and what is of higher index in x follow from the rest.
 void Run::settle() {
   if (system->structure().is_dae && stepper_->chooses_steps()) stepper_->interpolate(state_.t, state_);

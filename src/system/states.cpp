@@ -37,6 +37,15 @@ void refuse_uses(const Graph& graph, const Equations& eq, std::span<const AddedS
 
 std::string integral_name(const std::string& state) { return state + "_integral"; }
 
+int count_states(const Layout& layout) {
+  int count = 0;
+  for (auto y = layout.y.rbegin(), z = layout.z.rbegin(); y != layout.y.rend() && z != layout.z.rend(); ++y, ++z) {
+    if (y->name != integral_name(z->name)) break;
+    ++count;
+  }
+  return count;
+}
+
 std::shared_ptr<const SymbolicSystem> with_states(const SymbolicSystem& system, std::span<const AddedState> states) {
   Equations eq = system.equations();
   Layout layout = system.layout();

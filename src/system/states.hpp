@@ -31,6 +31,9 @@ struct AddedState {
 /// The name of the coordinate whose velocity a state is.
 std::string integral_name(const std::string& state);
 
+/// How many of the last numbers of y, and of z, belong to states.
+int count_states(const Layout& layout);
+
 /// The system with these states: their coordinates come last. Throws InputError where an energy, the mass, a constraint
 /// or a contact depends on one. The nodes are of the builder's graph.
 std::shared_ptr<const SymbolicSystem> with_states(const SymbolicSystem& system, std::span<const AddedState> states);

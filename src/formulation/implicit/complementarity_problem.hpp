@@ -45,7 +45,6 @@ class ComplementarityProblem {
   /// Largest |min(a, b)| at the last solution; which function of each pair vanishes: 0 for a, 1 for b.
   double residual() const { return residual_; }
   const std::vector<char>& active() const { return active_; }
-  const std::string& pair_name(int k) const { return system_->equations().pairs[static_cast<std::size_t>(k)].name; }
   long iterations = 0, factorisations = 0, evaluations = 0, pivoting_solves = 0, solved = 0;
   double increments = 0;
 

@@ -17,9 +17,9 @@ namespace {
 using Values = std::vector<double>;
 constexpr double rounding = 1e-14;
 constexpr double cancels_below = 1e-13;  // of the largest in a row
-// Increments that would make the residual twice as large are halved; these short ones only have to end in a number.
-constexpr int most_halvings = 12;
-constexpr double at_last = 1.0 / 256;
+// Increments that would make the residual twice as large are halved; of these short ones it may grow more.
+constexpr int most_halvings = 60;
+constexpr double at_last = 1.0 / 256, growth_at_last = 1e6;
 constexpr int few_iterations = 4;     // from nearby,
 constexpr double nearly_last = 1e-9;  // where after an increment of this size there is nothing but rounding
 
@@ -168,7 +168,7 @@ bool DerivativeArray::solve(double t, Values& x, const std::vector<char>& keep, 
           change = std::max(change, std::abs(trial[k] - x[k]) / (std::abs(x[k]) + std::min(scale[k], 1.0)));
         }
       const double after = size_of(trial);
-      return after <= 2 * before || (factor < at_last && std::isfinite(after));
+      return after <= 2 * before || (factor < at_last && after <= growth_at_last * before);
     });
     x = trial;
     return change;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "solve/linear/lu.hpp"
@@ -112,7 +114,9 @@ double RadauTableau::w(double theta) const {
 void RadauTableau::weights(double theta, double* w) const { lagrange(at, 1, theta, false, w); }
 void RadauTableau::rate_weights(double theta, double* w) const { lagrange(at, 1, theta, true, w); }
 
-RadauTableau radau_tableau(int stages) {
+namespace {
+
+RadauTableau make_tableau(int stages) {
   RadauTableau t;
   t.stages = stages;
   const Reals c = nodes(stages);
@@ -131,6 +135,16 @@ RadauTableau radau_tableau(int stages) {
   add_spectrum(t);
   add_between(t);
   return t;
+}
+
+}  // namespace
+
+const RadauTableau& radau_tableau(int stages) {
+  static std::mutex mutex;
+  static std::map<int, RadauTableau> known;
+  const std::lock_guard lock(mutex);
+  const auto at = known.find(stages);
+  return at != known.end() ? at->second : known.emplace(stages, make_tableau(stages)).first->second;
 }
 
 }  // namespace hinge

@@ -40,7 +40,7 @@ struct RadauTableau {
   void rate_weights(double theta, double* w) const;
 };
 
-/// s = 1..9.
-RadauTableau radau_tableau(int stages);
+/// s = 1..9. Worked out once, and kept.
+const RadauTableau& radau_tableau(int stages);
 
 }  // namespace hinge

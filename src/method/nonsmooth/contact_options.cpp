@@ -100,6 +100,22 @@ void append_limited(long impacts, std::vector<std::string>& list) {
                     impacts));
 }
 
+void append_unsettled(long steps, double left, std::vector<std::string>& list) {
+  if (steps > 0)
+    list.push_back(
+        fmt::format("in {} step{} forces and contacts were not solved together to rounding (velocities to "
+                    "{:.1e}); a shorter step settles them",
+                    steps, steps == 1 ? "" : "s", left));
+}
+
+std::string does_not_settle(int iterations) {
+  return fmt::format(
+      "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations). "
+      "Forces that change much within a step, as of a stiff spring or a controller with high gains, need steps that "
+      "are short beside their own time; event-driven with base = \"radau\" and a tolerance does not",
+      iterations);
+}
+
 std::vector<std::string> energy_warnings(const System& system) {
   std::vector<std::string> list;
   append_energy_warning(system, list);

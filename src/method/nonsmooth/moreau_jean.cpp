@@ -283,10 +283,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
   });
   // What contact problems leave that are not solved to rounding does not get less: the report says so.
   const bool harmless = trouble == NewtonTrouble::slow && left <= harmless_rest;
-  if (trouble == NewtonTrouble::slow && !harmless)
-    contacts_.failure = fmt::format(
-        "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
-        max_iterations_);
+  if (trouble == NewtonTrouble::slow && !harmless) contacts_.failure = does_not_settle(max_iterations_);
   if (trouble != NewtonTrouble::none && !harmless) return false;
   const bool unsettled = rule.unsettled() || harmless || loose;
   if (unsettled) {

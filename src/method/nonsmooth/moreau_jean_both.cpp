@@ -97,11 +97,7 @@ void MoreauJeanBoth::reset() {
 std::vector<std::string> MoreauJeanBoth::remarks() const {
   std::vector<std::string> list;
   contacts_.append_remarks(list);
-  if (unsettled_ > 0)
-    list.push_back(fmt::format(
-        "in {} steps forces and contacts were not solved together to rounding (velocities to {:.1e}); a shorter step "
-        "settles them",
-        unsettled_, unsettled_to_));
+  append_unsettled(unsettled_, unsettled_to_, list);
   append_limited(std::max(limited_, contacts_.limited_rounds), list);
   return list;
 }
@@ -221,10 +217,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   });
   // What contact problems leave that are not solved to rounding does not get less: the report says so.
   const bool harmless = trouble == NewtonTrouble::slow && left <= harmless_rest;
-  if (trouble == NewtonTrouble::slow && !harmless)
-    contacts_.failure = fmt::format(
-        "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations)",
-        max_iterations_);
+  if (trouble == NewtonTrouble::slow && !harmless) contacts_.failure = does_not_settle(max_iterations_);
   if (rule.unsettled() || harmless || loose) {
     ++unsettled_;
     unsettled_to_ = std::max(unsettled_to_, left);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -201,6 +202,16 @@ void Spark::set_units(const State& state, double h) {
   unit_ =
       StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
                std::abs(h) * acceleration_, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
+}
+
+// From rest, by a force that vanishes there as sin(w t) does, the stages are the first to say how fast things are.
+void Spark::raise_units(const State& state, double h, const double* v) {
+  constexpr double much_faster = 1e3;
+  const double speed = biggest(v, s_ * ny_);
+  if (!(speed > much_faster * unit_.v / std::numeric_limits<double>::epsilon())) return;
+  unit_ =
+      RoundOff(biggest(state.y.data(), ny_), speed, std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0),
+               0, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 
 // |v_z dz|

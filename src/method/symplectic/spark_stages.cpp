@@ -108,6 +108,7 @@ bool Spark::simplified_stages(const State& state, double h) {
   sum_stage_positions(state, h);
   stages_by_code_ = false;
   const bool solved = solved_by_newton(Booked(stages_newton_, counters_), [&]() -> Increment {
+    if (stages_newton_.count() == 1) raise_units(state, h, stages_by_code_ ? code_->moved_v() : stage_v_.data());
     if (stages_newton_.renew() && !fresh_) {  // once per step
       if (stages_by_code_) std::copy_n(code_->moved_v(), stage_v_.size(), stage_v_.data());
       refresh_small_matrix(state, h);
@@ -218,6 +219,7 @@ bool Spark::full_stages(const State& state, double h) {
   const bool solved = solved_by_newton(Booked(full_newton_, counters_), [&]() -> Increment {
     ++counters_.iterations;
     evaluate_stages(state.t, h);
+    if (full_newton_.count() == 1) raise_units(state, h, stage_v_.data());
     evaluate_nodes(state, h, false);
     stage_residuals(h);
     if (stalls(full_newton_) && stages_left_rounding(state, h)) return already_solved;

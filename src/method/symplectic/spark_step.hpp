@@ -77,6 +77,7 @@ class Spark final : public Stepper {
   void sum_stage_positions(const State& state, double h);
   double measure_stages(double multiplier_effect);
   void set_units(const State& state, double h);
+  void raise_units(const State& state, double h, const double* v);
   double velocity_size(const double* dz);
 
   double* y_(int i) { return stage_y_.data() + i * ny_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <map>
 #include <utility>
@@ -367,16 +368,45 @@ class PiecewiseStepper final : public StepperAround {
 
   // Something whose derivative is in the equations jumps, and what integrates the impulse of that does not know.
   void watch_impulses(const State& before, const State& after) {
+    const double jump = largest_jump(before, after);
+    if (jump > 0 && impulse_ == 0) impulse_time_ = after.t;
+    impulse_ = std::max(impulse_, jump);
+  }
+  double largest_jump(const State& before, const State& after) const {
+    double largest = 0;
     for (std::size_t i = 0; i < differential_.size(); ++i) {
       const double jump = std::abs(after.y[i] - before.y[i]),
                    size = std::max(std::abs(after.y[i]), std::abs(before.y[i]));
-      if (!differential_[i] || !(jump > 1e-3 * size + 1e3 * adaptive_.tolerance.absolute)) continue;
-      if (impulse_ == 0) impulse_time_ = after.t;
-      impulse_ = std::max(impulse_, jump);
+      if (differential_[i] && jump > 1e-3 * size + 1e3 * adaptive_.tolerance.absolute)
+        largest = std::max(largest, jump);
     }
+    return largest;
   }
 
+  // Unknowns that jump far may not be found from where they were: a diode that takes over a current comes from where
+  // its exponential has no slope. There is one near 0.
   State consistent(const State& at) const {
+    std::exception_ptr trouble;
+    State found = at;
+    try {
+      found = consistent_from(at);
+      if (!is_dae_ || largest_jump(at, found) == 0) return found;
+    } catch (const InputError&) {
+      if (!is_dae_) throw;
+      trouble = std::current_exception();
+    }
+    State zero = at;
+    for (std::size_t i = 0; i < differential_.size(); ++i)
+      if (!differential_[i]) zero.y[i] = zero.z[i] = 0;
+    try {
+      zero = consistent_from(zero);
+      if (trouble || largest_jump(at, zero) == 0) return zero;
+    } catch (const InputError&) {  // the first one says it
+    }
+    if (trouble) std::rethrow_exception(trouble);
+    return found;
+  }
+  State consistent_from(const State& at) const {
     Start start;
     start.consistent = Consistency::project;
     start.position = at.y;
@@ -394,13 +424,11 @@ class PiecewiseStepper final : public StepperAround {
   }
 
   StepResult to_and_fro(double t) const {
-    return {
-        false,
-        fmt::format(
-            "at t = {:.12g} the equations lead back from both sides of a place where they jump (in if, min, max, "
-            "abs, sign, floor or a table), as dry friction at rest does: no solution goes on from there. Make the jump "
-            "continuous, for instance tanh(v/0.001) in the place of sign(v), or take steps of given length",
-            t)};
+    return {false,
+            fmt::format("at t = {:.12g} the equations lead back from both sides of a place where they jump (in if, "
+                        "min, max, abs, sign, floor or a table), as dry friction at rest does: no solution goes on "
+                        "from there. {}",
+                        t, instead_of_jumps)};
   }
 
   std::shared_ptr<const SymbolicSystem> system_;

@@ -1,8 +1,10 @@
 #include "method/wrap/sliding.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "expression/derivative.hpp"
+#include "method/wrap/smooth_piece.hpp"
 
 namespace hinge {
 
@@ -68,6 +70,26 @@ bool Sliding::find_rates(const System& along, const State& at, std::vector<doubl
       out[k] += values_[e] * rate_[j];
     }
   return true;
+}
+
+bool slides_within(std::shared_ptr<const SymbolicSystem> system, const State& from, double h) {
+  constexpr double nearby = 2;  // ways in a time h
+  PieceSource source(system);
+  if (source.branches.size() == 0) return false;
+  Branches::Sides sides(source.branches.size(), 1);
+  source.find_sides(from, sides);
+  Sliding sliding(*system, source.branches);
+  std::vector<double> here, beyond;
+  if (!sliding.find_rates(SmoothPiece(source, sides).system(), from, here)) return false;
+  for (std::size_t k = 0; k < sides.size(); ++k) {
+    const double root = (*source.roots)[k];
+    if (source.branches.table(k) || !(here[k] * root <= 0 && std::abs(root) <= nearby * h * std::abs(here[k])))
+      continue;
+    Branches::Sides after = sides;
+    after[k] = !after[k];
+    if (sliding.find_rates(SmoothPiece(source, after).system(), from, beyond) && beyond[k] * here[k] < 0) return true;
+  }
+  return false;
 }
 
 }  // namespace hinge

@@ -15,6 +15,14 @@
 
 namespace hinge {
 
+/// What helps there.
+inline constexpr const char* instead_of_jumps =
+    "Make the jump continuous and give a tolerance, for instance tanh(v/0.001) in the place of sign(v); or, with "
+    "event-driven or moreau-jean, give a contact (unilateral) or a joint its friction, which can hold a body at rest";
+
+/// Does a motion slide before a time h has passed?
+bool slides_within(std::shared_ptr<const SymbolicSystem> system, const State& from, double h);
+
 class Sliding {
  public:
   Sliding(const SymbolicSystem& whole, const Branches& branches);
@@ -26,10 +34,10 @@ class Sliding {
   bool has_begun(const System& from, const System& beyond, const State& at, const Branches::Sides& before,
                  const Branches::Sides& after);
   void forget() { in_a_row_ = 0; }
-
- private:
+  /// out = d/dt of all roots, along the motion of a system
   bool find_rates(const System& along, const State& at, std::vector<double>& out);
 
+ private:
   Pattern pattern_;  // of the derivatives of the roots by t, y, z
   std::unique_ptr<Evaluator> derivatives_;
   std::vector<double> scratch_, values_, rate_, before_, beyond_;

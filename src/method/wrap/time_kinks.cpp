@@ -170,9 +170,11 @@ std::vector<Node> time_functions(const Equations& eq) {
 
 }  // namespace
 
-TimeFunctions::TimeFunctions(const Equations& eq) : enclosure_(*eq.graph, time_functions(eq)) {
+TimeFunctions::TimeFunctions(const Equations& eq) : TimeFunctions(*eq.graph, time_functions(eq)) {}
+
+TimeFunctions::TimeFunctions(const Graph& graph, const std::vector<Node>& functions) : enclosure_(graph, functions) {
   open_.reserve(most_stretches + 2);
-  for (const Node n : time_functions(eq)) single_.emplace_back(*eq.graph, std::span(&n, 1));
+  for (const Node n : functions) single_.emplace_back(graph, std::span(&n, 1));
   swings_.resize(single_.size());
 }
 

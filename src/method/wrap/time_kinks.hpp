@@ -62,6 +62,8 @@ class TimeFunctions {
   std::optional<Doubt> doubt() const;
 
  private:
+  TimeFunctions(const Graph& graph, const std::vector<Node>& functions);
+
   struct Swing {
     Interval all{HUGE_VAL, -HUGE_VAL};  // that was seen
     double largest = 0, when = 0;       // distance from the straight line between the ends of a step
