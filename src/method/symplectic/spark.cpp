@@ -210,7 +210,7 @@ void Spark::raise_units(const State& state, double h, const double* v) {
   const double speed = biggest(v, s_ * ny_);
   if (!(speed > much_faster * unit_.v / std::numeric_limits<double>::epsilon())) return;
   unit_ =
-      RoundOff(biggest(state.y.data(), ny_), speed, std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0),
+      StepRounding(biggest(state.y.data(), ny_), speed, std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0),
                0, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 
