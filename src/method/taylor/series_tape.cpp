@@ -30,6 +30,17 @@ SeriesTape::SeriesTape(const Graph& graph, const SeriesFunctions& functions, int
       unit_.push_back(k + l + 1);
     }
   }
+  for (std::size_t k = 0; k < program_.fours.size(); ++k) {
+    const auto& [operations, series] = program_.fours[k];
+    if (!series) continue;
+    const auto operation = [&](std::size_t lane) -> const SeriesProgram::Operation& {
+      return program_.operations[static_cast<std::size_t>(operations[lane])];
+    };
+    FirstFour& f = first_fours_.emplace_back();
+    for (std::size_t lane = 0; lane < f.from.size(); ++lane) f.from[lane] = at_.series_of(operation(lane).result);
+    f.to = at_.series_of_four(static_cast<int>(k));
+    f.last = SeriesProgram::first_stages + operation(0).level;
+  }
   clear();
   begin(0, 1);
   code_ = SeriesCode::make(program_, at_, this, &first_choice);
@@ -121,17 +132,12 @@ void SeriesTape::complete(int stage) {
 
 // Series of operations that are done at once, after the first stages, in which they are not.
 void SeriesTape::fill_fours() {
-  for (std::size_t k = 0; k < program_.fours.size(); ++k) {
-    const auto& [operations, series] = program_.fours[k];
-    if (!series) continue;
-    for (std::size_t lane = 0; lane < SeriesProgram::lanes; ++lane) {
-      const auto& op = program_.operations[static_cast<std::size_t>(operations[lane])];
-      const double* const from = data_ + at_.series_of(op.result);
-      double* const to = data_ + at_.series_of_four(static_cast<int>(k)) + lane;
-      const int last = SeriesProgram::first_stages + op.level;
-      for (int m = 0; m <= last; ++m) to[SeriesProgram::lanes * m] = from[m];
-      to[SeriesProgram::lanes * (last + 1)] = 0;
-    }
+  constexpr std::size_t lanes = SeriesProgram::lanes;
+  for (const FirstFour& f : first_fours_) {
+    double* to = data_ + f.to;
+    for (int m = 0; m <= f.last; ++m)
+      for (std::size_t lane = 0; lane < lanes; ++lane) *to++ = data_[f.from[lane] + static_cast<std::size_t>(m)];
+    std::fill_n(to, lanes, 0.0);
   }
 }
 

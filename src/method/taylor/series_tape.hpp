@@ -2,6 +2,7 @@
 // else computed by the same recurrences, with the same numbers to the last bit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -60,8 +61,15 @@ class SeriesTape {
   void fill_rows();
   void fill_fours();
 
+  // Of a four: where the series of its operations begin, one by one and all together; and their last order by then.
+  struct FirstFour {
+    std::array<std::size_t, SeriesProgram::lanes> from;
+    std::size_t to;
+    int last;
+  };
   SeriesProgram program_;
   SeriesLayout at_;
+  std::vector<FirstFour> first_fours_;
   std::vector<double> memory_, unit_;  // unit_: rows for the scale 1
   double* data_;                       // in it, at a multiple of 64 bytes
   double t0_ = 0, scale_ = 0;
