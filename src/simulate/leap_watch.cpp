@@ -24,6 +24,7 @@ constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretche
 void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   *this = LeapWatch();
   resolved_ = tolerance;
+  is_dae_ = system.structure().is_dae;
   if (tolerance) tolerance_ = *tolerance;
   const Structure& has = system.structure();
   const SymbolicSystem* symbolic = symbolic_part(system);
@@ -36,7 +37,7 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   bounds_ = std::make_unique<RootBounds>(*symbolic, acts_.graph(), functions);
   const auto branches = [&](Node n) { return Branches::is_branch(acts_.graph()[n].op); };
   if (const std::vector<Node> cone = cone_of(acts_.graph(), functions);
-      !resolved_ && std::any_of(cone.begin(), cone.end(), branches)) {
+      given() && std::any_of(cone.begin(), cone.end(), branches)) {
     const Branches taken(acts_.graph(), functions, symbolic->equations().t);
     std::vector<Node> roots;
     for (std::size_t k = 0; k < taken.size(); ++k)
@@ -44,7 +45,6 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
     if (!roots.empty()) roots_ = StateFunctions(*symbolic, taken.graph(), roots);
   }
   functions_ = functions.size();
-  is_dae_ = has.is_dae;
   system_ = &system;
   rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
   if (!is_dae_ && system.npsi() == 0) forces_ = system.evaluation({Quantity::force, Quantity::momentum});
@@ -106,23 +106,23 @@ bool LeapWatch::is_long(const State& before, const State& after) {
   const double h = after.t - before.t;
   unfelt_ = false;
   if (!bounds_ || !(length_ > 0)) return false;
-  if (crosses(before, after)) {
+  if (given() && crosses(before, after)) {
     double way = 0;
     for (std::size_t i = 0; i < low_.size(); ++i) way = std::max(way, std::abs(after.y[i] - before.y[i]));
     unfelt_ = way > 0 && unfelt(before, after);
-    return unfelt_ || (way > 0 && (quiet_step(before, after, way) || feels_little()));
+    return unfelt_ || (way > 0 && (quiet_step(before, after, way) || given()));
   }
-  if (!(h > (resolved_ ? long_part : long_part_given) * length_)) return false;
+  if (!(h > (given() ? long_part_given : long_part) * length_)) return false;
   double way = 0;
   bool far = false;
   for (std::size_t i = 0; i < low_.size(); ++i) {
     const double change = std::abs(after.y[i] - before.y[i]);
     const double width = std::max(high_[i], after.y[i]) - std::min(low_[i], after.y[i]);
     way = std::max(way, change);
-    far = far || change > (resolved_ ? long_way : long_way_given) * width;
+    far = far || change > (given() ? long_way_given : long_way) * width;
   }
   if (!far || !(way > 0)) return false;
-  return quiet_step(before, after, way) || feels_little();
+  return quiet_step(before, after, way) || given();
 }
 
 // Do velocities say all? Unknowns of a DAE have units of their own, and each is compared with its own way so far, and
@@ -150,7 +150,7 @@ bool LeapWatch::quiet_step(const State& before, const State& after, double way) 
 std::optional<double> LeapWatch::unseen(const State& before, const State& after,
                                         const std::function<void(double t, State& out)>& within) {
   if (unfelt_) return before.t;
-  constexpr int points = 5;  // where stretches begin and end; what a method has seen within is not known
+  constexpr int points = 5;  // where stretches begin and end; what a method has seen of forces within is not known
   std::vector<Interval> expected(functions_, {INFINITY, -INFINITY});
   std::vector<double> rounding(functions_, 0.0);  // of bounds
   State s = after;
@@ -161,7 +161,7 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
     else
       within(before.t + (after.t - before.t) * i / (points - 1), s);
     ends.push_back(s);
-    if (i != 0 && i != points - 1) continue;
+    if ((resolved_ || given()) && i != 0 && i != points - 1) continue;
     for (std::size_t k = 0; k < functions_; ++k) {
       const double x = bounds_->at(k, s);
       if (!std::isfinite(x)) return {};

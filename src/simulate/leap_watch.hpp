@@ -39,7 +39,7 @@ class LeapWatch {
   double velocities(const State& state, std::vector<double>& out);
   bool quiet_step(const State& before, const State& after, double way);
   // A step of given length may have felt some of it and go on all the same.
-  bool feels_little() const { return !resolved_ && !is_dae_; }
+  bool given() const { return !resolved_ && !is_dae_; }
   bool crosses(const State& before, const State& after);
   bool unfelt(const State& before, const State& after);
 

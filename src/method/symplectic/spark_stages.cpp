@@ -220,7 +220,7 @@ bool Spark::full_stages(const State& state, double h) {
     evaluate_stages(state.t, h);
     evaluate_nodes(state, h, false);
     stage_residuals(h);
-    if (stalls(full_newton_) && stages_left_rounding(state, h)) return already_solved;
+    if (stalls_for_long(full_newton_) && stages_left_rounding(state, h)) return already_solved;
     if (full_newton_.renew()) {
       ++counters_.factorisations;
       counters_.evaluations += s_ + st_ + 1;
