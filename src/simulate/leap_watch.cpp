@@ -16,7 +16,7 @@ constexpr double long_part = 0.01, long_way = 0.03;  // of the run, and of all t
 constexpr double long_part_given = 0.002, long_way_given = 0.003;  // where the length of steps is given
 constexpr double quiet = 1e-4;                                     // of the way of a step: more than velocities say
 constexpr double matters = 0.02;                                   // of the momentum, if it acted all the time
-constexpr double much_unfelt = 0.1;  // of the largest momentum: what forces at the ends of a step would have done
+constexpr double much_unfelt = 0.1;  // of the largest z: what forces at the ends of a step would have done
 constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretches = 256;
 
 }  // namespace
@@ -47,7 +47,9 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   functions_ = functions.size();
   system_ = &system;
   rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
-  if (!is_dae_ && system.npsi() == 0) forces_ = system.evaluation({Quantity::force, Quantity::momentum});
+  if (!is_dae_ && system.npsi() == 0)
+    forces_ = system.evaluation({Quantity::force, Quantity::momentum, Quantity::momentum_z});
+  fastest_.assign(static_cast<std::size_t>(system.nz()), 0);
   const auto n = static_cast<std::size_t>(system.ny());
   low_.assign(n, INFINITY);
   high_.assign(n, -INFINITY);
@@ -58,6 +60,9 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
 
 void LeapWatch::see(const State& s) {
   if (!bounds_) return;
+  ++steps_;
+  if (roots_.size() > 0)
+    for (std::size_t i = 0; i < fastest_.size(); ++i) fastest_[i] = std::max(fastest_[i], std::abs(s.z[i]));
   for (std::size_t i = 0; i < low_.size(); ++i)
     low_[i] = std::min(low_[i], s.y[i]), high_[i] = std::max(high_[i], s.y[i]);
 }
@@ -88,18 +93,25 @@ bool LeapWatch::crosses(const State& before, const State& after) {
   return any;
 }
 
-// Do the forces at its ends have nothing to do with what the momenta have done?
+// Do the forces at its ends have nothing to do with what the momenta have done? In units of z, by the masses of each,
+// and not before the motion has come into its own.
 bool LeapWatch::unfelt(const State& before, const State& after) {
-  if (!forces_) return false;
+  constexpr long some_steps = 20;
+  if (!forces_ || steps_ < some_steps) return false;
   const double half = (after.t - before.t) / 2;
   forces_sum_.assign(static_cast<std::size_t>(system_->nz()), 0);
   for (const State* s : {&before, &after}) {
     forces_->at(s->t, s->y.data(), s->z.data(), s->psi.data());
     const double *f = (*forces_)[Quantity::force], *p = (*forces_)[Quantity::momentum];
-    largest_ = std::max(largest_, biggest(p, system_->nz()));
     for (std::size_t i = 0; i < forces_sum_.size(); ++i) forces_sum_[i] += half * f[i] + (s == &before ? p[i] : -p[i]);
   }
-  return biggest(forces_sum_.data(), system_->nz()) > much_unfelt * largest_;
+  const Pattern& pattern = system_->pattern(Quantity::momentum_z);
+  for (std::size_t i = 0; i < forces_sum_.size(); ++i)
+    for (auto k = at(pattern.row_start[i]); k < at(pattern.row_start[i + 1]); ++k) {
+      const double mass = std::abs((*forces_)[Quantity::momentum_z][k]);
+      if (at(pattern.column[k]) == i && std::abs(forces_sum_[i]) > much_unfelt * mass * fastest_[i]) return true;
+    }
+  return false;
 }
 
 bool LeapWatch::is_long(const State& before, const State& after) {

@@ -48,8 +48,8 @@ class LeapWatch {
   std::unique_ptr<RootBounds> bounds_;
   std::size_t functions_ = 0;
   std::unique_ptr<Evaluation> rates_, forces_;
-  std::vector<double> forces_sum_;
-  double largest_ = 0;  // momentum where forces were looked at
+  std::vector<double> forces_sum_, fastest_;  // fastest: the largest |z_i|
+  long steps_ = 0;
   bool unfelt_ = false;
   StateFunctions roots_;         // of corners and jumps
   std::vector<double> at_last_;  // these at the end of the last step
