@@ -117,7 +117,8 @@ DaeLevels::DaeLevels(const SymbolicSystem& system) {
 }
 
 void DaeLevels::begin() {
-  worst_.assign(algebraic_count_, 0);
+  for (auto* v : {&worst_, &now_, &before_}) v->assign(algebraic_count_, 0);
+  time_ = NAN;
   worst_slopes_.assign(column_.size(), 0);
   std::fill(sizes_.begin(), sizes_.end(), 0.0);
 }
@@ -125,9 +126,16 @@ void DaeLevels::begin() {
 void DaeLevels::take(const State& s) {
   for (std::size_t j = 0; j < sizes_.size(); ++j) sizes_[j] = std::max(sizes_[j], std::abs(s.y[j]));
   const std::vector<double>* slopes = nullptr;
+  if (s.t != time_) {
+    before_ = now_;
+    std::fill(now_.begin(), now_.end(), 0.0);
+    time_ = s.t;
+  }
   for (std::size_t i = 0; i < worst_.size(); ++i) {
-    if (!(seen_[i] > worst_[i])) continue;
-    worst_[i] = seen_[i];
+    now_[i] = std::max(now_[i], seen_[i]);
+    const double twice = std::min(now_[i], before_[i]);
+    if (!(twice > worst_[i])) continue;
+    worst_[i] = twice;
     if (!slopes) slopes = &slopes_.at(s);
     for (auto k = hinge::at(row_start_[i]); k < hinge::at(row_start_[i + 1]); ++k)
       worst_slopes_[k] = std::abs((*slopes)[k]);

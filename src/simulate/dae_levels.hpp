@@ -7,8 +7,10 @@
 // this gives 2 (x x' + y y') and 2 (x'^2 + y'^2 + x u' + y v').
 //
 // Whether |F_i| is much is told by what it is made of: off = |F_i| / sum_j |dF_i/dx_j| max |x_j|, where |F_i| is
-// largest.
+// largest at two times, one after the other: where equations jump, one state belongs to what was before.
 #pragma once
+
+#include <cmath>
 
 #include "hinge/memory.hpp"
 #include "simulate/state_functions.hpp"
@@ -31,13 +33,14 @@ class DaeLevels {
   /// The largest `off` of all F_i.
   double off() const;
   /// For checkpoints.
-  void exchange(Memory& memory) { memory(worst_, worst_slopes_, sizes_); }
+  void exchange(Memory& memory) { memory(worst_, worst_slopes_, sizes_, now_, before_, time_); }
 
  private:
   StateFunctions rows_, slopes_;
   std::size_t algebraic_count_ = 0;
-  std::vector<int> row_start_, column_;               // of the slopes
-  std::vector<double> seen_;                          // F_i at the last state
+  std::vector<int> row_start_, column_;      // of the slopes
+  std::vector<double> seen_, now_, before_;  // |F_i| at the last state; at its time, and at the one before
+  double time_ = NAN;
   std::vector<double> worst_, worst_slopes_, sizes_;  // the largest |F_i|, |dF_i/dx_j| there; the largest |x_j|
 };
 

@@ -16,7 +16,7 @@ constexpr double long_part = 0.01, long_way = 0.03;  // of the run, and of all t
 constexpr double long_part_given = 0.002, long_way_given = 0.003;  // where the length of steps is given
 constexpr double quiet = 1e-4;                                     // of the way of a step: more than velocities say
 constexpr double matters = 0.02;                                   // of the momentum, if it acted all the time
-constexpr double much_unfelt = 0.1;  // of the largest momentum: what forces at the ends of a step would have done
+constexpr double much_unfelt = 0.1;  // of the largest z: what forces at the ends of a step would have done
 constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretches = 256;
 
 }  // namespace
@@ -24,6 +24,7 @@ constexpr std::size_t most_functions = 60, most_operations = 4000, most_stretche
 void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   *this = LeapWatch();
   resolved_ = tolerance;
+  is_dae_ = system.structure().is_dae;
   if (tolerance) tolerance_ = *tolerance;
   const Structure& has = system.structure();
   const SymbolicSystem* symbolic = symbolic_part(system);
@@ -36,7 +37,7 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
   bounds_ = std::make_unique<RootBounds>(*symbolic, acts_.graph(), functions);
   const auto branches = [&](Node n) { return Branches::is_branch(acts_.graph()[n].op); };
   if (const std::vector<Node> cone = cone_of(acts_.graph(), functions);
-      !resolved_ && std::any_of(cone.begin(), cone.end(), branches)) {
+      given() && std::any_of(cone.begin(), cone.end(), branches)) {
     const Branches taken(acts_.graph(), functions, symbolic->equations().t);
     std::vector<Node> roots;
     for (std::size_t k = 0; k < taken.size(); ++k)
@@ -44,10 +45,11 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
     if (!roots.empty()) roots_ = StateFunctions(*symbolic, taken.graph(), roots);
   }
   functions_ = functions.size();
-  is_dae_ = has.is_dae;
   system_ = &system;
   rates_ = system.evaluation({Quantity::velocity, Quantity::momentum});
-  if (!is_dae_ && system.npsi() == 0) forces_ = system.evaluation({Quantity::force, Quantity::momentum});
+  if (!is_dae_ && system.npsi() == 0)
+    forces_ = system.evaluation({Quantity::force, Quantity::momentum, Quantity::momentum_z});
+  fastest_.assign(static_cast<std::size_t>(system.nz()), 0);
   const auto n = static_cast<std::size_t>(system.ny());
   low_.assign(n, INFINITY);
   high_.assign(n, -INFINITY);
@@ -58,6 +60,9 @@ void LeapWatch::begin(const System& system, const Tolerance* tolerance) {
 
 void LeapWatch::see(const State& s) {
   if (!bounds_) return;
+  ++steps_;
+  if (roots_.size() > 0)
+    for (std::size_t i = 0; i < fastest_.size(); ++i) fastest_[i] = std::max(fastest_[i], std::abs(s.z[i]));
   for (std::size_t i = 0; i < low_.size(); ++i)
     low_[i] = std::min(low_[i], s.y[i]), high_[i] = std::max(high_[i], s.y[i]);
 }
@@ -88,41 +93,48 @@ bool LeapWatch::crosses(const State& before, const State& after) {
   return any;
 }
 
-// Do the forces at its ends have nothing to do with what the momenta have done?
+// Do the forces at its ends have nothing to do with what the momenta have done? In units of z, by the masses of each,
+// and not before the motion has come into its own.
 bool LeapWatch::unfelt(const State& before, const State& after) {
-  if (!forces_) return false;
+  constexpr long some_steps = 20;
+  if (!forces_ || steps_ < some_steps) return false;
   const double half = (after.t - before.t) / 2;
   forces_sum_.assign(static_cast<std::size_t>(system_->nz()), 0);
   for (const State* s : {&before, &after}) {
     forces_->at(s->t, s->y.data(), s->z.data(), s->psi.data());
     const double *f = (*forces_)[Quantity::force], *p = (*forces_)[Quantity::momentum];
-    largest_ = std::max(largest_, biggest(p, system_->nz()));
     for (std::size_t i = 0; i < forces_sum_.size(); ++i) forces_sum_[i] += half * f[i] + (s == &before ? p[i] : -p[i]);
   }
-  return biggest(forces_sum_.data(), system_->nz()) > much_unfelt * largest_;
+  const Pattern& pattern = system_->pattern(Quantity::momentum_z);
+  for (std::size_t i = 0; i < forces_sum_.size(); ++i)
+    for (auto k = at(pattern.row_start[i]); k < at(pattern.row_start[i + 1]); ++k) {
+      const double mass = std::abs((*forces_)[Quantity::momentum_z][k]);
+      if (at(pattern.column[k]) == i && std::abs(forces_sum_[i]) > much_unfelt * mass * fastest_[i]) return true;
+    }
+  return false;
 }
 
 bool LeapWatch::is_long(const State& before, const State& after) {
   const double h = after.t - before.t;
   unfelt_ = false;
   if (!bounds_ || !(length_ > 0)) return false;
-  if (crosses(before, after)) {
+  if (given() && crosses(before, after)) {
     double way = 0;
     for (std::size_t i = 0; i < low_.size(); ++i) way = std::max(way, std::abs(after.y[i] - before.y[i]));
     unfelt_ = way > 0 && unfelt(before, after);
-    return unfelt_ || (way > 0 && (quiet_step(before, after, way) || feels_little()));
+    return unfelt_ || (way > 0 && (quiet_step(before, after, way) || given()));
   }
-  if (!(h > (resolved_ ? long_part : long_part_given) * length_)) return false;
+  if (!(h > (given() ? long_part_given : long_part) * length_)) return false;
   double way = 0;
   bool far = false;
   for (std::size_t i = 0; i < low_.size(); ++i) {
     const double change = std::abs(after.y[i] - before.y[i]);
     const double width = std::max(high_[i], after.y[i]) - std::min(low_[i], after.y[i]);
     way = std::max(way, change);
-    far = far || change > (resolved_ ? long_way : long_way_given) * width;
+    far = far || change > (given() ? long_way_given : long_way) * width;
   }
   if (!far || !(way > 0)) return false;
-  return quiet_step(before, after, way) || feels_little();
+  return quiet_step(before, after, way) || given();
 }
 
 // Do velocities say all? Unknowns of a DAE have units of their own, and each is compared with its own way so far, and
@@ -150,7 +162,7 @@ bool LeapWatch::quiet_step(const State& before, const State& after, double way) 
 std::optional<double> LeapWatch::unseen(const State& before, const State& after,
                                         const std::function<void(double t, State& out)>& within) {
   if (unfelt_) return before.t;
-  constexpr int points = 5;  // where stretches begin and end; what a method has seen within is not known
+  constexpr int points = 5;  // where stretches begin and end; what a method has seen of forces within is not known
   std::vector<Interval> expected(functions_, {INFINITY, -INFINITY});
   std::vector<double> rounding(functions_, 0.0);  // of bounds
   State s = after;
@@ -161,7 +173,7 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
     else
       within(before.t + (after.t - before.t) * i / (points - 1), s);
     ends.push_back(s);
-    if (i != 0 && i != points - 1) continue;
+    if ((resolved_ || given()) && i != 0 && i != points - 1) continue;
     for (std::size_t k = 0; k < functions_; ++k) {
       const double x = bounds_->at(k, s);
       if (!std::isfinite(x)) return {};

@@ -39,7 +39,7 @@ class LeapWatch {
   double velocities(const State& state, std::vector<double>& out);
   bool quiet_step(const State& before, const State& after, double way);
   // A step of given length may have felt some of it and go on all the same.
-  bool feels_little() const { return !resolved_ && !is_dae_; }
+  bool given() const { return !resolved_ && !is_dae_; }
   bool crosses(const State& before, const State& after);
   bool unfelt(const State& before, const State& after);
 
@@ -48,8 +48,8 @@ class LeapWatch {
   std::unique_ptr<RootBounds> bounds_;
   std::size_t functions_ = 0;
   std::unique_ptr<Evaluation> rates_, forces_;
-  std::vector<double> forces_sum_;
-  double largest_ = 0;  // momentum where forces were looked at
+  std::vector<double> forces_sum_, fastest_;  // fastest: the largest |z_i|
+  long steps_ = 0;
   bool unfelt_ = false;
   StateFunctions roots_;         // of corners and jumps
   std::vector<double> at_last_;  // these at the end of the last step

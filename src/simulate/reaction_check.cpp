@@ -16,7 +16,9 @@ constexpr double much = 0.05;
 void ReactionCheck::begin(const System& system) {
   system_ = nullptr;
   const Structure& has = system.structure();
-  if (system.npsi() == 0 || has.is_dae || has.has_contacts || has.gaps > 0 || has.has_noise) return;
+  if (system.npsi() == 0 || has.is_dae || system.layout().kind == SystemKind::odae || has.has_contacts ||
+      has.gaps > 0 || has.has_noise)
+    return;
   system_ = &system;
   acceleration_ = std::make_unique<Acceleration>(std::shared_ptr<const System>(std::shared_ptr<void>(), &system));
   reaction_ = system.evaluation({Q::reaction});

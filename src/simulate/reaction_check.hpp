@@ -4,7 +4,7 @@
 // step as a whole: it is off by a part that grows with the angle by which the motion turns in a step, and nothing else
 // tells of it, since positions and energies may be right. Sizes are compared, sqrt(sum r_i^2 / m_i): what is shown
 // should lie between those of both ends of the step. (Directions of methods of order one lag behind by half a step.) At
-// few steps: 1, 2, 4, 8, ..., 256, 512, 768, ...
+// few steps: 1, 2, 4, 8, ..., 256, 512, 768, ... Not of [odae], where masses are what anybody likes.
 #pragma once
 
 #include <cmath>

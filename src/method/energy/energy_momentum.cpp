@@ -166,7 +166,7 @@ bool EnergyMomentum::iterate(double h, bool full) {
 // Is the residual nothing but rounding?
 bool EnergyMomentum::left_rounding(const double* const* inputs, const double* residual) {
   within_.assign(static_cast<std::size_t>(step_.unknowns), 0.0);
-  step_.rounding.add(inputs, within_.data());
+  if (stalls_for_long(newton_)) step_.rounding.add(inputs, within_.data());
   const double* entries =
       matrix_scratch_.data() + step_.residual_and_matrix->first_output() + static_cast<std::size_t>(step_.unknowns);
   return residual_is_rounding(step_.pattern, residual, within_.data(), [&](auto, std::size_t e, std::size_t k) {

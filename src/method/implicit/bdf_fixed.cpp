@@ -185,7 +185,7 @@ class FixedBdf final : public Stepper {
       problem_->residual(t, x_.data(), rate_.data(), increment_.data());
       ++counters_.evaluations;
       ++counters_.iterations;
-      const bool stalled = stalls(rule), solved = stalled && left_rounding(t, c);
+      const bool stalled = stalls(rule), solved = stalled && left_rounding(t, c, stalls_for_long(rule));
       matrix_.solve(increment_.data());
       if (solved) return already_solved;
       const double change = correct();
@@ -199,9 +199,9 @@ class FixedBdf final : public Stepper {
   }
 
   // Is the residual, in the place of the increment, nothing but rounding?
-  bool left_rounding(double t, double c) {
+  bool left_rounding(double t, double c, bool within) {
     within_.assign(static_cast<std::size_t>(problem_->pattern().rows), 0.0);
-    problem_->add_rounding(t, x_.data(), rate_.data(), within_.data());
+    if (within) problem_->add_rounding(t, x_.data(), rate_.data(), within_.data());
     return residual_is_rounding(problem_->pattern(), increment_.data(), within_.data(),
                                 [&](auto, std::size_t e, std::size_t k) {
                                   return std::abs(matrix_.f_x()[e] * x_[k]) +

@@ -111,7 +111,7 @@ class RadauStepper final : public Stepper {
   bool solve(double t, double h) {
     noise_.begin(h, x0_.data(), rate0_.data());
     return solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
-      const bool stalled = stalls(newton_);
+      const bool stalled = stalls(newton_), deep = stalls_for_long(newton_);
       if (renew()) {
         linearise(t, h);
         noise_.spread(stages_.f_x(), stages_.f_rate(), tableau_.stages / std::abs(h));
@@ -119,7 +119,7 @@ class RadauStepper final : public Stepper {
         newton_.matrix_renewed();
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
-      if (stalled && stages_.left_rounding(h, z_.data())) return already_solved;
+      if (stalled && stages_.left_rounding(h, z_.data(), deep)) return already_solved;
       return size();
     });
   }

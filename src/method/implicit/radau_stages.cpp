@@ -151,12 +151,12 @@ bool RadauStages::iterate(double t0, const double* x0, double h, double* z, doub
   return true;
 }
 
-bool RadauStages::left_rounding(double h, const double* z) {
+bool RadauStages::left_rounding(double h, const double* z, bool within) {
   const auto s = static_cast<std::size_t>(tableau_->stages);
   // Rounding goes from stage to stage, so that the largest of all stages counts.
   within_.assign(n_, 0.0);
   std::vector<double>& of_stage = real_work_;
-  for (std::size_t j = 0; j < s; ++j) {
+  for (std::size_t j = 0; within && j < s; ++j) {
     std::fill(of_stage.begin(), of_stage.end(), 0.0);
     problem_.add_rounding(times_[j], x_.data() + j * n_, rate_.data() + j * n_, of_stage.data());
     for (std::size_t i = 0; i < n_; ++i) within_[i] = std::max(within_[i], row_[i] * of_stage[i]);

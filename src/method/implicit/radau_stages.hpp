@@ -41,8 +41,8 @@ class RadauStages {
 
   /// One iteration: Z, stage after stage, is improved; dz is what was added. False where F is not finite.
   bool iterate(double t0, const double* x0, double h, double* z, double* dz);
-  /// Was what iterate() found left of F, before its improvement, nothing but rounding?
-  bool left_rounding(double h, const double* z);
+  /// Was what iterate() found left of F, before its improvement, nothing but rounding? `within`: that within F counts.
+  bool left_rounding(double h, const double* z, bool within);
   /// u'(t0 + c_i h) = (1/h) sum_j gamma_ij Z_j
   void rate(int i, double h, const double* z, double* out) const;
   /// x <- ((mu/h) F_x' + F_x)^-1 x with the real eigenvalue mu

@@ -223,7 +223,7 @@ bool GeneralizedAlpha::solve(double t1, double h) {
 // Is the residual nothing but rounding? The rates are differences, of rounding of their terms.
 bool GeneralizedAlpha::left_rounding(double t1, double h) {
   within_.assign(residual_.size(), 0.0);
-  problem_->add_rounding(t1, x_.data(), rate_.data(), within_.data());
+  if (stalls_for_long(newton_)) problem_->add_rounding(t1, x_.data(), rate_.data(), within_.data());
   const std::vector<double>& moved = turns_ ? moved_ : y_star_;
   const auto rate = [&](std::size_t k) {
     if (k >= at(n_ + nz_)) return 0.0;

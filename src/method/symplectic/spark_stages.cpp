@@ -222,7 +222,7 @@ bool Spark::full_stages(const State& state, double h) {
     if (full_newton_.count() == 1) raise_units(state, h, stage_v_.data());
     evaluate_nodes(state, h, false);
     stage_residuals(h);
-    if (stalls(full_newton_) && stages_left_rounding(state, h)) return already_solved;
+    if (stalls_for_long(full_newton_) && stages_left_rounding(state, h)) return already_solved;
     if (full_newton_.renew()) {
       ++counters_.factorisations;
       counters_.evaluations += s_ + st_ + 1;

@@ -18,6 +18,12 @@ bool stalls(const Rule& rule) {
   constexpr int patience = 5;
   return rule.count() >= patience && rule.theta() > 0.9;
 }
+/// Has that been so for long? Then the expressions are asked now and then, which takes longer.
+template <class Rule>
+bool stalls_for_long(const Rule& rule) {
+  constexpr int patience = 16, each = 4;
+  return rule.count() >= patience && rule.count() % each == 0 && rule.theta() > 0.9;
+}
 
 inline constexpr double roundings = 64;  // of the functions behind f
 
