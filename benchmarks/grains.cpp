@@ -11,8 +11,9 @@
 // positions, velocities and spins: it has to be the same for every number of threads. `carried`: of the weight, what
 // the walls carried in the last step. `us/cont.`: per contact and step, of one core by the processor's clock.
 //
-// --watch 100: a line after every so many steps. --settle-threads 16: so many let them settle, before fewer are
-// measured.
+// --watch 100: a line after every so many steps, with what the walls carried in them. --settle-threads 16: so many let
+// them settle, before fewer are measured; --settle-tolerance 1e-2: so with another tolerance.
+// --layers 100: so high on a smaller base, with walls of --wall-friction 0.
 // --plain: sweeps are not accelerated. --details: the time of every phase in a step, bytes of an update and the share
 // of the memory's bandwidth, the time of every kernel (--profile), and residual and momentum of the last step computed
 // anew from its contacts, in double.
@@ -41,10 +42,13 @@ struct Choice {
   std::vector<int> spheres{10000, 100000}, threads{1, 2};
   int settle = 100, steps = 20;
   double spread = 0.05;  // of radii; the wider the further they fall
+  int layers = 0;        // as high as it is wide, or so many on a smaller base
+  double wall_friction = 0.3;
   double step = 0.002;
   bool details = false;
-  int watch = 0;           // a line after every so many steps
-  int settle_threads = 0;  // that let them settle, where those that are measured are fewer
+  int watch = 0;                // a line after every so many steps
+  double settle_tolerance = 0;  // with which they settle, where that is another
+  int settle_threads = 0;       // that let them settle, where those that are measured are fewer
   hinge::GrainOptions options;
 };
 
@@ -55,9 +59,10 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void fill(int n, double spread, hinge::GrainScene& scene, hinge::GrainState& state) {
+void fill(int n, const Choice& choice, hinge::GrainScene& scene, hinge::GrainState& state) {
   hinge::RandomNumbers random(1);
-  const int side = static_cast<int>(std::ceil(std::cbrt(n)));
+  const double spread = choice.spread;
+  const int side = static_cast<int>(std::ceil(choice.layers > 0 ? std::sqrt(double(n) / choice.layers) : std::cbrt(n)));
   const double spacing = (2 + 0.4 * spread) * radius, width = spacing * side + 0.4 * radius,
                pi = 3.14159265358979323846;
   for (int i = 0; i < n; ++i) {
@@ -76,7 +81,8 @@ void fill(int n, double spread, hinge::GrainScene& scene, hinge::GrainState& sta
   state.spin = state.velocity;
   for (int k = 0; k < 5; ++k) {
     const double sign = k % 2 == 0 ? 1 : -1;
-    scene.walls.push_back({sign * Eigen::Vector3d::Unit(k / 2), k % 2 == 0 ? 0 : -width, 0.3});
+    scene.walls.push_back(
+        {sign * Eigen::Vector3d::Unit(k / 2), k % 2 == 0 ? 0 : -width, k == 4 ? 0.3 : choice.wall_friction});
   }
 }
 
@@ -164,8 +170,10 @@ void print_details(const hinge::Grains& grains, const hinge::GrainReport& a, int
   using S = hinge::GrainSeconds;
   const auto ms = [&](double S::*phase) { return 1e3 * (b.seconds.*phase - a.seconds.*phase) / steps; };
   std::printf(
-      "  ms per step: search %.3f, assembly %.3f, sweeps %.3f, residual and sums %.3f, motion %.3f; in all %.3f\n",
-      ms(&S::search), ms(&S::assembly), ms(&S::sweeps), ms(&S::residual), ms(&S::motion), 1e3 * wall / steps);
+      "  ms per step: search %.3f, assembly %.3f, sweeps %.3f, stretches %.3f, residual and sums %.3f, motion %.3f; in "
+      "all %.3f\n",
+      ms(&S::search), ms(&S::assembly), ms(&S::sweeps), ms(&S::stretches), ms(&S::residual), ms(&S::motion),
+      1e3 * wall / steps);
   const double each = grains.sweep_bytes() / b.contacts, copied = grains.copy_rate();
   const double updates = static_cast<double>(b.updates - a.updates) / (b.seconds.sweeps - a.seconds.sweeps);
   std::printf("  %.2f billion updates per second of %.0f bytes: %.0f GB/s, %.0f %% of the %.0f GB/s of a copy\n",
@@ -184,38 +192,46 @@ void run(int n, int threads, const Choice& choice) {
   const double before = resident_bytes();
   hinge::GrainScene scene;
   hinge::GrainState state;
-  fill(n, choice.spread, scene, state);
+  fill(n, choice, scene, state);
   hinge::GrainOptions o = choice.options;
   o.threads = threads;
   const auto advance_of = [&](hinge::Grains& which, int count) {
-    long sweeps = 0;
+    long sweeps = which.report().sweeps;
+    double sum = 0, low = HUGE_VAL, high = -HUGE_VAL, time = which.report().seconds.all();
     for (int k = 0; k < count; ++k) {
       if (const std::string trouble = which.step(choice.step); !trouble.empty()) {
         std::printf("failed: %s\n", trouble.c_str());
         std::exit(1);
       }
+      if (choice.watch == 0) continue;
       const hinge::GrainReport& r = which.report();
-      if (choice.watch > 0 && (k + 1) % choice.watch == 0) {
-        std::printf("  step %5d: %d contacts, %d loaded, residual %.1e, %.0f sweeps per step, carried %.5f, %.1f s\n",
-                    k + 1, r.contacts, r.loaded, r.residual, double(r.sweeps - sweeps) / choice.watch, r.carried,
-                    r.seconds.all());
+      sum += r.carried, low = std::min(low, r.carried), high = std::max(high, r.carried);
+      if ((k + 1) % choice.watch == 0) {
+        std::printf(
+            "  step %5d: %d contacts, %d loaded, residual %.1e, %.0f sweeps and %.1f ms per step, carried %.5f in the "
+            "mean, %.5f to %.5f\n",
+            k + 1, r.contacts, r.loaded, r.residual, double(r.sweeps - sweeps) / choice.watch,
+            1e3 * (r.seconds.all() - time) / choice.watch, sum / choice.watch, low, high);
         std::fflush(stdout);
-        sweeps = r.sweeps;
+        sweeps = r.sweeps, time = r.seconds.all(), sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
       }
     }
   };
-  if (choice.settle_threads > 0) {
-    o.threads = choice.settle_threads;
+  const bool apart = choice.settle_threads > 0 || choice.settle_tolerance > 0;
+  if (apart) {
+    if (choice.settle_threads > 0) o.threads = choice.settle_threads;
+    if (choice.settle_tolerance > 0) o.tolerance = choice.settle_tolerance;
     hinge::Grains settling(scene, o);
     settling.set(state);
     advance_of(settling, choice.settle);
     settling.get(state);
     o.threads = threads;
+    o.tolerance = choice.options.tolerance;
   }
   hinge::Grains grains(scene, o);
   grains.set(state);
   const auto advance = [&](int count) { advance_of(grains, count); };
-  advance(choice.settle_threads > 0 ? 5 : choice.settle);  // reactions go on from step to step
+  advance(apart ? 5 : choice.settle);  // reactions go on from step to step
   const hinge::GrainReport a = grains.report();
   const auto start = std::chrono::steady_clock::now();
   const double cpu = bench::cpu_seconds();
@@ -242,11 +258,11 @@ void run(int n, int threads, const Choice& choice) {
   };
   using S = hinge::GrainSeconds;
   const double updates = static_cast<double>(b.updates - a.updates);
-  std::printf("%8d %8d %9d %9.2f %7.1f %8.3f %9.2e %8.4f %8.1e %8.3f %8.0f %8x  %3.0f %3.0f %3.0f %3.0f %3.0f\n", n,
-              threads, b.contacts, 1e3 * wall / choice.steps, double(b.sweeps - a.sweeps) / choice.steps,
+  std::printf("%8d %8d %9d %9.2f %7.1f %8.3f %9.2e %8.4f %8.1e %8.3f %8.0f %8x  %3.0f %3.0f %3.0f %3.0f %3.0f %3.0f\n",
+              n, threads, b.contacts, 1e3 * wall / choice.steps, double(b.sweeps - a.sweeps) / choice.steps,
               1e6 * used / choice.steps / b.contacts, b.residual, b.carried, b.momentum_balance,
               1e-9 * updates / (b.seconds.sweeps - a.seconds.sweeps), memory, bits_of(state), share(&S::search),
-              share(&S::assembly), share(&S::sweeps), share(&S::residual), share(&S::motion));
+              share(&S::assembly), share(&S::sweeps), share(&S::stretches), share(&S::residual), share(&S::motion));
   std::fflush(stdout);
 }
 
@@ -293,6 +309,9 @@ int main(int argc, char** argv) {
     if (key == "--watch") choice.watch = std::atoi(argv[i + 1]);
     if (key == "--settle-threads") choice.settle_threads = std::atoi(argv[i + 1]);
     if (key == "--spread") choice.spread = std::atof(argv[i + 1]);
+    if (key == "--settle-tolerance") choice.settle_tolerance = std::atof(argv[i + 1]);
+    if (key == "--layers") choice.layers = std::atoi(argv[i + 1]);
+    if (key == "--wall-friction") choice.wall_friction = std::atof(argv[i + 1]);
     if (key == "--recover") choice.options.recover = std::atof(argv[i + 1]);
     if (key == "--device" && value == "opencl")
       choice.options.device = hinge::GrainDevice::opencl, choice.threads = {1};
@@ -305,7 +324,8 @@ int main(int argc, char** argv) {
     if (!trouble.empty()) return 0;
   }
   std::printf(
-      "%8s %8s %9s %9s %7s %8s %9s %8s %8s %8s %8s %8s  share in %% of search, assembly, sweeps, residual, motion\n",
+      "%8s %8s %9s %9s %7s %8s %9s %8s %8s %8s %8s %8s  share in %% of search, assembly, sweeps, stretches, residual, "
+      "motion\n",
       "spheres", "threads", "contacts", "ms/step", "sweeps", "us/cont.", "residual", "carried", "momentum", "G upd/s",
       "B/cont.", "state");
   for (const int n : choice.spheres)

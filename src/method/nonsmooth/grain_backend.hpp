@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hinge/grains.hpp"
+#include "method/nonsmooth/grain_coarse.hpp"
 #include "method/nonsmooth/grain_types.cl"
 
 namespace hinge {
@@ -13,6 +14,7 @@ namespace hinge {
 /// What is summed up over all grains and contacts after the sweeps of a step.
 struct GrainSums {
   double fastest = 0;                                ///< speed of a grain
+  double moving = 0;                                 ///< sum of the squares of speeds
   Eigen::Vector3d low, high;                         ///< of the centres, where the step began
   Eigen::Vector3d gained = Eigen::Vector3d::Zero();  ///< sum of m (v1 - v_free)
   Eigen::Vector3d walls = Eigen::Vector3d::Zero();   ///< impulses of planes
@@ -53,6 +55,8 @@ class GrainBackend {
   virtual void sweep_further(const std::vector<double>& betas) = 0;
   /// Largest |F_i| / rho_i.
   virtual double residual() = 0;
+  /// Reactions are stretched by the field of the coarse level (grain_coarse.cl).
+  virtual GrainStretch stretch() = 0;
   /// Positions will move with the velocities of now; contacts deeper than this are not pushed out any more
   /// (in a step of h, at this speed).
   virtual void stop_pushing(double deep, double h, double speed) = 0;

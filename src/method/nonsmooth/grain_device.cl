@@ -177,6 +177,44 @@ kernel void k_stop_pushing(int n, GLOBAL Real4* normal, GLOBAL const Real4* reac
   if (k < n) stop_pushing_contact(k, normal, reaction, gaps, deep, h, speed);
 }
 
+// ---- The coarse level ---------------------------------------------------------------------------------------
+
+kernel void k_clear(int n, GLOBAL double4* x) {
+  const int k = get_global_id(0);
+  if (k < n) x[k] = (double4)(0);
+}
+
+kernel void k_add_stress(int kind, GrainGrid g, GLOBAL const int* colours, GLOBAL const int* colour_start, int grains,
+                         GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
+                         GLOBAL const Real4* reaction, GLOBAL const Wide4* xs, GLOBAL const Wide4* v,
+                         GLOBAL const Wide4* w, GLOBAL double* stress) {
+  COLOURS_OF_A_BLOCK(add_stress(k, grains, pair, normal, data, reaction, xs, v, w, stress))
+}
+
+kernel void k_sum_of_block(int n, int cells, GrainGrid g, GLOBAL const int* start, GLOBAL const Wide4* xs,
+                           GLOBAL const Wide4* free_v, GLOBAL const Wide4* free_w, GLOBAL const Wide4* v,
+                           GLOBAL const Wide4* w, GLOBAL const double* stress, GLOBAL double* out) {
+  const int b = get_global_id(0);
+  if (b < n) sum_of_block(b, cells, g, start, xs, free_v, free_w, v, w, stress, out);
+}
+
+kernel void k_sum_of_cell(int n, GrainGrid g, GLOBAL const double* blocks, GLOBAL double* out) {
+  const int k = get_global_id(0);
+  if (k < n) sum_of_cell(k, g, blocks, out);
+}
+
+kernel void k_stretch_at(int n, GLOBAL const Wide4* xs, GrainGrid g, GLOBAL const double* field,
+                         GLOBAL double* stretch) {
+  const int s = get_global_id(0);
+  if (s < n) stretch[s] = stretch_at(s, xs, g, field);
+}
+
+kernel void k_stretch(int kind, GrainGrid g, GLOBAL const int* colours, GLOBAL const int* colour_start, int grains,
+                      GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
+                      GLOBAL Real4* reaction, GLOBAL const double* stretch, GLOBAL Wide4* v, GLOBAL Wide4* w) {
+  COLOURS_OF_A_BLOCK(stretch_contact(k, grains, pair, normal, data, reaction, stretch, v, w))
+}
+
 // ---- Largest and sums ----------------------------------------------------------------------------------------
 
 // The larger, where what is no number is the largest of all.
@@ -233,19 +271,22 @@ kernel void k_residual(int n, GLOBAL const Int2* pair, GLOBAL const Real4* norma
 kernel void k_grain_sums(int n, GLOBAL const Wide4* xs, GLOBAL const Wide4* free_v, GLOBAL const Wide4* v,
                          GLOBAL double* out) {
   local double all[GROUP];
-  double fastest = 0, far[6], gained[3] = {0, 0, 0};
+  double fastest = 0, moving = 0, far[6], gained[3] = {0, 0, 0};
   for (int k = 0; k < 6; ++k) far[k] = -INFINITY;
   ITEMS_OF_A_GROUP(s, n) {
     const Wide4 x = xs[s], u = v[s], p = momentum_gained(s, free_v, v);
-    fastest = raised(fastest, sqrt(u.x * u.x + u.y * u.y + u.z * u.z));
+    const double speed = sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
+    fastest = raised(fastest, speed);
+    moving += speed * speed;
     far[0] = raised(far[0], -x.x), far[1] = raised(far[1], -x.y), far[2] = raised(far[2], -x.z);
     far[3] = raised(far[3], x.x), far[4] = raised(far[4], x.y), far[5] = raised(far[5], x.z);
     gained[0] += p.x, gained[1] += p.y, gained[2] += p.z;
   }
-  GLOBAL double* to = out + 10 * get_group_id(0);
+  GLOBAL double* to = out + 11 * get_group_id(0);
   largest_of_group(fastest, all, to);
   for (int k = 0; k < 6; ++k) largest_of_group(far[k], all, to + 1 + k);
   for (int k = 0; k < 3; ++k) sum_of_group(gained[k], all, to + 7 + k);
+  sum_of_group(moving, all, to + 10);
 }
 
 kernel void k_contact_sums(int n, int grains, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,

@@ -54,7 +54,13 @@ GrainOnDevice::GrainOnDevice(const GrainScene& scene, GrainPrecision precision, 
         .grain_sums = kernel("k_grain_sums"),
         .contact_sums = kernel("k_contact_sums"),
         .move = kernel("k_move"),
-        .go_further = kernel("k_go_further")};
+        .go_further = kernel("k_go_further"),
+        .clear = kernel("k_clear"),
+        .add_stress = kernel("k_add_stress"),
+        .sum_of_block = kernel("k_sum_of_block"),
+        .sum_of_cell = kernel("k_sum_of_cell"),
+        .stretch_at = kernel("k_stretch_at"),
+        .stretch = kernel("k_stretch")};
   const std::size_t n = scene.radius.size();
   for (auto* v : {&x0_, &v0_, &w0_, &turn0_}) v->resize(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -224,15 +230,45 @@ void GrainOnDevice::sweep_further(const std::vector<double>& betas) {
   }
 }
 
+void GrainOnDevice::add_all_reactions() {
+  each(k_.copy, n_, free_v_, vs_);
+  each(k_.copy, n_, free_w_, ws_);
+  add_reactions();
+}
+
 double GrainOnDevice::residual() {
-  if (mixed_) {
-    each(k_.copy, n_, free_v_, vs_);
-    each(k_.copy, n_, free_w_, ws_);
-    add_reactions();
-  }
+  if (mixed_) add_all_reactions();
   const int count = chunks(k_.residual, contacts_, pair_, normal_, data_, kept_[now_].reaction, vs_, ws_, out_);
   const std::vector<double>& parts = partial(count, 1);
   return parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
+}
+
+GrainStretch GrainOnDevice::stretch() {
+  const int cells = GrainCoarse::cells(grid_), sums = cells * COARSE_SUMS;
+  device_.room(stress_, at(n_) * STRESS_NUMBERS * sizeof(double));
+  device_.room(stretch_, at(n_) * sizeof(double));
+  device_.room(block_sums_, at(blocks()) * COARSE_SUMS * sizeof(double));
+  device_.room(coarse_sums_, at(sums) * sizeof(double));
+  each(k_.clear, n_ * (STRESS_NUMBERS / 4), stress_);
+  const Buffer& reaction = kept_[now_].reaction;
+  for (int kind = 0; kind < 8; ++kind)
+    device_.run(k_.add_stress, at(blocks() / 8) * lanes, lanes,
+                {value(kind), value(grid_), value(colours_), value(colour_start_), value(n_), value(pair_),
+                 value(normal_), value(data_), value(reaction), value(xs_), value(vs_), value(ws_), value(stress_)});
+  each(k_.sum_of_block, blocks(), cells_of_block(), grid_, start_, xs_, free_v_, free_w_, vs_, ws_, stress_,
+       block_sums_);
+  each(k_.sum_of_cell, sums, grid_, block_sums_, coarse_sums_);
+  sums_of_cells_.resize(at(sums));
+  device_.read(coarse_sums_, sums_of_cells_.data(), sums_of_cells_.size() * sizeof(double));
+  const std::vector<double>& field = coarse_.solve(grid_, sums_of_cells_.data());
+  device_.write(field_, field.data(), field.size() * sizeof(double));
+  each(k_.stretch_at, n_, xs_, grid_, field_, stretch_);
+  for (int kind = 0; kind < 8; ++kind)
+    device_.run(k_.stretch, at(blocks() / 8) * lanes, lanes,
+                {value(kind), value(grid_), value(colours_), value(colour_start_), value(n_), value(pair_),
+                 value(normal_), value(data_), value(reaction), value(stretch_), value(vs_), value(ws_)});
+  if (mixed_) add_all_reactions();  // what was rounded is not lost
+  return coarse_.change();
 }
 
 void GrainOnDevice::stop_pushing(double deep, double h, double speed) {

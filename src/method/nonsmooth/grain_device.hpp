@@ -40,6 +40,7 @@ class GrainOnDevice final : public GrainBackend {
   void sweep(int count) override;
   void sweep_further(const std::vector<double>& betas) override;
   double residual() override;
+  GrainStretch stretch() override;
   void stop_pushing(double deep, double h, double speed) override;
   GrainSums sums(const Eigen::Vector3d& fall) override;
   void again() override { now_ = 1 - now_; }
@@ -77,6 +78,8 @@ class GrainOnDevice final : public GrainBackend {
   int cells_of_block() const { return 1 << 3 * grid_.shift; }
   void add_up(const Buffer& counts, int n, Buffer& sums);
   void add_reactions();
+  /// Velocities anew in double from the reactions.
+  void add_all_reactions();
   void sweep_blocks(double beta, const Buffer& to);
   const Buffer& swept_v() const { return mixed_ ? rv_ : vs_; }
   const Buffer& swept_w() const { return mixed_ ? rw_ : ws_; }
@@ -99,14 +102,18 @@ class GrainOnDevice final : public GrainBackend {
       moving_w_;
   Buffer cell_, count_, start_, parts_, order_, taken_, owner_, partner_, colour_, colour_start_, colours_;
   Buffer pair_, normal_, data_, gaps_, out_, tile_, others_, ends_, rounds_;
-  Buffer last_reaction_, last_v_, last_w_;  // of sweeps that go further
+  Buffer last_reaction_, last_v_, last_w_;                      // of sweeps that go further
+  Buffer stress_, block_sums_, coarse_sums_, field_, stretch_;  // of the coarse level
+  std::vector<double> sums_of_cells_;
+  GrainCoarse coarse_;
   Kept kept_[2];
   int now_ = 0;
   bool pushed_ = false;
   struct Kernels {
     int fill, count_in_cell, part_sums, add_parts, add_up, put_into_cell, sort_cell, gather, count_contacts,
         list_contacts, colour_tile, colour_block, make_contact, sweep, add_reactions, round, copy, stop_pushing, size,
-        residual, grain_sums, contact_sums, move, go_further;
+        residual, grain_sums, contact_sums, move, go_further, clear, add_stress, sum_of_block, sum_of_cell, stretch_at,
+        stretch;
   } k_{};
 };
 

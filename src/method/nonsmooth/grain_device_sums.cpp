@@ -7,6 +7,10 @@
 
 namespace hinge::grain_device {
 
+namespace {
+constexpr int per_grain_sum = 11;  // numbers of a chunk, as in k_grain_sums
+}
+
 int GrainOnDevice::colours() {
   std::vector<int> all(at(blocks()));
   device_.read(colours_, all.data(), all.size() * sizeof(int));
@@ -20,7 +24,7 @@ const std::vector<double>& GrainOnDevice::partial(int count, int each) {
 }
 
 GrainSize GrainOnDevice::size() {
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * per_grain_sum * sizeof(double));
   const int count = chunks(k_.size, contacts_, pair_, normal_, data_, free_v_, free_w_, gaps_, out_);
   GrainSize size;
   const std::vector<double>& parts = partial(count, 2);
@@ -33,17 +37,18 @@ GrainSize GrainOnDevice::size() {
 
 GrainSums GrainOnDevice::sums(const Eigen::Vector3d& fall) {
   using Eigen::Vector3d;
-  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * 10 * sizeof(double));
+  device_.room(out_, (std::max(at(contacts_), at(n_)) / chunk + 1) * per_grain_sum * sizeof(double));
   GrainSums total;
   total.low.setConstant(HUGE_VAL);
   total.high.setConstant(-HUGE_VAL);
   int count = chunks(k_.grain_sums, n_, xs_, free_v_, vs_, out_);
-  const double* from = partial(count, 10).data();
-  for (int c = 0; c < count; ++c, from += 10) {
+  const double* from = partial(count, per_grain_sum).data();
+  for (int c = 0; c < count; ++c, from += per_grain_sum) {
     total.fastest = std::max(total.fastest, from[0]);
     total.low = total.low.cwiseMin(-Vector3d(from + 1));
     total.high = total.high.cwiseMax(Vector3d(from + 4));
     total.gained += Vector3d(from + 7);
+    total.moving += from[10];
   }
   count = chunks(k_.contact_sums, contacts_, n_, pair_, normal_, data_, kept_[now_].reaction, free_v_, free_w_, vs_,
                  ws_, fall[0], fall[1], fall[2], out_);

@@ -226,6 +226,38 @@ double GrainHost::residual() {
   });
 }
 
+GrainStretch GrainHost::stretch() {
+  Real4* r = kept_[now_].reaction.data();
+  const int cells = GrainCoarse::cells(grid_), sums = cells * COARSE_SUMS;
+  room(stress_, at(n_) * STRESS_NUMBERS);
+  room(stretch_, at(n_));
+  room(block_sums_, at(blocks()) * COARSE_SUMS);
+  room(coarse_sums_, at(sums));
+  each(n_, [&](int s) { std::fill_n(stress_.data() + at(s) * STRESS_NUMBERS, STRESS_NUMBERS, 0.0); });
+  each_block(1, [&](int b) {
+    each_contact(b, [&](int k) {
+      add_stress(k, n_, pair_.data(), normal_.data(), data_.data(), r, xs_.data(), vs_.data(), ws_.data(),
+                 stress_.data());
+    });
+  });
+  each(
+      blocks(),
+      [&](int b) {
+        sum_of_block(b, cells_of_block(), grid_, start_.data(), xs_.data(), free_v_.data(), free_w_.data(), vs_.data(),
+                     ws_.data(), stress_.data(), block_sums_.data());
+      },
+      16);
+  each(sums, [&](int k) { sum_of_cell(k, grid_, block_sums_.data(), coarse_sums_.data()); });
+  const std::vector<double>& field = coarse_.solve(grid_, coarse_sums_.data());
+  each(n_, [&](int s) { stretch_[at(s)] = stretch_at(s, xs_.data(), grid_, field.data()); });
+  each_block(1, [&](int b) {
+    each_contact(b, [&](int k) {
+      stretch_contact(k, n_, pair_.data(), normal_.data(), data_.data(), r, stretch_.data(), vs_.data(), ws_.data());
+    });
+  });
+  return coarse_.change();
+}
+
 void GrainHost::stop_pushing(double deep, double h, double speed) {
   moving_v_.resize(at(n_));
   moving_w_.resize(at(n_));
@@ -255,9 +287,10 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
           part.low = part.low.cwiseMin(Eigen::Vector3d(x.x, x.y, x.z));
           part.high = part.high.cwiseMax(Eigen::Vector3d(x.x, x.y, x.z));
           part.gained += Eigen::Vector3d(gained.x, gained.y, gained.z);
+          part.moving += speed * speed;
         }
         double* out = sums_.data() + at(c) * per_sum;
-        out[0] = part.fastest;
+        out[0] = part.fastest, out[10] = part.moving;
         for (int k = 0; k < 3; ++k) out[1 + k] = part.low[k], out[4 + k] = part.high[k], out[7 + k] = part.gained[k];
       },
       4);
@@ -266,6 +299,7 @@ GrainSums GrainHost::sums(const Eigen::Vector3d& fall) {
   for (int c = 0; c < grains; ++c) {
     const double* from = sums_.data() + at(c) * per_sum;
     total.fastest = std::max(total.fastest, from[0]);
+    total.moving += from[10];
     total.low = total.low.cwiseMin(Eigen::Vector3d(from + 1));
     total.high = total.high.cwiseMax(Eigen::Vector3d(from + 4));
     total.gained += Eigen::Vector3d(from + 7);

@@ -35,6 +35,8 @@ using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
 #define CONSTANT const
 #define REAL double
 #include "method/nonsmooth/grain_kernels.cl"
+// which calls those:
+#include "method/nonsmooth/grain_coarse.cl"
 #undef FUNCTION
 #undef GLOBAL
 #undef CONSTANT
@@ -82,6 +84,7 @@ class GrainHost final : public GrainBackend {
     std::size_t sum = 0;
     const auto add = [&](const auto&... v) { ((sum += v.capacity() * sizeof(v[0])), ...); };
     add(x_, v_, w_, turn_, xs_, free_v_, free_w_, vs_, ws_, moving_v_, moving_w_, cell_, order_, taken_, friction_);
+    add(last_reaction_, last_v_, last_w_, stress_, block_sums_, coarse_sums_, stretch_, restitution_);
     add(count_, start_, owner_, partner_, colour_, colour_start_, colours_, pair_, normal_, data_, gaps_, sums_);
     for (const Kept& k : kept_) add(k.place, k.first, k.partner_id, k.contact_place, k.reaction);
     return static_cast<double>(sum);
@@ -118,6 +121,7 @@ class GrainHost final : public GrainBackend {
   void sweep(int count) override;
   void sweep_further(const std::vector<double>& betas) override;
   double residual() override;
+  GrainStretch stretch() override;
   void stop_pushing(double deep, double h, double speed) override;
   GrainSums sums(const Eigen::Vector3d& fall) override;
   void again() override { now_ = 1 - now_; }
@@ -199,6 +203,8 @@ class GrainHost final : public GrainBackend {
   std::vector<Int2> pair_;
   std::vector<Real4> normal_, data_;
   std::vector<double> gaps_, sums_;
+  std::vector<double> stress_, block_sums_, coarse_sums_, stretch_;  // of the coarse level
+  GrainCoarse coarse_;
   Kept kept_[2];
   int now_ = 0;
 };

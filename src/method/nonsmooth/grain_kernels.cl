@@ -260,12 +260,7 @@ FUNCTION void make_contact(int c, GLOBAL const int* owner, GLOBAL const int* par
 }
 
 // v += M^-1 H^T r of one contact.
-FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
-                           GLOBAL const Real4* reaction, GLOBAL Wide4* v, GLOBAL Wide4* w) {
-  const Real4 r = reaction[k];
-  if (r.x == 0 && r.y == 0 && r.z == 0 && r.w == 0) return;
-  const Int2 ab = pair[k];
-  const Real4 n = normal[k], q = data[k];
+FUNCTION void add_force(Int2 ab, const Real4 n, const Real4 q, const Real4 r, GLOBAL Wide4* v, GLOBAL Wide4* w) {
   const double fn = r.x, tx = r.y, ty = r.z, tz = r.w, nx = n.x, ny = n.y, nz = n.z;
   const double fx = fn * nx + tx, fy = fn * ny + ty, fz = fn * nz + tz;
   const double mx = ny * tz - nz * ty, my = nz * tx - nx * tz, mz = nx * ty - ny * tx;  // n x r
@@ -280,6 +275,13 @@ FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* n
   vb.x -= vb.w * fx, vb.y -= vb.w * fy, vb.z -= vb.w * fz;
   wb.x -= turn_b * mx, wb.y -= turn_b * my, wb.z -= turn_b * mz;
   v[ab.y] = vb, w[ab.y] = wb;
+}
+
+FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
+                           GLOBAL const Real4* reaction, GLOBAL Wide4* v, GLOBAL Wide4* w) {
+  const Real4 r = reaction[k];
+  if (r.x == 0 && r.y == 0 && r.z == 0 && r.w == 0) return;
+  add_force(pair[k], normal[k], data[k], r, v, w);
 }
 
 // One contact solved for the others held fixed: its reaction and the velocities of its grains after it. False where

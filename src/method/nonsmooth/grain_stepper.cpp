@@ -193,7 +193,7 @@ void GrainStepper::count() {
   s.unconverged = r.unconverged;
   s.search_seconds = r.seconds.search;
   s.assembly_seconds = r.seconds.assembly;
-  s.solver_seconds = r.seconds.sweeps + r.seconds.residual;
+  s.solver_seconds = r.seconds.sweeps + r.seconds.stretches + r.seconds.residual;
   s.solver = plain_sweeps;
 }
 
@@ -208,10 +208,11 @@ std::vector<std::string> GrainStepper::remarks() const {
                   r.device, r.precision, r.residual, r.momentum_balance, r.carried));
   const double all = std::max(t.all(), 1e-9);
   list.push_back(fmt::format(
-      "time of {:.3g} s: search {:.0f} %, assembly {:.0f} %, sweeps {:.0f} %, residual {:.0f} %, "
+      "time of {:.3g} s: search {:.0f} %, assembly {:.0f} %, sweeps {:.0f} %, stretches {:.0f} %, residual {:.0f} %, "
       "motion {:.0f} %, transfer {:.0f} %; {:.3g} contact updates per second",
-      all, 100 * t.search / all, 100 * t.assembly / all, 100 * t.sweeps / all, 100 * t.residual / all,
-      100 * t.motion / all, 100 * t.transfer / all, t.sweeps > 0 ? static_cast<double>(r.updates) / t.sweeps : 0));
+      all, 100 * t.search / all, 100 * t.assembly / all, 100 * t.sweeps / all, 100 * t.stretches / all,
+      100 * t.residual / all, 100 * t.motion / all, 100 * t.transfer / all,
+      t.sweeps > 0 ? static_cast<double>(r.updates) / t.sweeps : 0));
   if (r.unconverged > 0)
     list.push_back(
         fmt::format("{} of {} contact problems were not solved to the tolerance asked for (residual up to {:.1e})",

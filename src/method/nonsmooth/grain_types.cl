@@ -4,6 +4,11 @@
 
 #define MOST_COLOURS 64  // the last one takes what fits nowhere, and is one worker's
 
+// Of the coarse level, grain_coarse.cl.
+#define COARSE_EDGE 2      // blocks along the edge of a coarse cell
+#define COARSE_SUMS 44     // of a block or a coarse cell: the upper triangle of 8 x 8, and 8 of the right-hand side
+#define STRESS_NUMBERS 20  // of a grain: 3 x (force, torque), work; one more fills up
+
 typedef struct {
   double x, y, z, width;  // the corner, and the width of a cell
   int nx, ny, nz;         // cells: multiples of two blocks

@@ -19,6 +19,10 @@ using Clock = std::chrono::steady_clock;
 constexpr int most_grain_looks = 8;         // for contacts in one step
 constexpr int first_look = 5;               // at the residual: after so many sweeps, then where it may be small enough
 constexpr double furthest_at_first = 0.95;  // beta of accelerated sweeps
+// Of the coarse level (grain_coarse.cl): where it begins, and what is little of it: a stretching, or the velocities
+// that it gives (root of their mean square) as part of what gravity gives in the step, or of those that there are.
+constexpr double layers_of_a_heap = 16, little = 0.003, little_moving = 0.01;
+constexpr int most_between_stretches = 60;           // sweeps
 constexpr double grains_pushed_out_per_step = 0.01;  // of the smallest grain
 
 }  // namespace
@@ -85,13 +89,16 @@ struct Grains::Work {
   GrainReport report;
   Vector3d low, high;  // of the centres
   double fastest = 0, last_h = 0;
-  double walls = 0;   // speed of the fastest
-  double faster = 1;  // than they would be without impulses, by so much grains were in the last steps
+  double typical = 0;  // speed: the root of their mean square
+  double walls = 0;    // speed of the fastest
+  double faster = 1;   // than they would be without impulses, by so much grains were in the last steps
   mutable double transfer = 0;
 
   double band(double h, double speed) const { return 2 * h * std::max(speed, walls) + 2e-6 * largest; }
   GrainGrid grid(double band) const;
-  int solve(int contacts);
+  /// Whether reactions are stretched besides: from so many layers on, whatever their direction.
+  bool tall() const { return options.accelerate && (high - low).maxCoeff() > layers_of_a_heap * 2 * largest; }
+  int solve(int contacts, double fall);
   void sweep(int sweeps);
   double t = 1, furthest = 1;  // of Nesterov's sequence, and where it is cut off
   std::vector<double> betas;
@@ -158,7 +165,7 @@ void Grains::Work::sweep(int sweeps) {
 }
 
 // Sweeps until the residual is at the tolerance; how many.
-int Grains::Work::solve(int contacts) {
+int Grains::Work::solve(int contacts, double fall) {
   report.residual = 0;
   if (contacts == 0) return 0;
   Stopwatch watch(*backend);
@@ -170,16 +177,20 @@ int Grains::Work::solve(int contacts) {
   if (size.q == 0) return 0;
   int done = 0, more = options.look > 0 ? options.look : first_look;
   double before = HUGE_VAL;
+  bool stretched = false, arrived = !tall();  // what the coarse level would still change is little
+  int since = 0, interval = first_look;       // sweeps since reactions were stretched, and until they are again
   t = 1;
   furthest = furthest_at_first;
   while (done < options.sweeps) {
     more = std::min(more, options.sweeps - done);
     sweep(more);
     done += more;
+    since += more;
     watch.lap(report.seconds.sweeps);
     report.residual = backend->residual() / size.q;
     watch.lap(report.seconds.residual);
-    if (report.residual <= options.tolerance) break;
+    const bool good = report.residual <= options.tolerance;
+    if (good && arrived) break;
     // Two thirds of the way that is left by the rate since the last look; not many at a time, unless it is far.
     const double rate = std::log(before / report.residual) / more, left = std::log(report.residual / options.tolerance);
     const double guess = std::isfinite(rate) && rate > 0 ? 2 * left / (3 * rate) : 0;
@@ -187,6 +198,25 @@ int Grains::Work::solve(int contacts) {
     more = static_cast<int>(std::clamp<double>(std::ceil(guess), first_look, std::max(first_look, most)));
     if (report.residual > before) t = 1, furthest *= 0.9;
     before = report.residual;
+    if (tall() && (good || since >= interval) && done < options.sweeps) {
+      interval = stretched ? std::min(3 * interval / 2, most_between_stretches) : 2 * first_look;
+      stretched = true;
+      const GrainStretch change = backend->stretch();
+      const double moved = std::sqrt(change.energy / weight);
+      arrived = change.largest <= little || moved <= std::max(little * fall, little_moving * typical);
+      ++report.stretches;
+      watch.lap(report.seconds.stretches);
+      if (good && arrived) {
+        report.residual = backend->residual() / size.q;
+        watch.lap(report.seconds.residual);
+        if (report.residual <= options.tolerance) break;
+      }
+      since = 0;
+      t = 1;
+      before = HUGE_VAL;
+      more = 2 * first_look;
+    }
+    if (tall()) more = std::min(more, interval - since);
     if (options.look > 0) more = options.look;
   }
   report.sweeps += done;
@@ -228,6 +258,7 @@ void Grains::set(const GrainState& state) {
   w.low.setConstant(HUGE_VAL);
   w.high.setConstant(-HUGE_VAL);
   w.fastest = 0;
+  double moving = 0;
   for (std::size_t i = 0; i < w.count; ++i) {
     const Vector3d x(state.position.data() + 3 * i), v(state.velocity.data() + 3 * i), s(state.spin.data() + 3 * i);
     if (!x.allFinite() || !v.allFinite() || !s.allFinite())
@@ -235,7 +266,9 @@ void Grains::set(const GrainState& state) {
     w.low = w.low.cwiseMin(x);
     w.high = w.high.cwiseMax(x);
     w.fastest = std::max(w.fastest, v.norm());
+    moving += v.squaredNorm();
   }
+  w.typical = std::sqrt(moving / static_cast<double>(w.count));
   w.backend->load(state);
   w.transfer += std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -287,14 +320,14 @@ std::string Grains::step(double h) {
     w.backend->assemble(h, speed, longer);
     watch.lap(report.seconds.assembly);
     report.penetration = 0;
-    w.solve(contacts);
+    w.solve(contacts, fall.norm());
     double residual = report.residual;
     // Penetration has been pushed out by positions: velocities as if there were none.
     const double way = h * w.fastest;
     const double deep = std::max(2e-9 * w.largest, 0.01 * per_step + way * way / (4 * w.smallest));
     if (w.options.recover < 0 && report.penetration > deep) {
       w.backend->stop_pushing(deep, h, speed);
-      w.solve(contacts);
+      w.solve(contacts, fall.norm());
       residual = std::max(residual, report.residual);
     }
     report.residual = residual;
@@ -318,6 +351,7 @@ std::string Grains::step(double h) {
   if (report.steps % 16 == 0) report.colours = std::max(report.colours, w.backend->colours());
   w.last_h = h;
   w.fastest = sums.fastest;
+  w.typical = std::sqrt(sums.moving / static_cast<double>(w.count));
   w.low = sums.low;
   w.high = sums.high;
   ++report.steps;
