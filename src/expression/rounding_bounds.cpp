@@ -22,16 +22,19 @@ RoundingBounds::RoundingBounds(std::shared_ptr<const Graph> graph, std::vector<s
   functions_ = std::move(functions);
 }
 
+void RoundingBounds::prepare() {
+  if (!graph_ || enclosure_) return;
+  enclosure_ = std::make_unique<Enclosure>(*graph_, functions_);
+  std::unordered_map<Node, Place> place;
+  for (std::size_t b = 0; b < blocks_.size(); ++b)
+    for (std::size_t i = 0; i < blocks_[b].size(); ++i) place.emplace(blocks_[b][i], Place{b, i});
+  for (const Node variable : enclosure_->variables()) places_.push_back(place.at(variable));
+  variables_.resize(places_.size());
+}
+
 void RoundingBounds::add(const double* const* inputs, double* out) {
   if (!graph_) return;
-  if (!enclosure_) {
-    enclosure_ = std::make_unique<Enclosure>(*graph_, functions_);
-    std::unordered_map<Node, Place> place;
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      for (std::size_t i = 0; i < blocks_[b].size(); ++i) place.emplace(blocks_[b][i], Place{b, i});
-    for (const Node variable : enclosure_->variables()) places_.push_back(place.at(variable));
-    variables_.resize(places_.size());
-  }
+  prepare();
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const double x = inputs[places_[k].block][places_[k].index], uncertain = epsilon * std::abs(x);
     variables_[k] = {{x - uncertain, x + uncertain}, {1, 1}};  // with a slope: at a jump it has no bounds

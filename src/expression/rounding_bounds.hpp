@@ -16,6 +16,8 @@ class RoundingBounds {
   /// Of `functions` of the variables in these blocks. Costs next to nothing until it is asked for something.
   RoundingBounds(std::shared_ptr<const Graph> graph, std::vector<std::vector<Node>> blocks,
                  std::vector<Node> functions);
+  /// All that add() allocates the first time.
+  void prepare();
   /// out[k] += that of function k; nothing where it is not known: at a jump or a pole, or where the functions are so
   /// many that it would take too long. inputs[b] are the values of block b. Allocates the first time.
   void add(const double* const* inputs, double* out);

@@ -9,24 +9,28 @@
 
 namespace hinge {
 
+void Spark::prepare_rounding() {
+  const auto size = static_cast<std::size_t>(3 * nz_ + m_);  // p, f, r, g of a point
+  within_.resize(size * static_cast<std::size_t>(s_ + st_ + 1));
+  const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system_.get());
+  if (!symbolic) return;
+  const Equations& eq = symbolic->equations();
+  std::vector<Node> functions = eq.p;
+  for (const auto* more : {&eq.f, &eq.r, &eq.g}) functions.insert(functions.end(), more->begin(), more->end());
+  if (functions.size() != size) return;
+  rounding_ = RoundingBounds(eq.graph, {{eq.t}, eq.y, eq.z, eq.psi}, functions);
+  rounding_.prepare();
+}
+
 // Of full Newton, whose rows are  Y - y0 - h A V,  R_Z  and  g.
 bool Spark::stages_left_rounding(const State& state, double h) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  const int each = 3 * nz_ + m_;  // p, f, r, g of a point
-  if (!rounding_) {
-    rounding_.emplace();
-    if (const auto* symbolic = dynamic_cast<const SymbolicSystem*>(system_.get())) {
-      const Equations& eq = symbolic->equations();
-      std::vector<Node> functions = eq.p;
-      for (const auto* more : {&eq.f, &eq.r, &eq.g}) functions.insert(functions.end(), more->begin(), more->end());
-      if (functions.size() == at(each)) *rounding_ = RoundingBounds(eq.graph, {{eq.t}, eq.y, eq.z, eq.psi}, functions);
-    }
-  }
+  const int each = 3 * nz_ + m_;
   within_.assign(at(each * (s_ + st_ + 1)), 0.0);
   const auto bounds = [&](int point) { return within_.data() + point * each; };
   const auto ask = [&](double t, const double* y, const double* z, const double* psi, int point) {
     const double* const inputs[] = {&t, y, z, psi};
-    rounding_->add(inputs, bounds(point));
+    rounding_.add(inputs, bounds(point));
   };
   for (int i = 0; i < s_; ++i) ask(state.t + c_.c[i] * h, y_(i), z_(i), l_(0), i);
   for (int k = 0; k <= st_ && m_ > 0; ++k) ask(state.t + c_.ctilde[k] * h, node_y_(k), state.z.data(), l_(k), s_ + k);

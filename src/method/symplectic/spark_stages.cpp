@@ -211,7 +211,10 @@ void Spark::evaluate_final_stages(const State& state, double h) {
 
 bool Spark::full_stages(const State& state, double h) {
   stages_by_code_ = false;
-  if (!jacobian_) jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
+  if (!jacobian_) {
+    jacobian_ = std::make_unique<SparkJacobian>(*system_, c_, options_.linear_algebra);
+    prepare_rounding();
+  }
   full_newton_.forget();
   std::vector<double>& x = newton_;
   x.resize(static_cast<std::size_t>(std::max(jacobian_->size(), nz_ + m_)));

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -59,6 +58,7 @@ class Spark final : public Stepper {
   double improve_stages(const State& state, double h, bool first);
   double improve_stages_by_code(const State& state, double h, bool first);
   bool full_stages(const State& state, double h);
+  void prepare_rounding();
   bool stages_left_rounding(const State& state, double h);
   StepResult solve_end(const State& state, double h);
   double measure_end(const double* dz, double multiplier_effect);
@@ -106,7 +106,7 @@ class Spark final : public Stepper {
   SchurComplement small_, end_small_;  // of block 1 (made in the middle of a step) and of block 2 (at its end)
   std::vector<double> velocity_z_;     // v_z where the small matrix was made
   std::unique_ptr<SparkJacobian> jacobian_;
-  std::optional<RoundingBounds> rounding_;  // of p, f, r and g; made when it is first needed
+  RoundingBounds rounding_;  // of p, f, r and g; made with the matrix
   std::unique_ptr<SaddlePoint> saddle_;
   // First guesses: each kind of unknown has its own, since rounding spoils the inner multipliers (by 1/h^2) first.
   Extrapolation guess_v_, guess_z_, guess_l_, guess_end_z_, guess_end_l_;
