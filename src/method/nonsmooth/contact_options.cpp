@@ -92,14 +92,6 @@ void append_energy_warning(const System& system, std::vector<std::string>& list)
         name));
 }
 
-void append_limited(long impacts, std::vector<std::string>& list) {
-  if (impacts > 0)
-    list.push_back(
-        fmt::format("in {} impacts restitution and friction together would have created energy; bodies "
-                    "rebound with less",
-                    impacts));
-}
-
 std::vector<std::string> energy_warnings(const System& system) {
   std::vector<std::string> list;
   append_energy_warning(system, list);

@@ -33,7 +33,5 @@ std::string describe(const ContactSolving& solving);
 /// Newton's law of impact with restitution and friction may create energy.
 void append_energy_warning(const System& system, std::vector<std::string>& list);
 std::vector<std::string> energy_warnings(const System& system);
-/// A remark where rebounds were limited so that they create no energy.
-void append_limited(long impacts, std::vector<std::string>& list);
 
 }  // namespace hinge

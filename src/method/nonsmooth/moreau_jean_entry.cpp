@@ -162,18 +162,6 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
   return choice;
 }
 
-std::vector<std::string> MoreauJean::remarks() const {
-  std::vector<std::string> list;
-  contacts_.append_remarks(list);
-  if (unsettled_ > 0)
-    list.push_back(fmt::format(
-        "in {} steps forces and contacts were not solved together to rounding (velocities to {:.1e}); a shorter step "
-        "settles them",
-        unsettled_, unsettled_to_));
-  append_limited(std::max(limited_, contacts_.limited_rounds), list);
-  return list;
-}
-
 MethodEntry moreau_jean_entry() {
   return {moreau_jean_info(), [](const GivenOptions& o) {
             MoreauJeanOptions options;
