@@ -54,6 +54,14 @@ struct StepResult {
   explicit operator bool() const { return ok; }
 };
 
+/// Work along a run: its sum, the least and the most that the sum has been, and how far it rose from its least.
+struct WorkDone {
+  double sum = 0, least = 0, most = 0, rise = 0;
+  void add(double work);
+  /// What was done after it.
+  WorkDone& operator+=(const WorkDone& next);
+};
+
 /// What contacts did in a run.
 struct ContactStatistics {
   int contacts = 0, most_contacts = 0;  ///< listed in the last step; in any
@@ -68,6 +76,22 @@ struct ContactStatistics {
   long solves = 0, solver_iterations = 0, unconverged = 0;
   double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
   std::string solver;  ///< that solved the last problem
+  /// Of problems not solved to their tolerance: what their velocities are wrong by, summed; and the largest velocity
+  /// that contacts had before a step, with which that compares. 0: not measured, or all at rest.
+  double velocity_left = 0, velocity_size = 0;
+  double updates = 0;   ///< of contacts, that solvers took, or as much other work
+  long not_unique = 0;  ///< problems whose reactions are not
+  long six_digits = 0;  ///< problems solved to these and no further
+  double six_digits_worst = 0;
+  long unsettled = 0;  ///< steps in which forces and contacts were not solved together to rounding
+  double unsettled_to = 0;
+  long limited = 0, limited_rounds = 0;  ///< impacts, and rounds of these, that would have created energy
+  WorkDone work;                         ///< of all reactions on bodies
+  double sliding_work = 0;               ///< of friction, in steps where that does more than normal reactions
+  double kinetic = 0, energy_size = 0;   ///< largest kinetic energy; what energies compare with: a force times a length
+  /// Of impulses of impacts larger than sweeps over turning normals are made for: times the angles that their normals
+  /// turned by, and themselves; the longest step.
+  double turning = 0, pushed = 0, longest = 0;
   struct Event {
     double t;
     std::string what;  ///< "impact of floor", "floor opens", "floor sticks"

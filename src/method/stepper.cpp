@@ -42,17 +42,32 @@ void Counters::solved_since(const Counters& before, const Counters& now) {
   increments += now.increments - before.increments;
 }
 
+void WorkDone::add(double work) { *this += {work, std::min(0.0, work), std::max(0.0, work), std::max(0.0, work)}; }
+
+WorkDone& WorkDone::operator+=(const WorkDone& next) {
+  rise = std::max({rise, next.rise, sum + next.most - least});
+  least = std::min(least, sum + next.least);
+  most = std::max(most, sum + next.most);
+  sum += next.sum;
+  return *this;
+}
+
 ContactStatistics& ContactStatistics::operator+=(const ContactStatistics& more) {
   using S = ContactStatistics;
   contacts = more.contacts;
   loaded = more.loaded;
   most_contacts = std::max(most_contacts, more.most_contacts);
-  for (double S::*part : {&S::penetration, &S::complementarity, &S::cone, &S::momentum_balance})
+  for (double S::*part : {&S::penetration, &S::complementarity, &S::cone, &S::momentum_balance, &S::velocity_size,
+                          &S::six_digits_worst, &S::unsettled_to, &S::kinetic, &S::energy_size, &S::longest})
     this->*part = std::max(this->*part, more.*part);
   for (double S::*part :
-       {&S::impact_loss, &S::friction_loss, &S::search_seconds, &S::assembly_seconds, &S::solver_seconds})
+       {&S::impact_loss, &S::friction_loss, &S::search_seconds, &S::assembly_seconds, &S::solver_seconds,
+        &S::velocity_left, &S::updates, &S::sliding_work, &S::turning, &S::pushed})
     this->*part += more.*part;
-  for (long S::*part : {&S::impacts, &S::solves, &S::solver_iterations, &S::unconverged}) this->*part += more.*part;
+  for (long S::*part : {&S::impacts, &S::solves, &S::solver_iterations, &S::unconverged, &S::not_unique, &S::six_digits,
+                        &S::unsettled, &S::limited, &S::limited_rounds})
+    this->*part += more.*part;
+  work += more.work;
   if (!more.solver.empty()) solver = more.solver;
   events.insert(events.end(), more.events.begin(), more.events.end());
   return *this;

@@ -60,6 +60,8 @@ void Run::report_method(Report& r) {
   r.remarks = start_remarks_;
   for (const std::string& remark : earlier_.remarks) r.remarks.push_back(remark);
   for (std::string& remark : stepper_->remarks()) r.remarks.push_back(std::move(remark));
+  if (r.contacts)
+    for (std::string& remark : contact_remarks(*r.contacts)) r.remarks.push_back(std::move(remark));
   if (!stepper_->chooses_steps()) return;
   r.tolerance = options.tolerance;
   r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;

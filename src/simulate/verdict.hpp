@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,10 +11,12 @@
 
 namespace hinge {
 
-/// Contacts: problems not solved, momentum out of balance, bodies inside of each other.
+/// Contacts: energy created, problems not solved, momentum out of balance, bodies inside of each other.
 /// `gap`: of gaps that are expressions, how far the worst was negative and what it compares with.
 void doubt_contacts(const System& system, const ContactStatistics& contacts, const std::pair<double, double>& gap,
                     std::vector<Doubt>& doubts);
+/// What happened at contacts, a sentence each.
+std::vector<std::string> contact_remarks(const ContactStatistics& contacts);
 /// Motions that the constraints allow and that have a negative kinetic energy, at a state: a mass with the wrong sign.
 /// Not where momenta are the unknowns: energies of these may be anything.
 std::optional<Doubt> doubt_mass(const System& system, const State& state);

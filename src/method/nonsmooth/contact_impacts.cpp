@@ -261,7 +261,7 @@ bool ContactStep::rounds(const double* S, const double* C, const double* z_befor
       const double root = std::sqrt(std::max(0.0, b * b - 4 * a * f));
       const double s = b > 0 ? -2 * f / (b + root) : a > 0 ? (root - b) / (2 * a) : 0;
       z += s * (z1 - z);
-      ++limited_rounds;
+      ++statistics.limited_rounds;
     }
     active = all;
     velocities(z.data(), u.data());

@@ -92,22 +92,6 @@ void append_energy_warning(const System& system, std::vector<std::string>& list)
         name));
 }
 
-void append_limited(long impacts, std::vector<std::string>& list) {
-  if (impacts > 0)
-    list.push_back(
-        fmt::format("in {} impacts restitution and friction together would have created energy; bodies "
-                    "rebound with less",
-                    impacts));
-}
-
-void append_unsettled(long steps, double left, std::vector<std::string>& list) {
-  if (steps > 0)
-    list.push_back(
-        fmt::format("in {} step{} forces and contacts were not solved together to rounding (velocities to "
-                    "{:.1e}); a shorter step settles them",
-                    steps, steps == 1 ? "" : "s", left));
-}
-
 std::string does_not_settle(int iterations) {
   return fmt::format(
       "forces, joints and contacts do not settle within {} iterations; shorten the step (or raise max_iterations). "

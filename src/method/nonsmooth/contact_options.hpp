@@ -33,10 +33,6 @@ std::string describe(const ContactSolving& solving);
 /// Newton's law of impact with restitution and friction may create energy.
 void append_energy_warning(const System& system, std::vector<std::string>& list);
 std::vector<std::string> energy_warnings(const System& system);
-/// A remark where rebounds were limited so that they create no energy.
-void append_limited(long impacts, std::vector<std::string>& list);
-/// A remark where steps end before forces and contacts agree to rounding.
-void append_unsettled(long steps, double left, std::vector<std::string>& list);
 /// Why a step has no end.
 std::string does_not_settle(int iterations);
 

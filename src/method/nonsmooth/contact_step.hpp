@@ -14,7 +14,8 @@
 //
 // Reactions that are not unique are those of least norm (solve/contact/least_norm.hpp).
 //
-// What `auto` may do is limited: so many sweeps over all contacts per step, with what earlier steps left.
+// What `auto` may do in a step is limited: so many sweeps over all contacts per step, with what earlier steps left;
+// with few contacts so many updates of contacts.
 //
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
@@ -25,6 +26,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,8 +73,15 @@ class ContactStep {
   const std::vector<double>& end_drift() const { return end_drift_ ? *end_drift_ : list().drift; }
   /// Before a step: warm starts are longer or shorter by it, and `auto` may work again.
   void step_length(double h) { h_ = h; }
-  /// What `auto` may do in a step, added to what is left; finish() does it.
-  void renew_work() { sweeps_left_ = std::min(sweeps_left_ + sweeps_per_step, most_sweeps); }
+  /// What solvers may do in a step is there again; finish() does it.
+  void renew_work() {
+    sweeps_left_ = std::min(sweeps_left_ + sweeps_per_step, most_sweeps);
+    step_work_ = 0;
+  }
+  /// The problems of this step have taken what they may: what goes round goes round no more.
+  bool worn_out() const { return !(work_left() > 0); }
+  /// All problems are about velocities: their errors are summed up.
+  bool on_velocities = false;
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
   /// Of these only those that carried in the last step, or whose gap may close with one of two velocities, to a margin.
@@ -137,7 +146,6 @@ class ContactStep {
   /// active contacts rebound with, zero where nothing strikes. factor() has to be called afterwards.
   bool rounds(const double* S, const double* C, const double* z, std::vector<double>& rebound);
   std::vector<double> after_rounds;  ///< z behind them
-  long limited_rounds = 0;           ///< which would have created energy
   /// No: of several solutions any, with few contacts that carry; for methods that go on with these alone.
   void use_least_norm(bool yes) { least_norm_ = yes; }
   /// Always the dense form: what the impact laws above need.
@@ -151,11 +159,9 @@ class ContactStep {
   void count_work(double normal, double tangential);
   /// The kinetic energy of a step, and what energies there compare with: a force times a length.
   void count_kinetic(double kinetic, double size) {
-    kinetic_ = std::max(kinetic_, kinetic);
-    energy_size_ = std::max(energy_size_, size);
+    statistics.kinetic = std::max(statistics.kinetic, kinetic);
+    statistics.energy_size = std::max(statistics.energy_size, size);
   }
-  /// Contacts take energy: what they gave since they had taken most, where that is much of the kinetic energy.
-  std::vector<Doubt> doubts() const;
   /// u of velocities(), as it is where walls are at the end of the step.
   void add_end_drift(double* u) const;
   /// After a step: impulses for the record and the next warm start; impacts by the velocities u before.
@@ -173,7 +179,8 @@ class ContactStep {
   const ContactStatistics& measured() const;
   const ContactImpulses& impulses() const { return impulses_; }
   /// What is to be said of all problems so far.
-  void append_remarks(std::vector<std::string>& list) const;
+  /// Where there are no contacts, of whose statistics the report makes remarks.
+  std::vector<std::string> remarks() const;
 
  private:
   bool solve_from_start(const double* right, const double* c, const double* w, double* v);
@@ -218,13 +225,25 @@ class ContactStep {
   bool joints_factored_ = false;  // in kernel_, beside many contacts
   static constexpr double sweeps_per_step = 1500, most_sweeps = 20 * sweeps_per_step, most_at_once = 6000,
                           least_sweeps = 40;
-  double sweeps_left_ = most_sweeps;  // for `auto`
+  double sweeps_left_ = most_sweeps;  // of heaps, which may take more in one step than in the next
+  bool automatic_;                    // `auto` chooses solvers
+  // Contact updates in a step: of twenty times a hundred sweeps half, since what solvers do takes twice the time of as
+  // many plain updates; then what goes round goes round no more.
+  static constexpr double most_of_step = 20 * 100 / 2, least_contacts = 8,
+                          always_of_few = 3e5;  // which are solved to rounding, and harder in the next step if not
+  double step_work_ = 0;
+  void spend(double updates) {
+    step_work_ += updates;
+    statistics.updates += updates;
+  }
+  double work_left() const {
+    if (!automatic_ || !finder_) return HUGE_VAL;
+    const double contacts = std::max({static_cast<double>(list().count), nz_ / 6.0, least_contacts});
+    return std::max(most_of_step * contacts, few_ ? always_of_few : 0) - step_work_;
+  }
   static constexpr double sweeps_to_separate = 400;
   bool separating_ = false;  // by sweeps alone, as far as these come
-  long not_unique_ = 0;      // problems whose reactions are not
-  long six_digits_ = 0;      // problems solved to these and no further
-  double six_digits_worst_ = 0;
-  bool solved_ = false;  // since the last find(): start_ then is that solution
+  bool solved_ = false;      // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;
   mutable std::vector<double> gaps_;
   double end_time_ = 0;
@@ -243,7 +262,6 @@ class ContactStep {
   std::vector<double> older_impulse_, older_frame_;
   std::vector<double> kept_friction_, rates_, no_force_;  // of separate()
   std::vector<double> start_;                             // r of the contacts, then of the joints; empty: zero
-  double contact_work_ = 0, sliding_work_ = 0, least_work_ = 0, created_ = 0, kinetic_ = 0, energy_size_ = 0;
   struct Bearing {  // a joint with friction: its normal row among those of active contacts, and n
     int row;
     const JointContact* joint;

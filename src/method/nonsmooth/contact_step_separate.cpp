@@ -27,14 +27,12 @@ bool ContactStep::separate(const std::vector<double>& rate, double* v) {
   start_.clear();
   solved_ = false;
   const ContactStatistics before = statistics;
-  const long not_unique = not_unique_;
   const double tolerance = std::exchange(options_.tolerance, part);
   separating_ = true;
   const bool good = solve_from_start(no_force_.data(), no_force_.data(), rates_.data(), v);
   separating_ = false;
   options_.tolerance = tolerance;
   statistics = before;
-  not_unique_ = not_unique;
   solved_ = false;
   failure.clear();
   friction = kept_friction_;

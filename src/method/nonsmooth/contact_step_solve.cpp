@@ -21,8 +21,7 @@ constexpr double eight_digits = 1e-8;  // fewer are said
 constexpr int most_for_auto = 1000;    // contacts between bodies
 constexpr int most_joint_turns = 5;    // of contacts and joints
 constexpr int least_norm_bodies = 50;
-constexpr double most_of_auto = 30000;                       // sweeps at once, where others left them
-constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates that every problem may take
+constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates, of heaps and where nothing is solved
 
 }  // namespace
 
@@ -41,13 +40,15 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
-  // Of this step and what others left; what sweeps cannot treat is not compared with them. Few contacts are cheap
-  // whatever they take, and left unsolved they are harder in the next step.
+  // Of this step and what others left; what sweeps cannot treat is not compared with them. Few contacts get three
+  // quarters of what is left of a million updates in the step: left unsolved they are harder in the next one.
   const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
-  const double least = std::max(least_sweeps, (few_ ? to_ten_digits : always_allowed) / std::max(p.contacts(), 8));
-  o.sweeps = pyramids ? 0
-                      : std::clamp(sweeps_left_, least,
-                                   std::max(least, p.contacts() > most_for_auto ? most_at_once : most_of_auto));
+  const bool heap = p.contacts() > most_for_auto;
+  const double contacts = std::max<double>(p.contacts(), least_contacts);
+  const double least = std::max(least_sweeps, always_allowed / contacts);
+  o.sweeps = pyramids             ? 0
+             : few_ && automatic_ ? std::max(least_sweeps, 0.75 * work_left() / contacts)
+                                  : std::clamp(sweeps_left_, least, std::max(least, heap ? most_at_once : most_sweeps));
   solver_.choose(free && large ? std::string_view(plain_sweeps) : options_.solver);
   if (separating_ && refusal(p, plain_sweeps).empty()) {
     o.sweeps = sweeps_to_separate;
@@ -55,13 +56,22 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
     return solver_.solve(p, reaction_);
   }
   ContactReport report = solver_.solve(p, reaction_);
-  sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / std::max(p.contacts(), 8));
+  spend(report.work);
+  sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / contacts);
   statistics.solver_iterations += report.iterations;
   if (report.converged() || report.residual.ours <= useful() || refusal(p, plain_sweeps).size() > 0) return report;
-  // what ended too early goes on by sweeps alone, for as many as a step has
+  // What is no solution to speak of goes on, whatever that takes; at last by sweeps alone.
+  if (automatic_ && few_) {
+    o.sweeps = std::max(sweeps_per_step, to_ten_digits / contacts);
+    report = solver_.solve(p, reaction_);
+    spend(report.work);
+    statistics.solver_iterations += report.iterations;
+    if (report.converged() || report.residual.ours <= useful()) return report;
+  }
   solver_.choose(plain_sweeps);
   o.sweeps = sweeps_per_step;
   report = solver_.solve(p, reaction_);
+  spend(report.work);
   statistics.solver_iterations += report.iterations;
   return report;
 }
@@ -71,12 +81,17 @@ double ContactStep::useful() const { return std::max(useless, 10 * options_.tole
 bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
   ++statistics.solves;
   if (report.solver != "auto" || statistics.solver.empty())
-    statistics.solver = report.solver;  // else: the start was it
-  if (!report.converged()) ++statistics.unconverged;
-  if (report.not_unique) ++not_unique_;
+    statistics.solver = report.solver;                       // else: the start was it
+  const bool measured = on_velocities && bearings_.empty();  // else rows are no velocities
+  if (!report.converged()) {
+    ++statistics.unconverged;
+    statistics.velocity_left +=
+        report.residual.ours * (measured ? solver_.largest_velocity() : statistics.velocity_size);
+  }
+  if (report.not_unique) ++statistics.not_unique;
   if (options_.tolerance == 0 && few_ && report.converged() && report.residual.ours > eight_digits) {
-    ++six_digits_;
-    six_digits_worst_ = std::max(six_digits_worst_, report.residual.ours);
+    ++statistics.six_digits;
+    statistics.six_digits_worst = std::max(statistics.six_digits_worst, report.residual.ours);
   }
   residual_left = report.residual.ours;
   statistics.complementarity = std::max(statistics.complementarity, report.residual.ours);
@@ -113,23 +128,12 @@ bool ContactStep::close_joints(const double* right, const double* c, double* v) 
   return true;
 }
 
-void ContactStep::append_remarks(std::vector<std::string>& list) const {
-  const ContactStatistics& c = statistics;
-  if (c.unconverged > 0)
-    list.push_back(
-        fmt::format("{} of {} contact problems were solved less accurately than asked for (residual up to {:.1e})",
-                    c.unconverged, c.solves, c.complementarity));
-  if (six_digits_ > 0)
-    list.push_back(fmt::format(
-        "{} of {} contact problems were solved to six digits and no further (residual up to {:.1e}), which counts as "
-        "solved where no solver_tolerance is given",
-        six_digits_, c.solves, six_digits_worst_));
-  if (not_unique_ > 0)
-    list.push_back(
-        fmt::format("in {} of {} contact problems the reactions are not unique, since more contacts carry than are "
-                    "needed; those of "
-                    "least norm are taken, whatever solver is asked for",
-                    not_unique_, c.solves));
+std::vector<std::string> ContactStep::remarks() const {
+  if (has_contacts() || statistics.unsettled == 0) return {};
+  return {fmt::format(
+      "in {} steps forces and joints were not solved together to rounding (velocities to {:.1e}); a shorter step "
+      "settles them",
+      statistics.unsettled, statistics.unsettled_to)};
 }
 
 bool ContactStep::solve_dense(const ContactProblem& p, Eigen::VectorXd& r) {
@@ -237,26 +241,8 @@ void ContactStep::count_work(const double* impulse, const double* u0, const doub
 void ContactStep::count_work(double normal, double tangential) {
   statistics.impact_loss -= normal;
   statistics.friction_loss -= tangential;
-  if (std::abs(normal) <= std::abs(tangential)) sliding_work_ += tangential;
-  contact_work_ += normal + tangential;
-  least_work_ = std::min(least_work_, contact_work_);
-  created_ = std::max(created_, contact_work_ - least_work_);
-}
-
-std::vector<Doubt> ContactStep::doubts() const {
-  constexpr double much = 0.02, some = 1e-3, rounding = 1e-9;
-  constexpr const char* remedy = "take a shorter step, or for bodies gap = \"both\"";
-  if (kinetic_ == 0) return {};
-  const double least = rounding * energy_size_, given = sliding_work_;
-  if (created_ > std::max(much * kinetic_, least))
-    return {{fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
-             created_ / kinetic_, remedy}};
-  // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Where
-  // impacts meet in a step normal impulses of others may turn the slip that friction opposes.)
-  if (given > std::max(some * kinetic_, least))
-    return {{fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", kinetic_),
-             given / kinetic_, remedy}};
-  return {};
+  if (std::abs(normal) <= std::abs(tangential)) statistics.sliding_work += tangential;
+  statistics.work.add(normal + tangential);
 }
 
 void ContactStep::count_balance(double defect, double scale) {
@@ -300,6 +286,9 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   if (!finder_) return;
   renew_work();
   const ContactList& l = list();
+  if (on_velocities)
+    statistics.velocity_size =
+        std::max(statistics.velocity_size, biggest(before, static_cast<int>(active.size()) * d_));
   // who struck: compared with the impulse of the last step
   struck_.assign(active.size(), 0);
   std::size_t old = 0;

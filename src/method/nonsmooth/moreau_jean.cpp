@@ -62,6 +62,7 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
   }
   options_.impact = law_of(options.impact, *system_);
   if (const BodyTable* table = bodies_of(*system_)) recover_ = pushed_out_per_step * table->smallest();
+  contacts_.on_velocities = bodies_;
   contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
 }
 
@@ -238,8 +239,7 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     next_->at(t1, y1_.data(), z1_.data(), state.psi.data());
     ++counters_.evaluations;
     const Evaluation& e = *next_;
-    // Where force and mass are those of the last solution, that was the solution; but not of a part of S alone, which
-    // expects another change of the force.
+    // Where force and mass are those of the last solution, that was it; but a part of S expects another force.
     std::copy_n(e[Q::acceleration_force], nz_, b1_.data());
     if (spins_) spins_->take_gyroscopic(z1_.data(), b1_.data());
     std::copy_n(given_.data(), nz_, z_new_.data());
@@ -275,7 +275,8 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
     const double change = take_new_velocity();
     const double size = std::max({biggest(z1_.data(), nz_), biggest(z_new_.data(), nz_), free, 1e-200});
     const double before = std::exchange(left, change / size);
-    if (rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) {
+    if ((rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) ||
+        (rule.count() > 0 && left <= eight_digits_left && !contacts_.few() && contacts_.worn_out())) {
       loose = true;
       return already_solved;
     }
@@ -287,8 +288,8 @@ bool MoreauJean::solve_implicit(const State& state, double h) {
   if (trouble != NewtonTrouble::none && !harmless) return false;
   const bool unsettled = rule.unsettled() || harmless || loose;
   if (unsettled) {
-    ++unsettled_;
-    unsettled_to_ = std::max(unsettled_to_, left);
+    ++contacts_.statistics.unsettled;
+    contacts_.statistics.unsettled_to = std::max(contacts_.statistics.unsettled_to, left);
   }
   if (!move_to_end() || !velocities_alone(state, h)) return false;
   if (spins_ && m_ == 0) balance_spins(state, h);

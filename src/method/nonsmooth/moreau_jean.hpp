@@ -33,6 +33,7 @@
 // M. Anitescu, Math. Program. 105 (2006) 113-143.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -50,12 +51,13 @@ namespace hinge {
 
 /// Of the smallest body: how far penetration is pushed out in a step by default.
 inline constexpr double pushed_out_per_step = 0.01;
-inline constexpr int implicit_limit = 3000;    ///< velocities
-inline constexpr int most_looks = 8;           ///< for contacts in one step
-inline constexpr double harmless_rest = 1e-2;  ///< of velocities, where forces and contacts do not settle
+inline constexpr int implicit_limit = 3000;        ///< velocities
+inline constexpr int most_looks = 8;               ///< for contacts in one step
+inline constexpr double harmless_rest = 1e-2;      ///< of velocities, where forces and contacts do not settle
+inline constexpr double eight_digits_left = 1e-8;  ///< the same, where the work of the step is used up
 /// A contact problem that was solved loosely leaves a change (relative, all) that does not get less: enough is enough.
 inline bool as_left_by_contacts(double change, double before, double residual) {
-  return residual > 1e-8 && change > 1e-11 && change <= 1e-8 && change >= before / 2;
+  return residual > 1e-8 && change > 1e-11 && change <= eight_digits_left && change >= before / 2;
 }
 
 inline Projection position_part(Projection p) { return projects_position(p) ? Projection::position : Projection::none; }
@@ -72,8 +74,7 @@ class MoreauJean final : public Stepper {
   const ContactImpulses* contact_impulses() const override {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
   }
-  std::vector<std::string> remarks() const override;
-  std::vector<Doubt> doubts() const override { return contacts_.doubts(); }
+  std::vector<std::string> remarks() const override { return contacts_.remarks(); }
 
  private:
   using Q = Quantity;
@@ -121,8 +122,6 @@ class MoreauJean final : public Stepper {
   std::vector<double> unturned_;  // H of the contacts, in the axes of the start
   std::vector<double> M_, S_, b0_, b1_, G0_, C_, c_, right_, z0_, z1_, z_new_, y1_, middle_, w_, u0_, total_, struck_;
   std::vector<double> rebound_;  // of the active contacts, that rounds of impacts demand
-  long unsettled_ = 0, limited_ = 0;
-  double unsettled_to_ = 0;
 };
 
 }  // namespace hinge

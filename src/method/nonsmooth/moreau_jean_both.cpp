@@ -85,6 +85,7 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
   const double smallest = smallest_ = table_.smallest();
   recover_ = std::isfinite(smallest) ? pushed_out_per_step * smallest : HUGE_VAL;
   options_.impact = law_of(options.impact, *system_);
+  contacts_.on_velocities = true;
 }
 
 void MoreauJeanBoth::reset() {
@@ -92,20 +93,6 @@ void MoreauJeanBoth::reset() {
   resting_.wake_all();
   rest_.t = NAN;
   listed_reach_ = -1;
-}
-
-std::vector<std::string> MoreauJeanBoth::remarks() const {
-  std::vector<std::string> list;
-  contacts_.append_remarks(list);
-  append_unsettled(unsettled_, unsettled_to_, list);
-  append_limited(std::max(limited_, contacts_.limited_rounds), list);
-  return list;
-}
-
-std::vector<Doubt> MoreauJeanBoth::doubts() const {
-  std::vector<Doubt> list = contacts_.doubts();
-  if (const auto doubt = doubt_of_turns()) list.push_back(*doubt);
-  return list;
 }
 
 // zh of the motion that nothing touches, and what the step begins with
@@ -209,7 +196,8 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
     if (m_ == 0 && !repeats) return already_solved;
     const double size = std::max({biggest(zh_.data(), nz_), scale, 1e-200});
     const double before = std::exchange(left, change / size);
-    if (rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) {
+    if ((rule.count() > 1 && as_left_by_contacts(left, before, contacts_.residual_left)) ||
+        (rule.count() > 0 && left <= eight_digits_left && !contacts_.few() && contacts_.worn_out())) {
       loose = true;
       return already_solved;
     }
@@ -219,8 +207,8 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   const bool harmless = trouble == NewtonTrouble::slow && left <= harmless_rest;
   if (trouble == NewtonTrouble::slow && !harmless) contacts_.failure = does_not_settle(max_iterations_);
   if (rule.unsettled() || harmless || loose) {
-    ++unsettled_;
-    unsettled_to_ = std::max(unsettled_to_, left);
+    ++contacts_.statistics.unsettled;
+    contacts_.statistics.unsettled_to = std::max(contacts_.statistics.unsettled_to, left);
   }
   if (trouble != NewtonTrouble::none && !harmless) return false;
   R_.assign(at(contacts_.list().count * contacts_.dimension()), 0.0);
@@ -321,9 +309,10 @@ void MoreauJeanBoth::take(State& state, double h) {
   std::copy_n(z1_.data(), nz_, state.z.data());
   for (int k = 0; k < m_; ++k) state.psi[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   if (!contacts_.has_contacts()) return;
-  turning_ += turning_now_;
-  pushed_ += pushed_now_;
-  longest_ = std::max(longest_, whole_);
+  ContactStatistics& all = contacts_.statistics;
+  all.turning += turning_now_;
+  all.pushed += pushed_now_;
+  all.longest = std::max(all.longest, whole_);
   listed_time_ = state.t;
   listed_reach_ = extra_ > 0 ? -1 : reach_;
   listed_position_ = state.y;

@@ -72,8 +72,7 @@ class MoreauJeanBoth final : public Stepper {
   const ContactImpulses* contact_impulses() const override {
     return contacts_.has_contacts() ? &contacts_.impulses() : nullptr;
   }
-  std::vector<std::string> remarks() const override;
-  std::vector<Doubt> doubts() const override;
+  std::vector<std::string> remarks() const override { return contacts_.remarks(); }
 
  private:
   using Q = Quantity;
@@ -88,7 +87,6 @@ class MoreauJeanBoth final : public Stepper {
   double turn_of(int j) const;
   double further_across(int j, const double* z0) const;
   double impact_lasts(const State& state, double h);
-  std::optional<Doubt> doubt_of_turns() const;
   void note_rest(const State& state, double h);
   bool rests_still(const State& state, double h) const;
   void hold_resting(State& state, double h);
@@ -151,8 +149,8 @@ class MoreauJeanBoth final : public Stepper {
   bool strikes_ = false, rebounding_ = false,
        has_extra_ = false;    // a contact that approached; one that has restitution
   bool few_at_start_ = true;  // contacts of stage one
-  // Of impulses of stage one: by the angles that normals turned by, and all; of the step and of all steps.
-  double turning_now_ = 0, pushed_now_ = 0, turning_ = 0, pushed_ = 0, longest_ = 0;
+  // Of impulses of stage one: by the angles that normals turned by, and all; of the step.
+  double turning_now_ = 0, pushed_now_ = 0;
   double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step
   double whole_ = 0;                         // the step, of which one part is made
   // The last step: its end, and how far away contacts are listed there.
@@ -183,12 +181,12 @@ class MoreauJeanBoth final : public Stepper {
   std::vector<int> struck_active_, island_;
   std::vector<double> share_;    // of islands: sums of weights, with s and without
   std::vector<double> missing_;  // rates at which gaps have to grow
-  long unsettled_ = 0, limited_ = 0;
-  double unsettled_to_ = 0;
 };
 
 /// Of the fastest body: what approaches more slowly does not strike.
 inline constexpr double slow_approach = 1e-9;
+/// Of what forces change the fastest velocity by in a step: the same.
+inline constexpr double resting_approach = 1e-3;
 
 /// Tangential components in the frame of another contact; false where the two have little to do with each other.
 bool turn_tangents(const ContactList& from, int j, const ContactList& to, int i, double* r);

@@ -85,14 +85,4 @@ double MoreauJeanBoth::impact_lasts(const State& state, double h) {
   return lasts;
 }
 
-// Impulses by the angles that their normals turned by: much where bodies fly about and strike, little where a few
-// impacts do so in a heap that is heavy.
-std::optional<Doubt> MoreauJeanBoth::doubt_of_turns() const {
-  constexpr double some = 0.05;
-  if (!(turning_ > some * pushed_)) return std::nullopt;
-  return Doubt{"normals of impacts turned within a step, by degrees on the mean of all impulses",
-               turning_ / pushed_ * 180 / std::numbers::pi,
-               fmt::format("take a step of {:.1e} or shorter", 0.8 * some * pushed_ / turning_ * longest_)};
-}
-
 }  // namespace hinge

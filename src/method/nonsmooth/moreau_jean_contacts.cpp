@@ -49,7 +49,7 @@ bool MoreauJean::limit_rebound(const State& state, double h) {
   };
   const double gained = created();
   if (!(gained > 0)) return true;
-  ++limited_;
+  ++contacts_.statistics.limited;
   const std::vector<double> whole = rebound_;
   const auto take = [&](double part) {
     for (std::size_t k = 0; k < whole.size(); ++k) rebound_[k] = part * whole[k];

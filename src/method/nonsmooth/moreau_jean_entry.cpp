@@ -162,14 +162,6 @@ MethodChoice moreau_jean(const MoreauJeanOptions& options) {
   return choice;
 }
 
-std::vector<std::string> MoreauJean::remarks() const {
-  std::vector<std::string> list;
-  contacts_.append_remarks(list);
-  append_unsettled(unsettled_, unsettled_to_, list);
-  append_limited(std::max(limited_, contacts_.limited_rounds), list);
-  return list;
-}
-
 MethodEntry moreau_jean_entry() {
   return {moreau_jean_info(), [](const GivenOptions& o) {
             MoreauJeanOptions options;

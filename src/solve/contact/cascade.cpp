@@ -96,14 +96,17 @@ class Cascade {
     return true;
   }
 
+  // What has six digits by then is accepted.
+  bool out_of_work() { return judge_.out_of_time() && (good_enough(), true); }
+
   void run_few() {
     if (settled(false)) return;
     if (!linear_) {
       sweeps(few_sweeps, p_.by_bodies());
-      if (settled(false) || judge_.out_of_time()) return;
+      if (settled(false) || out_of_work()) return;
       if (judge_.best_residual() < nearby && !refuses("newton-ac")) {
         newton_from_best();
-        if (settled(false) || judge_.out_of_time()) return;
+        if (settled(false) || out_of_work()) return;
       }
     }
     if (p_.contacts() <= most_springs && chose()) return;
@@ -113,7 +116,7 @@ class Cascade {
       Eigen::VectorXd best = judge_.best_residual() < HUGE_VAL ? judge_.best_reaction() : start();
       for (int i = 0; i < p_.contacts(); ++i) project_on_model(p_, p_.mu_of(i), best.data() + i * p_.dimension);
       go_on(stage.solver, best, stage.limit);
-      if (settled(stage.last) || judge_.out_of_time()) return;
+      if (settled(stage.last) || out_of_work()) return;
     }
     if (good_enough()) return;
     // Once more, and not from what was found so far.
