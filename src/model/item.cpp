@@ -178,7 +178,9 @@ std::vector<Item> Item::entries() const {
 
 void Item::refuse_unknown(const std::string& name, const std::vector<std::string>& known) const {
   const Item item = (*this)[name];
-  const std::string cause = fmt::format("unknown key{} known here: {}", suggestion(name, known), joined(known));
+  const std::string cause =
+      fmt::format("unknown key{} known here: {}{}", suggestion(name, known), joined(known),
+                  section && !section->otherwise.empty() ? "; " + section->otherwise : std::string());
   const auto at = node->as_table()->find(name);  // the place of the key, not of its value
   const toml::source_position begin = at->first.source().begin;
   const std::string where = item.where();

@@ -409,12 +409,18 @@ std::vector<SectionInfo> starts() {
                   list("fixed", "names of given values that a projection must not change", "[\"x\"]"), consistent};
   const KeyInfo kept = list("fixed", "coordinates or bodies that a projection must not change", "[\"q[0]\"]");
   const Keys bodies{table("bodies", "motions of rigid bodies, by name", "", "initial.bodies")};
+  const char* const by_name = "values stand by coordinate, as in position = { q = 1 }";
   return {
-      {"initial", motion + Keys{consistent, kept} + bodies, {"lagrangian"}},
-      {"initial", motion + Keys{consistent, kept}, mechanical},
+      {"initial", motion + Keys{consistent, kept} + bodies, {"lagrangian"}, false, by_name},
+      {"initial", motion + Keys{consistent, kept}, mechanical, false, by_name},
       {"initial", general + Keys{consistent, kept}, {"odae"}},
-      {"initial", unknowns + more, {"dae"}},
-      {"initial", {consistent, kept}, {"multibody"}},
+      {"initial", unknowns + more, {"dae"}, false, "values stand by unknown, as in unknowns = { x = 1 }"},
+      {"initial",
+       {consistent, kept},
+       {"multibody"},
+       false,
+       "where bodies start stands in [[body]], as position, rotation (angle in the plane), velocity and "
+       "angular_velocity"},
       {"initial.bodies", {value("*", "a body by its name", "", "", "initial.bodies.NAME")}},
       {"initial.bodies.NAME",
        {value("rotation", "axis and angle, or three rows of the matrix of directors",

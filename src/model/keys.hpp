@@ -24,6 +24,7 @@ struct SectionInfo {
   std::vector<KeyInfo> keys;           ///< one called * stands for all names
   std::vector<std::string> systems{};  ///< where the system section is one of these; empty: always
   bool open = false;                   ///< other keys are allowed too: options of the method
+  std::string otherwise{};             ///< where other things stand that people look for here
   const KeyInfo* find(const std::string& key) const;
 };
 

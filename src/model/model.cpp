@@ -66,6 +66,10 @@ std::string meant(const std::string& text, std::size_t line) {
   const std::size_t sign = row.find('=');
   const std::string key = trimmed(row.substr(0, sign));
   const char* const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  if (const std::size_t open = key.find('('); open != std::string::npos && open > 0 && key.back() == ')' &&
+                                              key.find_first_not_of(plain) == open && sign != std::string::npos)
+    return fmt::format("\n  A function is written {} = \"{} -> ...\", in [functions].", key.substr(0, open),
+                       printable(key.substr(open)));
   if (const std::size_t colon = row.find(':'); sign == std::string::npos || colon < sign) {
     const std::string left = trimmed(row.substr(0, colon));
     if (colon == std::string::npos || left.empty() || left.find_first_not_of(plain) != std::string::npos) return "";

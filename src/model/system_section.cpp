@@ -11,7 +11,7 @@ namespace {
 
 const char* const no_acceleration =
     "the time derivative of an expression with velocities would be an acceleration; only t and the coordinates can be "
-    "differentiated";
+    "differentiated. What multiplies an acceleration is a mass: it belongs to the kinetic energy, or to mass";
 
 // Reads one kind of system into `out`. Each function declares the variables, reads [define], then the equations.
 struct SystemReader {

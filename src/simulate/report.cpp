@@ -122,7 +122,7 @@ std::ostream& operator<<(std::ostream& out, const Report& r) {
     out << fmt::format("  {:<12} t = {:.15g}\n", r.events[k].name, r.events[k].state.t);
   }
 
-  out << "\nPreserved (largest violation over all steps)\n";
+  out << "\nConstraints, energy and momenta (largest deviation over all steps)\n";
   if (!r.has_constraints) {
     if (!r.velocity_constraint) out << (dae ? "  no algebraic equations\n" : "  no constraints\n");
   } else if (!dae) {

@@ -116,17 +116,21 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
                       "..., absolute = ... }"});
 }
 
-// Which table a step may have left, and what may no longer determine an unknown.
+// Which table a step may have left, what may no longer determine an unknown, whether the motion slides.
 std::string Run::likely_cause(const State& from) const {
   const bool chosen = stepper_->chooses_steps();
-  std::string text = left_tables(*system, from, chosen ? std::max(longest_, options.step) : options.step) +
-                     lost_unknown(*system, from, chosen ? options.tolerance.absolute : 0);
-  const auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
-  if (!chosen && symbolic && slides_within(symbolic, from, options.step))
-    text += fmt::format(
-        "; near there the equations lead back from both sides of a place where they jump (in if, abs, sign, ...), as "
-        "dry friction at rest does, and no step is short enough. {}",
-        instead_of_jumps);
+  std::string text;
+  try {
+    text = left_tables(*system, from, chosen ? std::max(longest_, options.step) : options.step) +
+           lost_unknown(*system, from, chosen ? options.tolerance.absolute : 0);
+    const auto symbolic = std::dynamic_pointer_cast<const SymbolicSystem>(system);
+    if (!chosen && symbolic && slides_within(symbolic, from, options.step))
+      text += fmt::format(
+          "; near there the equations lead back from both sides of a place where they jump (in if, abs, sign, ...), as "
+          "dry friction at rest does, and no step is short enough. {}",
+          instead_of_jumps);
+  } catch (const Error&) {  // of two reasons the first one counts
+  }
   return text;
 }
 

@@ -276,8 +276,8 @@ TEST(Run, TableTellsStatePreservationAndCost) {
   EXPECT_EQ(answer.err, "");
   for (const std::string part :
        {"Pendulum\n", "gauss-lobatto, 2 stages, order 4", "step 0.01", "t = 0 to 0.05", "Final state", "position",
-        "velocity", "multiplier", "height", "Preserved", "|g|", "|g_t + G v|", "|H - H0|", "Cost", "5 steps",
-        "Newton iterations", "6 rows recorded in"})
+        "velocity", "multiplier", "height", "Constraints, energy and momenta (largest deviation over all steps)", "|g|",
+        "|g_t + G v|", "|H - H0|", "Cost", "5 steps", "Newton iterations", "6 rows recorded in"})
     EXPECT_NE(answer.out.find(part), std::string::npos) << part << " is not in\n" << answer.out;
   EXPECT_EQ(answer.out.find("nan"), std::string::npos);
   const Answer momenta = run(folder, rotor);

@@ -162,6 +162,9 @@ TEST(Remedies, OfNamesOfOtherProgramsAreOurs) {
                         {arm, "\"revolute\"", "\"hinge\"", "did you mean \"revolute\"?"},
                         {arm, "\"ground\"", "\"world\"", "did you mean 'ground'?"},
                         {arm, "point =", "position =", "did you mean 'point'?"},
+                        {pendulum, "position = { a = 1 }", "a = 1", "as in position = { q = 1 }"},
+                        {arm, "[integrate]", "[initial]\nposition = { arm = [1, 0] }\n[integrate]", "in [[body]]"},
+                        {pendulum, "[lagrangian]", "[functions]\nf(x) = \"x^2\"\n[lagrangian]", "f = \"(x) -> ...\""},
                         {arm, "point =", "torque = 1\npoint =", "did you mean 'motor'?"}}) {
     std::string text = c.model;
     text.replace(text.find(c.from), std::string(c.from).size(), c.to);

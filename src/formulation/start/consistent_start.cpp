@@ -247,4 +247,13 @@ State consistent_start(const System& system, double t, const Start& start, std::
   refuse_inconsistent(system, start, check);
 }
 
+State consistent_state(const System& system, double t, const State& near) {
+  Start start;
+  start.consistent = Consistency::project;
+  start.position = near.y;
+  start.multiplier = near.psi;
+  (system.structure().z_is_momentum ? start.momentum : start.velocity) = near.z;
+  return consistent_start(system, t, start);
+}
+
 }  // namespace hinge

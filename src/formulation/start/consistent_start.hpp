@@ -40,4 +40,8 @@ StartCheck check_start(const System& system, double t, const std::vector<double>
 /// `remarks` get what was changed, and for a DAE what was computed or free.
 State consistent_start(const System& system, double t, const Start& start, std::vector<std::string>* remarks = nullptr);
 
+/// The nearest consistent state at time t, with multipliers near those that are given. Not of a DAE, in which it
+/// matters which values are kept.
+State consistent_state(const System& system, double t, const State& near);
+
 }  // namespace hinge

@@ -205,10 +205,11 @@ void Spark::set_units(const State& state, double h) {
 }
 
 // From rest, by a force that vanishes there as sin(w t) does, the stages are the first to say how fast things are.
+// After one increment they are what forces have made of the first guess; multipliers may run away, and say nothing.
 void Spark::raise_units(const State& state, double h, const double* v) {
-  constexpr double much_faster = 1e3;
+  constexpr double much_faster = 1e12;
   const double speed = biggest(v, s_ * ny_);
-  if (!(speed > much_faster * unit_.v / std::numeric_limits<double>::epsilon())) return;
+  if (m_ > 0 || !(speed > much_faster * unit_.v / std::numeric_limits<double>::epsilon())) return;
   unit_ =
       StepRounding(biggest(state.y.data(), ny_), speed, std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0),
                0, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);

@@ -407,20 +407,16 @@ class PiecewiseStepper final : public StepperAround {
     return found;
   }
   State consistent_from(const State& at) const {
+    const SymbolicSystem& system = *piece_->smooth.system();
+    if (!is_dae_) return consistent_state(system, at.t, at);
     Start start;
     start.consistent = Consistency::project;
     start.position = at.y;
     start.multiplier = at.psi;
-    switch (system_->layout().kind) {
-      case SystemKind::dae:
-        start.velocity = at.z;
-        start.given = differential_;
-        start.given_velocity.assign(at.z.size(), 0);
-        break;
-      case SystemKind::hamiltonian: start.momentum = at.z; break;
-      default: start.velocity = at.z;
-    }
-    return consistent_start(*piece_->smooth.system(), at.t, start);
+    start.velocity = at.z;
+    start.given = differential_;
+    start.given_velocity.assign(at.z.size(), 0);
+    return consistent_start(system, at.t, start);
   }
 
   StepResult to_and_fro(double t) const {

@@ -126,13 +126,8 @@ class SampledSteps final : public StepperAround {
   // Reactions that belong to the new forces. Where they cannot be found, the method says what is wrong.
   void make_consistent(State& state) const {
     if (system_->nrates() == 0) return;
-    Start start;
-    start.consistent = Consistency::project;
-    start.position = state.y;
-    start.multiplier = state.psi;
-    (system_->structure().z_is_momentum ? start.momentum : start.velocity) = state.z;
     try {
-      state = consistent_start(*system_, state.t, start);
+      state = consistent_state(*system_, state.t, state);
     } catch (const InputError&) {
     }
   }

@@ -95,13 +95,8 @@ class SplitSteps final : public Stepper {
     if (!jump.possible) return jump.possible;
     method_->reset();
     if (!jump.velocity) return {};
-    Start start;
-    start.consistent = Consistency::project;
-    start.position = state.y;
-    start.multiplier = state.psi;
-    (system_->structure().z_is_momentum ? start.momentum : start.velocity) = state.z;
     try {
-      state = consistent_start(*system_, kink + TimeKinks::gap(kink), start);
+      state = consistent_state(*system_, kink + TimeKinks::gap(kink), state);
     } catch (const InputError& e) {
       return {false,
               fmt::format("at t = {:.12g} a prescribed velocity jumps, and the motion cannot be started anew: {}", kink,
