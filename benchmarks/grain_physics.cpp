@@ -73,12 +73,12 @@ void advance(hinge::Grains& grains, int steps) {
 
 constexpr double lattice = 1.13 * diameter;
 
-// A box of so many diameters with grains up to a height, on a plate with a hole (0: none).
-Bed silo(const Choice& choice, double hole, double friction) {
+// A box of so many diameters with grains as high as it is wide times `height`, on a plate with a hole (0: none).
+Bed silo(const Choice& choice, double hole, double friction, double height) {
   Bed bed;
   hinge::RandomNumbers random(3);
   const double width = choice.width * diameter;
-  const int side = static_cast<int>(width / lattice), layers = static_cast<int>(1.3 * choice.width);
+  const int side = static_cast<int>(width / lattice), layers = static_cast<int>(height * choice.width);
   for (int i = 0; i < side * side * layers; ++i) {
     const Vector3d cell(i % side, i / side % side, i / (side * side));
     add_grain(
@@ -139,7 +139,7 @@ void hopper(const Choice& choice) {
   std::vector<double> rates;
   double bulk = 0;
   for (const double hole : choice.holes) {
-    Bed bed = silo(choice, hole, choice.friction);
+    Bed bed = silo(choice, hole, choice.friction, 1.3);
     hinge::Grains grains(bed.scene, choice.options);
     grains.set(bed.state);
     constexpr int portion = 40;
@@ -192,11 +192,11 @@ void repose(const Choice& choice) {
   for (const double friction : choice.frictions) {
     Choice c = choice;
     const double hole = 6, width = c.width * diameter;
-    Bed bed = silo(c, hole, friction);
+    Bed bed = silo(c, hole, friction, 0.6);
     hinge::Grains grains(bed.scene, c.options);
     grains.set(bed.state);
     long below = -1;
-    for (int k = 0; k < 60; ++k) {
+    for (int k = 0; k < (choice.quick ? 25 : 60); ++k) {
       advance(grains, 200);
       grains.get(bed.state);
       // those that are out are put to rest far below, so that they are not looked for
@@ -208,7 +208,8 @@ void repose(const Choice& choice) {
           ++out;
         }
       grains.set(bed.state);
-      if (out == below && k > 5) break;
+      // until hardly one leaves in a tenth of a second
+      if (k > 5 && out - below <= static_cast<long>(bed.count() / 300)) break;
       below = out;
     }
     constexpr int bins = 8;
@@ -226,7 +227,10 @@ void repose(const Choice& choice) {
       const double x = (b + 0.5) * (last - first) / bins, y = height[static_cast<std::size_t>(b)];
       sx += x, sy += y, xx += x * x, xy += x * y;
     }
-    const double n = bins - 2, angle = std::atan((n * xy - sx * sy) / (n * xx - sx * sx)) * 180 / pi;
+    const double n = bins - 2;
+    double angle = std::atan((n * xy - sx * sy) / (n * xx - sx * sx)) * 180 / pi;
+    // a single layer has no slope
+    if (*std::max_element(height.begin(), height.end()) < 1.5 * diameter) angle = 0;
     std::printf("  repose: friction %g, %ld of %zu grains have left\n", friction, below, bed.count());
     if (friction == 0)
       say("angle without friction (degrees)", angle, 0, 8);
