@@ -7,6 +7,7 @@
 
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "places.hpp"
 #include "random_draw.hpp"
 
 namespace hinge::sections_left_out_test {
