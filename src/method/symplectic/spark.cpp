@@ -199,9 +199,9 @@ StepResult Spark::follow_branch(const State& state, double h) {
 }
 
 void Spark::set_units(const State& state, double h) {
-  unit_ =
-      StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
-               std::abs(h) * acceleration_, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
+  unit_ = StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
+                       std::abs(h) * acceleration_, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())),
+                       h, m_);
 }
 
 // From rest, by a force that vanishes there as sin(w t) does, the stages are the first to say how fast things are.
@@ -210,9 +210,9 @@ void Spark::raise_units(const State& state, double h, const double* v) {
   constexpr double much_faster = 1e12;
   const double speed = biggest(v, s_ * ny_);
   if (m_ > 0 || !(speed > much_faster * unit_.v / std::numeric_limits<double>::epsilon())) return;
-  unit_ =
-      StepRounding(biggest(state.y.data(), ny_), speed, std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0),
-               0, biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
+  unit_ = StepRounding(biggest(state.y.data(), ny_), speed,
+                       std::max(biggest(state.z.data(), nz_), velocity_is_z_ ? speed : 0), 0,
+                       biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 
 // |v_z dz|

@@ -137,7 +137,7 @@ void SymplecticEuler::set_units(const State& state, double h) {
   const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
   const double kick = mass > 0 ? std::abs(h) * biggest((*start_)[Q::force], nz_) * vz / mass : 0;
   unit_ = StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
-                   kick, vz, h, m_);
+                       kick, vz, h, m_);
 }
 
 // |v_z dz|
