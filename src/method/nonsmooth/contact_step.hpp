@@ -230,7 +230,7 @@ class ContactStep {
   // Contact updates in a step: of twenty times a hundred sweeps half, since what solvers do takes twice the time of as
   // many plain updates; then what goes round goes round no more.
   static constexpr double most_of_step = 20 * 100 / 2, least_contacts = 8,
-                          always_of_few = 3e5;  // which are solved to rounding, and harder in the next step if not
+                          always_of_few = 4e6 / 3;  // which are solved to rounding, and harder in the next step if not
   double step_work_ = 0;
   void spend(double updates) {
     step_work_ += updates;

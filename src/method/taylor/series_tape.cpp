@@ -31,10 +31,10 @@ SeriesTape::SeriesTape(const Graph& graph, const SeriesFunctions& functions, int
     }
   }
   for (std::size_t k = 0; k < program_.fours.size(); ++k) {
-    const auto& [operations, series] = program_.fours[k];
-    if (!series) continue;
+    const SeriesProgram::Four& four = program_.fours[k];
+    if (!four.series) continue;
     const auto operation = [&](std::size_t lane) -> const SeriesProgram::Operation& {
-      return program_.operations[static_cast<std::size_t>(operations[lane])];
+      return program_.operations[static_cast<std::size_t>(four.operation[lane])];
     };
     FirstFour& f = first_fours_.emplace_back();
     for (std::size_t lane = 0; lane < f.from.size(); ++lane) f.from[lane] = at_.series_of(operation(lane).result);
