@@ -224,7 +224,6 @@ class ContactSolver {
   // Of the last solve.
   std::span<const double> contact_velocity() const;  ///< u
   std::span<const double> body_velocity() const;     ///< v, of a problem that has M
-  double largest_velocity() const;                   ///< |q| without reactions, with which residuals are compared
   std::string message() const;                       ///< what happened, where it did not converge
   const std::vector<ContactResult::Point>& history() const;
   double seconds() const;  ///< since it began

@@ -76,9 +76,9 @@ struct ContactStatistics {
   long solves = 0, solver_iterations = 0, unconverged = 0;
   double search_seconds = 0, assembly_seconds = 0, solver_seconds = 0;
   std::string solver;  ///< that solved the last problem
-  /// Of problems not solved to their tolerance: what their velocities are wrong by, summed; and the largest velocity
-  /// that contacts had before a step, with which that compares. 0: not measured, or all at rest.
-  double velocity_left = 0, velocity_size = 0;
+  /// Of problems not solved to their tolerance: what their velocities are wrong by, each as a part of its own largest
+  /// one, summed.
+  double velocity_left = 0;
   double updates = 0;   ///< of contacts, that solvers took, or as much other work
   long not_unique = 0;  ///< problems whose reactions are not
   long six_digits = 0;  ///< problems solved to these and no further

@@ -42,9 +42,9 @@ void remember(Memory& m, ContactStatistics::Event& e) { m(e.t, e.what); }
 void remember(Memory& m, ContactStatistics& c) {
   m(c.contacts, c.most_contacts, c.loaded, c.penetration, c.complementarity, c.cone, c.impact_loss, c.friction_loss,
     c.momentum_balance, c.impacts, c.solves, c.solver_iterations, c.unconverged, c.search_seconds, c.assembly_seconds,
-    c.solver_seconds, c.solver, c.velocity_left, c.velocity_size, c.updates, c.not_unique, c.six_digits,
-    c.six_digits_worst, c.unsettled, c.unsettled_to, c.limited, c.limited_rounds, c.work.sum, c.work.least, c.work.most,
-    c.work.rise, c.sliding_work, c.kinetic, c.energy_size, c.turning, c.pushed, c.longest, c.events);
+    c.solver_seconds, c.solver, c.velocity_left, c.updates, c.not_unique, c.six_digits, c.six_digits_worst, c.unsettled,
+    c.unsettled_to, c.limited, c.limited_rounds, c.work.sum, c.work.least, c.work.most, c.work.rise, c.sliding_work,
+    c.kinetic, c.energy_size, c.turning, c.pushed, c.longest, c.events);
 }
 
 CheckpointIdentity Run::identity() const {

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t most_operations = 4000;  // of forces that are looked at
 constexpr double side = 1e-7;                  // how far a side is looked at, of a speed or position of 1
-constexpr double close = 1e-13;                // a root function is zero
+constexpr double close = 1e-13;                // a root function is zero, of its arguments
 
 struct Roots {
-  StateFunctions values, by_y, by_z;
-  SparseExpressions y, z;
+  StateFunctions values, by_y, by_z, by_t;
+  SparseExpressions y, z, t;
 };
 
 Roots roots_of(const SymbolicSystem& system) {
@@ -36,9 +36,11 @@ Roots roots_of(const SymbolicSystem& system) {
   Roots r;
   r.y = jacobian(graph, roots, eq.y);
   r.z = jacobian(graph, roots, eq.z);
+  r.t = jacobian(graph, roots, std::vector<Node>{eq.t});
   r.values = StateFunctions(system, graph, roots);
   r.by_y = StateFunctions(system, graph, r.y.entries);
   r.by_z = StateFunctions(system, graph, r.z.entries);
+  r.by_t = StateFunctions(system, graph, r.t.entries);
   return r;
 }
 
@@ -52,6 +54,13 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) sum += a[i] * b[i];
   return sum;
+}
+
+/// Does anything that root k depends on, by its form, move?
+bool moves(const SparseExpressions& y, const std::vector<double>& v, std::size_t k) {
+  for (auto e = at(y.row_start[k]); e < at(y.row_start[k + 1]); ++e)
+    if (v[at(y.column[e])] != 0) return true;
+  return false;
 }
 
 double largest(const std::vector<double>& a) {
@@ -74,13 +83,15 @@ std::optional<Doubt> doubt_undecided(const System& system, const State& state) {
     psi = state.psi;
     return acceleration.compute(s.t, s.y.data(), s.z.data(), psi.data(), v.data(), a.data());
   };
-  const std::vector<double> values = roots.values.at(state), by_y = roots.by_y.at(state), by_z = roots.by_z.at(state);
+  const std::vector<double> values = roots.values.at(state), by_y = roots.by_y.at(state), by_z = roots.by_z.at(state),
+                            by_t = roots.by_t.at(state);
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::vector<double> gy = row(roots.y, by_y, k), gz = row(roots.z, by_z, k);
     const double size = product(gy, gy) * product(state.y, state.y) + product(gz, gz) * product(state.z, state.z);
-    if (!(std::abs(values[k]) <= close * (1 + std::sqrt(size)))) continue;
-    const bool by_speed = largest(gz) > 0;
-    if (!by_speed && !has.velocity_is_z) continue;
+    if (!(std::abs(values[k]) <= close * std::sqrt(size))) continue;
+    const bool by_speed = largest(gz) > 0, by_time = roots.t.row_start[k + 1] > roots.t.row_start[k];
+    if (!by_speed && (!has.velocity_is_z || by_time)) continue;
+    const double r_t = by_time ? by_t[at(roots.t.row_start[k])] : 0;
     const std::vector<double>& g = by_speed ? gz : gy;
     if (!(largest(g) > 0) || !std::isfinite(largest(g))) continue;
     // on both sides, at two distances: what jumps is the same at both
@@ -93,8 +104,8 @@ std::optional<Doubt> doubt_undecided(const System& system, const State& state) {
         const double step = (up ? 1 : -1) * side * (far ? 1 : 1e-3) / std::sqrt(product(g, g));
         for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += step * g[i] / std::sqrt(product(g, g));
         known = rates(s);
-        if (known && !by_speed && !(std::abs(product(gy, v)) <= close * largest(gy))) known = false;
-        rate[far][up] = by_speed ? product(gy, v) + product(gz, a) : product(gy, a);
+        if (known && !by_speed && moves(roots.y, v, k)) known = false;
+        rate[far][up] = by_speed ? r_t + product(gy, v) + product(gz, a) : product(gy, a);
       }
     if (!known) continue;
     const double jump = rate[0][1] - rate[0][0];

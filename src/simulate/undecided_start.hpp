@@ -3,7 +3,7 @@
 //
 // Of a root function r(t, y, z) of a jump with r = 0 (branches.hpp), the rate is r_t + r_y v + r_z a, and a that of the
 // side: a+ where r > 0, a- where r < 0. Where a+ takes it up and a- takes it down, nothing says which. The same of the
-// rate of the rate, r_y a, where r is a function of positions that rest.
+// rate of the rate, r_y a, where r is a function of positions alone, and these rest.
 #pragma once
 
 #include <optional>

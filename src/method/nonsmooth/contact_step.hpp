@@ -80,8 +80,6 @@ class ContactStep {
   }
   /// The problems of this step have taken what they may: what goes round goes round no more.
   bool worn_out() const { return !(work_left() > 0); }
-  /// All problems are about velocities: their errors are summed up.
-  bool on_velocities = false;
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
   /// Of these only those that carried in the last step, or whose gap may close with one of two velocities, to a margin.

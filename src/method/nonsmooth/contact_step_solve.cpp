@@ -81,12 +81,10 @@ double ContactStep::useful() const { return std::max(useless, 10 * options_.tole
 bool ContactStep::accept(const ContactProblem& p, const ContactReport& report) {
   ++statistics.solves;
   if (report.solver != "auto" || statistics.solver.empty())
-    statistics.solver = report.solver;                       // else: the start was it
-  const bool measured = on_velocities && bearings_.empty();  // else rows are no velocities
+    statistics.solver = report.solver;  // else: the start was it
   if (!report.converged()) {
     ++statistics.unconverged;
-    statistics.velocity_left +=
-        report.residual.ours * (measured ? solver_.largest_velocity() : statistics.velocity_size);
+    statistics.velocity_left += report.residual.ours;
   }
   if (report.not_unique) ++statistics.not_unique;
   if (options_.tolerance == 0 && few_ && report.converged() && report.residual.ours > eight_digits) {
@@ -286,9 +284,6 @@ void ContactStep::finish(const double* total, const double* before, double h, do
   if (!finder_) return;
   renew_work();
   const ContactList& l = list();
-  if (on_velocities)
-    statistics.velocity_size =
-        std::max(statistics.velocity_size, biggest(before, static_cast<int>(active.size()) * d_));
   // who struck: compared with the impulse of the last step
   struck_.assign(active.size(), 0);
   std::size_t old = 0;

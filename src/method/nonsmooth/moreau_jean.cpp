@@ -62,7 +62,6 @@ MoreauJean::MoreauJean(std::shared_ptr<const System> system, const MoreauJeanOpt
   }
   options_.impact = law_of(options.impact, *system_);
   if (const BodyTable* table = bodies_of(*system_)) recover_ = pushed_out_per_step * table->smallest();
-  contacts_.on_velocities = bodies_;
   contacts_.use_dense(options.impact == ImpactLaw::poisson || options.impact == ImpactLaw::sequential);
 }
 

@@ -85,7 +85,6 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
   const double smallest = smallest_ = table_.smallest();
   recover_ = std::isfinite(smallest) ? pushed_out_per_step * smallest : HUGE_VAL;
   options_.impact = law_of(options.impact, *system_);
-  contacts_.on_velocities = true;
 }
 
 void MoreauJeanBoth::reset() {

@@ -116,7 +116,7 @@ class MoreauJeanBoth final : public Stepper {
   bool is_gone(int j) const;
   void add_first_impulses(double* p) const;
   void momentum_at_end(const State& state, double h);
-  bool carried(const State& state, double h, const double* G1, double slow);
+  bool carried(const State& state, double h, const double* G1);
   void find_islands();
   void turn_with_joints();
   void mix_rows(const State& state);
@@ -125,7 +125,7 @@ class MoreauJeanBoth final : public Stepper {
   bool mix_again();
   bool keep_momentum(const double* G1);
   double change_along_first(int active, int row) const;
-  void approach(const State& state, double h, const double* G1, double slow);
+  void approach(const State& state, double h, const double* G1);
   bool strike(const State& state, double h, const double* G1);
   void demand_of_velocities(double part);
   bool match_energy(double h);
@@ -180,12 +180,13 @@ class MoreauJeanBoth final : public Stepper {
   int extra_ = 0;  // contacts that were brought back, the last of the list
   std::vector<int> struck_active_, island_;
   std::vector<double> share_;    // of islands: sums of weights, with s and without
+  std::vector<double> slow_;     // approaches that are no impacts, of contacts in the problem
   std::vector<double> missing_;  // rates at which gaps have to grow
 };
 
 /// Of the fastest body: what approaches more slowly does not strike.
 inline constexpr double slow_approach = 1e-9;
-/// Of what forces change the fastest velocity by in a step: the same.
+/// Of what forces on its two bodies may change the velocity of a contact by in a step: the same.
 inline constexpr double resting_approach = 1e-3;
 
 /// Tangential components in the frame of another contact; false where the two have little to do with each other.

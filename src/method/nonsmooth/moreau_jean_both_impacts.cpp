@@ -22,14 +22,14 @@ namespace hinge {
 
 // h a in z_new_: what a step does to z0 with contacts that do not strike. Of joints, which turn z0 anyway, what it does
 // more than without forces. False where it is not found.
-bool MoreauJeanBoth::carried(const State& state, double h, const double* G1, double slow) {
+bool MoreauJeanBoth::carried(const State& state, double h, const double* G1) {
   const int d = contacts_.dimension();
   for (int k = 0; k < nz_; ++k) turned_[at(k)] = h * f_[at(k)];
   if (spins_) spins_->turn_between(state.y.data(), y1_.data(), turned_.data());
   const std::vector<int>& all = struck_active_ = contacts_.active;
   contacts_.again();
   for (std::size_t a = 0; a < all.size(); ++a)
-    if (!(u0_[a * at(d)] < -slow)) contacts_.active.push_back(all[a]);
+    if (!(u0_[a * at(d)] < -slow_[a])) contacts_.active.push_back(all[a]);
   bool good = true;
   if (m_ == 0 && contacts_.active.empty()) {
     for (int k = 0; k < nz_; ++k) z_new_[at(k)] = turned_[at(k)] / mass_[at(k)];
@@ -93,19 +93,19 @@ void MoreauJeanBoth::turn_with_joints() {
 }
 
 // free_ <- z-, and u0_ with it
-void MoreauJeanBoth::approach(const State& state, double h, const double* G1, double slow) {
+void MoreauJeanBoth::approach(const State& state, double h, const double* G1) {
   const ContactList& l = contacts_.list();
   const int d = contacts_.dimension(), n = static_cast<int>(contacts_.active.size());
   bool rebounds = false;
   for (int a = 0; a < n; ++a)
-    rebounds = rebounds || (u0_[at(a * d)] < -slow && l.restitution[at(contacts_.active[at(a)])] > 0);
-  if (!rebounds || !carried(state, h, G1, slow)) return;
+    rebounds = rebounds || (u0_[at(a * d)] < -slow_[at(a)] && l.restitution[at(contacts_.active[at(a)])] > 0);
+  if (!rebounds || !carried(state, h, G1)) return;
   find_islands();
   if (m_ > 0) turn_with_joints();
   share_.assign(at(2 * nz_), 0.0);
   for (int a = 0; a < n; ++a) {
     const int i = contacts_.active[at(a)];
-    if (!(u0_[at(a * d)] < -slow)) continue;
+    if (!(u0_[at(a * d)] < -slow_[at(a)])) continue;
     double u = l.drift[at(i * d)], way = u, ha = 0, lightness = 0;
     for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
       const double H = l.H[at(k * d)];
@@ -138,19 +138,27 @@ bool MoreauJeanBoth::strike(const State& state, double h, const double* G1) {
   const int d = contacts_.dimension(), n = static_cast<int>(contacts_.active.size());
   struck_.assign(at(contacts_.rows()), 0.0);
   rebound_.assign(at(n), 0.0);
-  // What approaches more slowly than forces make it in a thousandth of the step rests: its rebound is not seen, and
-  // every step of a heap at rest would take as many problems as an impact.
-  share_.resize(at(2 * nz_));
-  for (int k = 0; k < nz_; ++k) share_[at(k)] = h * f_[at(k)] / mass_[at(k)];
-  const double slow =
-      std::max(slow_approach * table_.fastest(free_.data()), resting_approach * table_.fastest(share_.data()));
+  // What approaches more slowly than forces on its two bodies make it in a thousandth of the step rests: its rebound is
+  // not seen, and every step of a heap at rest would take as many problems as an impact.
+  const ContactList& l = contacts_.list();
+  const double least = slow_approach * table_.fastest(free_.data());
+  slow_.resize(at(n));
   bool any = false;
-  for (int a = 0; a < n; ++a) any = any || u0_[at(a * d)] < -slow;
+  for (int a = 0; a < n; ++a) {
+    const auto i = at(contacts_.active[at(a)]);
+    double given = 0;
+    for (int k = l.first[i]; k < l.first[i + 1]; ++k) {
+      const auto column = at(l.column[at(k)]);
+      given += std::abs(l.H[at(k * d)] * f_[column] / mass_[column]);
+    }
+    slow_[at(a)] = std::max(least, resting_approach * h * given);
+    any = any || u0_[at(a * d)] < -slow_[at(a)];
+  }
   strikes_ = any;
   start_z_ = free_;
   start_u0_.resize(u0_.size());
   contacts_.velocities(free_.data(), start_u0_.data());
-  if (any) approach(state, h, G1, slow);
+  if (any) approach(state, h, G1);
   if (any && options_.impact == ImpactLaw::rounds && !contacts_.rounds(S_.data(), G1, free_.data(), rebound_))
     return false;
   const bool poisson = options_.impact == ImpactLaw::poisson;

@@ -133,7 +133,6 @@ void ContactSolver::choose(std::string_view solver) { work_->chosen = &contact_s
 ContactOptions& ContactSolver::options() { return work_->options; }
 std::span<const double> ContactSolver::contact_velocity() const { return work_->judge.residual().velocity(); }
 std::span<const double> ContactSolver::body_velocity() const { return work_->judge.residual().body_velocity(); }
-double ContactSolver::largest_velocity() const { return work_->judge.residual().largest_q(); }
 std::string ContactSolver::message() const { return work_->judge.message(); }
 const std::vector<ContactResult::Point>& ContactSolver::history() const { return work_->judge.history(); }
 double ContactSolver::seconds() const { return work_->judge.seconds(); }
