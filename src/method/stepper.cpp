@@ -57,8 +57,8 @@ ContactStatistics& ContactStatistics::operator+=(const ContactStatistics& more) 
   contacts = more.contacts;
   loaded = more.loaded;
   most_contacts = std::max(most_contacts, more.most_contacts);
-  for (double S::*part : {&S::penetration, &S::complementarity, &S::cone, &S::momentum_balance,
-                          &S::six_digits_worst, &S::unsettled_to, &S::kinetic, &S::energy_size, &S::longest})
+  for (double S::*part : {&S::penetration, &S::complementarity, &S::cone, &S::momentum_balance, &S::six_digits_worst,
+                          &S::unsettled_to, &S::kinetic, &S::energy_size, &S::longest})
     this->*part = std::max(this->*part, more.*part);
   for (double S::*part :
        {&S::impact_loss, &S::friction_loss, &S::search_seconds, &S::assembly_seconds, &S::solver_seconds,

@@ -15,6 +15,9 @@ constexpr double much = 0.05;
 
 void ReactionCheck::begin(const System& system) {
   system_ = nullptr;
+  steps_ = 0;
+  off_ = most_ = 0;
+  before_ = NAN;
   const Structure& has = system.structure();
   if (system.npsi() == 0 || has.is_dae || system.layout().kind == SystemKind::odae || has.has_contacts ||
       has.gaps > 0 || has.has_noise)
@@ -31,9 +34,6 @@ void ReactionCheck::begin(const System& system) {
   a_.assign(at(system.nz()), 0);
   v_.assign(at(system.ny()), 0);
   psi_.assign(at(system.npsi()), 0);
-  steps_ = 0;
-  off_ = most_ = 0;
-  before_ = NAN;
 }
 
 double ReactionCheck::size(const State& s, const std::vector<double>& psi) {
@@ -67,7 +67,7 @@ void ReactionCheck::doubts(std::vector<Doubt>& doubts) const {
     doubts.push_back(
         {"steps are long beside the motion: the reactions that they show are off those of the motion, as a "
          "part of the largest",
-         off_ / most_, "take a shorter step, or give a tolerance"});
+         off_ / std::max(off_, most_), "take a shorter step, or give a tolerance"});
 }
 
 }  // namespace hinge

@@ -261,7 +261,7 @@ RandomModel rods(Draw& draw) {
   };
   Numbers begin(angle.begin(), angle.end());
   begin.insert(begin.end(), rate.begin(), rate.end());
-  auto angles = std::make_shared<Reference>(right_side, 0, begin, 0.05L);
+  auto angles = std::make_shared<Reference>(right_side, 0, begin, 0.01L);
   m.motion = [=](double t) {
     const Numbers a = angles->at(static_cast<long double>(t) / T);
     return Values(a.begin(), a.begin() + static_cast<long>(n));
