@@ -69,6 +69,9 @@ class Convergence {
     stagnated_ =
         fresh_ && count_ >= std::ssize(recent_) && rises >= 2 && *high < 16 * *low && size * noise_ < stagnation_level;
     if (at_rounding || stagnated_) return NewtonVerdict::converged;
+    // What creeps within some units of rounding to the very end has an error that is known, and small.
+    if (count_ >= limit_ && fresh_ && size * noise_ < creeping_level && left * noise_ <= creeping_left)
+      return NewtonVerdict::converged;
     if (size > diverging * first_ || count_ >= limit_) return NewtonVerdict::failed;
     at_quadratic_rounding_ = policy_.quadratic && count_ > 4 && theta_ > 0.25 && size * noise_ < stagnation_level;
     return at_quadratic_rounding_ ? NewtonVerdict::converged : NewtonVerdict::go_on;
@@ -114,6 +117,7 @@ class Convergence {
   // Larger ones must be seen to stagnate; ill-conditioned constraints (a chain of 10,000 links) magnify rounding.
   static constexpr double stagnation_level = 1e5;
   static constexpr double diverging = 1e3;
+  static constexpr double creeping_level = 64, creeping_left = 1e4;
   // A matrix that is new already is made once more only where this much is left to be gained.
   static constexpr double far_from_rounding = 1e4;
   // A contraction seen once is an estimate, and often a flattering one.
