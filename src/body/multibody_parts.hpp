@@ -22,7 +22,7 @@ struct PlacedBody {
   Eigen::Vector3d x = Eigen::Vector3d::Zero();
   Eigen::Quaterniond q = Eigen::Quaterniond::Identity();
   double angle = 0;  ///< in the plane: that of q, or as it was given, full turns included
-  int number = -1;  ///< among those that move
+  int number = -1;   ///< among those that move
   BodyPlace place{};
   Frame frame{};
   Vector y_rotation{}, z_spin{};
