@@ -132,7 +132,8 @@ void Run::compare_steps(std::vector<Doubt>& doubts) {
     SimulationOptions chosen;
     chosen.start = options.start;
     chosen.solver = options.solver;
-    chosen.tolerance = {1e-6, 1e-9 * rates_.size()};
+    const double relative = std::clamp(1e-3 / static_cast<double>(steps_), 1e-12, 1e-6);  // its errors add up, too
+    chosen.tolerance = {relative, 1e-3 * relative * rates_.size()};
     const MethodChoice other_method = make_method(default_method(system->structure(), true), {});
     if (const auto other = once_more(other_method, chosen)) once_more_->second = rates_.apart(state_, other->state_);
   }
