@@ -55,6 +55,7 @@ struct BodyOptions {
   std::vector<BodyShape> shapes{};
   Eigen::Vector3d position = Eigen::Vector3d::Zero();  ///< of the origin of the frame, at the start
   Eigen::Quaterniond rotation = Eigen::Quaterniond::Identity();
+  std::optional<double> angle{};  ///< in the plane, in the place of the rotation: full turns are kept
   Eigen::Vector3d velocity = Eigen::Vector3d::Zero();          ///< of the centre of mass
   Eigen::Vector3d angular_velocity = Eigen::Vector3d::Zero();  ///< in space
   bool fixed = false;                                          ///< to space; has no coordinates

@@ -166,10 +166,7 @@ void Multibody::bushing(const BushingOptions& o) {
   for (int k = 0; k < s.dimension; ++k)
     x.push_back(dot(d, a.frame.direction(a.local_direction(o.axes * Vector3d::Unit(k)))));
   if (plane) {
-    const auto turn = [](const PlacedBody& body) {
-      return body.number < 0 ? Expression(0.0) : body.y_rotation[0] - 2 * std::atan2(body.q.z(), body.q.w());
-    };
-    x.push_back(turn(b) - turn(a));
+    x.push_back(turned(b) - turned(a));
   } else if (turns_matter(o.stiffness) || turns_matter(o.damping)) {
     const Vector q = relative_quaternion(a, b, o.axes);
     // where theta is small the factor is 2/w (1 - (|v|/w)^2/3)

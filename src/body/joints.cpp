@@ -145,10 +145,7 @@ JointEquations joint_equations(const JointOptions& o, const PlacedBody& a, const
     row(dot(na, t1b), "tilt of the axis");
     row(dot(na, t2b), "tilt of the axis, across");
   };
-  const Expression plane_angle =
-      !plane ? Expression(0.0)
-             : (b.number < 0 ? Expression(0.0) : b.y_rotation[0] - 2 * std::atan2(b.q.z(), b.q.w())) -
-                   (a.number < 0 ? Expression(0.0) : a.y_rotation[0] - 2 * std::atan2(a.q.z(), a.q.w()));
+  const Expression plane_angle = plane ? turned(b) - turned(a) : Expression(0.0);
   const auto same_rotation = [&] {
     if (plane) return row(plane_angle, "rotation");
     row(dot(t1a, t2b), "rotation about the axis");

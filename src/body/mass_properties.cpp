@@ -65,6 +65,10 @@ PlacedBody place_body(const BodyOptions& o, int dimension) {
     throw BodyError("rotation",
                     fmt::format("the quaternion of the rotation has length {:g}; it must be 1", o.rotation.norm()));
   body.options.rotation.normalize();
+  if (o.angle) {
+    if (!std::isfinite(*o.angle)) throw BodyError("angle", "'angle' is not finite; give an ordinary number");
+    body.options.rotation = Eigen::Quaterniond(Eigen::AngleAxisd(*o.angle, Vector3d::UnitZ()));
+  }
   for (const BodyShape& s : o.shapes) {
     try {
       s.shape.validate(dimension);
@@ -78,7 +82,7 @@ PlacedBody place_body(const BodyOptions& o, int dimension) {
   if (o.fixed) {
     body.center.setZero();
     body.x = o.position;
-    body.q = body.options.rotation;
+    body.q = body.options.rotation;  // full turns of it do not matter
     return body;
   }
   if (has_plane && !(o.mass > 0 && o.inertia))
@@ -117,6 +121,7 @@ PlacedBody place_body(const BodyOptions& o, int dimension) {
   body.x = o.position + body.options.rotation * body.center;
   body.q = body.options.rotation * Eigen::Quaterniond(body.principal);
   if (body.principal.isIdentity(0)) body.q = body.options.rotation;
+  body.angle = o.angle.value_or(2 * std::atan2(body.q.z(), body.q.w()));
   return body;
 }
 

@@ -136,6 +136,7 @@ void Multibody::body(const BodyOptions& o) {
         o.angular_velocity.head(2).any())
       throw BodyError("position", "this is a body in the plane: two coordinates, and an angle");
   }
+  if (s.dimension != 2 && o.angle) throw BodyError("angle", "in space a rotation has an axis too: give the rotation");
   PlacedBody body = place_body(o, s.dimension);
   const std::string& name = o.name;
   if (o.fixed) {

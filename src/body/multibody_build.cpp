@@ -306,7 +306,7 @@ Start Multibody::start() const {
     y.insert(y.end(), b.x.data(), b.x.data() + d);
     z.insert(z.end(), b.options.velocity.data(), b.options.velocity.data() + d);
     if (plane) {
-      y.push_back(2 * std::atan2(b.q.z(), b.q.w()));
+      y.push_back(b.angle);
       z.push_back(b.options.angular_velocity(2));
     } else {
       y.insert(y.end(), {b.q.w(), b.q.x(), b.q.y(), b.q.z()});

@@ -21,7 +21,8 @@ struct PlacedBody {
   // At the start: centre of mass, rotation of the principal axes
   Eigen::Vector3d x = Eigen::Vector3d::Zero();
   Eigen::Quaterniond q = Eigen::Quaterniond::Identity();
-  int number = -1;  ///< among those that move
+  double angle = 0;  ///< in the plane: that of q, or as it was given, full turns included
+  int number = -1;   ///< among those that move
   BodyPlace place{};
   Frame frame{};
   Vector y_rotation{}, z_spin{};
@@ -69,6 +70,11 @@ struct RollingRows {
   std::vector<std::pair<int, Vector>> position, velocity;  ///< row and direction
   Vector arm{0.0, 0.0, 0.0};
 };
+
+/// How far a body in the plane has turned from its start.
+inline Expression turned(const PlacedBody& body) {
+  return body.number < 0 ? Expression(0.0) : body.y_rotation[0] - body.angle;
+}
 
 struct PlacedJoint {
   JointOptions options;

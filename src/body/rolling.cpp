@@ -104,13 +104,10 @@ void Multibody::rolling(const RollingOptions& o) {
   const Vector na = in_a(n), C = b.frame.point(b.local_point(center)), P = a.frame.point(a.local_point(from));
   if (plane) {
     const Vector3d t(n(1), -n(0), 0);
-    const auto angle = [](const PlacedBody& body) {
-      return body.number < 0 ? Expression(0.0) : body.y_rotation[0] - 2 * std::atan2(body.q.z(), body.q.w());
-    };
     const int row = static_cast<int>(constraints_.size());
     joint.contact = RollingRows{{{row, na}, {row + 1, in_a(t)}}, {}, -o.radius * na};
     constrain(dot(na, C - P) - o.radius, say("off the line"));
-    constrain(dot(in_a(t), C - P) + o.radius * (angle(b) - angle(a)) - t.dot(center - from), say("slip"));
+    constrain(dot(in_a(t), C - P) + o.radius * (turned(b) - turned(a)) - t.dot(center - from), say("slip"));
     return s.end_rolling(std::move(joint), from, center, Vector3d::UnitZ());
   }
   const Vector3d t1 = o.axis ? u.cross(n).normalized() : Vector3d(n.unitOrthogonal()), t2 = n.cross(t1);

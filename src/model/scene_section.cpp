@@ -64,15 +64,24 @@ Eigen::Matrix3d read_inertia(const Item& item, const ValueReader& read) {
   return Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(j.data());
 }
 
+namespace {
+
+// In the plane.
+double read_angle(const Item& item, const ValueReader& read) {
+  if (item.is_table()) item.fail("in the plane a rotation is an angle, as in angle = \"pi/6\"");
+  return read.number(item);
+}
+
+}  // namespace
+
 Eigen::Quaterniond read_turn(const Item& table, int dimension, const ValueReader& read) {
   const Item angle = table["angle"], rotation = table["rotation"];
   const auto about = [](const Vector3d& axis, double a) {
     return Eigen::Quaterniond(Eigen::AngleAxisd(a, axis.normalized()));
   };
   if (dimension == 2) {
-    if (rotation && rotation.is_table()) rotation.fail("in the plane a rotation is an angle, as in angle = \"pi/6\"");
     const Item item = angle ? angle : rotation;
-    return item ? about(Vector3d::UnitZ(), read.number(item)) : Eigen::Quaterniond::Identity();
+    return item ? about(Vector3d::UnitZ(), read_angle(item, read)) : Eigen::Quaterniond::Identity();
   }
   if (angle) angle.fail("in space a rotation has an axis too: rotation = { axis = [0, 0, 1], angle = \"pi/6\" }");
   if (!rotation) return Eigen::Quaterniond::Identity();
@@ -155,7 +164,11 @@ BodyOptions read_body(const Item& item, int dimension, const BodyOptions& contac
   }
   read.vector(item["center"], dimension, o.center);
   read.vector(item["position"], dimension, o.position);
-  o.rotation = read_turn(item, dimension, read);
+  const Item angle = item["angle"] ? item["angle"] : item["rotation"];
+  if (dimension == 2 && angle)
+    o.angle = read_angle(angle, read);
+  else
+    o.rotation = read_turn(item, dimension, read);
   read.vector(item["velocity"], dimension, o.velocity);
   if (const Item w = item["angular_velocity"])
     o.angular_velocity = dimension == 2 ? Vector3d(0, 0, read.number(w)) : read.vector(w);

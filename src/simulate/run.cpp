@@ -110,6 +110,7 @@ void Run::start(const Start& initial) {
                 method.order);
     begin_looking();
     initial_ = initial;
+    rates_.see(state_, 0);
     seeds_.begin(*system, stepper_->chooses_steps() ? options.tolerance : Tolerance{}, state_);
     if (const char* trouble = watch.see(state_, stepper_.get()))
       throw InputError(
@@ -285,6 +286,7 @@ void Run::accept(double h) {
       leaps_.unseen(before_, state_, on_the_way(state_)))
     if (flown_over_++ == 0) first_flown_over_ = before_.t;
   leaps_.see(state_);
+  rates_.see(state_, h);
   seeds_.see(state_);
   ++steps_;
 }
@@ -386,6 +388,7 @@ bool Run::take_event(const EventWatch::Found& found) {
   if (!events.restart(found.state, state_, found.event)) fail_of_events(found);
   watch.see(state_, stepper_.get());
   dae_.see(state_, 0);
+  rates_.see(state_, 0);
   record_now();
   if (const StepResult result = stepper_->start(state_); !result) throw StepFailure(result.reason, state_.t);
   return false;

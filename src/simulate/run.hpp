@@ -15,6 +15,7 @@
 #include "simulate/events.hpp"
 #include "simulate/grid.hpp"
 #include "simulate/leap_watch.hpp"
+#include "simulate/rate_watch.hpp"
 #include "simulate/recording.hpp"
 #include "simulate/tolerance_watch.hpp"
 #include "simulate/watch.hpp"
@@ -73,7 +74,9 @@ class Run {
   Stepper& another();
   std::function<void(double, State&)> on_the_way(const State& after);
   void look_at_dae(double h);
+  std::unique_ptr<Run> once_more(const MethodChoice& other_method, const SimulationOptions& other_options) const;
   void compare_tolerances(std::vector<Doubt>& doubts);
+  void compare_steps(std::vector<Doubt>& doubts);
   void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
@@ -109,6 +112,7 @@ class Run {
   std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
   DaeSingularity dae_;
   LeapWatch leaps_;
+  RateWatch rates_;
   ToleranceWatch seeds_;
   std::optional<Start> initial_;                        // none where the run was resumed
   std::optional<std::pair<double, double>> once_more_;  // until when it was compared, and what came out

@@ -18,6 +18,7 @@ namespace hinge {
 void Run::begin_looking() {
   dae_.begin(*system, stepper_->chooses_steps());
   leaps_.begin(*system, stepper_->chooses_steps() ? &options.tolerance : nullptr);
+  rates_.begin(*system, stepper_->chooses_steps(), method.order);
   seeds_ = {};
   initial_.reset();
   once_more_.reset();
@@ -79,31 +80,37 @@ void Run::look_at_dae(double h) {
   if (dae_.changed()) dae_.locate(before_, state_, on_the_way(state_));
 }
 
-// The run once more with a hundredth of the tolerance, where what it grows from was below: how far away does that end?
-// It may take a few times as many steps, and says nothing where they are not enough.
+// The run once more in another way, of which nothing else is seen. It may take a few times as many steps, and is null
+// where they are not enough, or where it fails.
+std::unique_ptr<Run> Run::once_more(const MethodChoice& other_method, const SimulationOptions& other_options) const {
+  constexpr long most_work = 1000000;  // steps times their size; few may have seen nothing of what it takes many for
+  try {
+    auto other = std::make_unique<Run>(system, other_method, other_options);
+    for (std::size_t k = 0; k < events.size(); ++k) other->events.add(events.event(k));
+    other->is_comparison_ = true;
+    other->most_steps_ = 10 * steps_ + most_work / (100 + system->ny() + system->nz());
+    other->start(*initial_);
+    other->until(state_.t);
+    if (other->state_.t == state_.t) return other;
+  } catch (const Error&) {  // no answer
+  }
+  return nullptr;
+}
+
+// With a hundredth of the tolerance, where what it grows from was below: how far away does that end?
 void Run::compare_tolerances(std::vector<Doubt>& doubts) {
   if (is_comparison_ || !stepper_->chooses_steps() || !seeds_.suspect() || !initial_ || status_ == RunStatus::failed)
     return;
   if (!once_more_ || once_more_->first != state_.t) {
     once_more_.emplace(state_.t, 0.0);
-    constexpr long most_work = 1000000;  // steps times their size; few may have seen nothing of what it takes many for
     SimulationOptions finer = options;
     finer.tolerance.absolute = seeds_.finer();
     finer.tolerance.relative = std::max(1e-13, options.tolerance.relative / 100);
-    try {
-      Run other(system, method, finer);
-      for (std::size_t k = 0; k < events.size(); ++k) other.events.add(events.event(k));
-      other.is_comparison_ = true;
-      other.most_steps_ = 10 * steps_ + most_work / (100 + system->ny() + system->nz());
-      other.start(*initial_);
-      other.until(state_.t);
-      if (other.state_.t == state_.t)
-        for (std::size_t i = 0; i < state_.y.size(); ++i)
-          once_more_->second =
-              std::max(once_more_->second, std::abs(other.state_.y[i] - state_.y[i]) /
-                                               std::max(std::min(seeds_.size(), other.seeds_.size()), 1e-300));
-    } catch (const Error&) {  // no answer
-    }
+    if (const auto other = once_more(method, finer))
+      for (std::size_t i = 0; i < state_.y.size(); ++i)
+        once_more_->second =
+            std::max(once_more_->second, std::abs(other->state_.y[i] - state_.y[i]) /
+                                             std::max(std::min(seeds_.size(), other->seeds_.size()), 1e-300));
   }
   constexpr double much = 1e-2;
   if (once_more_->second > much)
@@ -114,6 +121,28 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
                       once_more_->second,
                       "give an absolute tolerance below the smallest numbers that count: tolerance = { relative = "
                       "..., absolute = ... }"});
+}
+
+// With a tolerance, where steps of given length are long beside equations of first order.
+void Run::compare_steps(std::vector<Doubt>& doubts) {
+  if (is_comparison_ || stepper_->chooses_steps() || !rates_.suspect() || !initial_ || status_ == RunStatus::failed)
+    return;
+  if (!once_more_ || once_more_->first != state_.t) {
+    once_more_.emplace(state_.t, 0.0);
+    SimulationOptions chosen;
+    chosen.start = options.start;
+    chosen.solver = options.solver;
+    const double relative = std::clamp(1e-3 / static_cast<double>(steps_), 1e-12, 1e-6);  // its errors add up, too
+    chosen.tolerance = {relative, 1e-3 * relative * rates_.size()};
+    const MethodChoice other_method = make_method(default_method(system->structure(), true), {});
+    if (const auto other = once_more(other_method, chosen)) once_more_->second = rates_.apart(state_, other->state_);
+  }
+  constexpr double much = 0.04;
+  if (once_more_->second > much)
+    doubts.push_back(
+        {"steps are long beside what the equations do by themselves: a solution with a tolerance ends "
+         "elsewhere, by this part of the size of an unknown or a state",
+         once_more_->second, "take a shorter step, or give a tolerance"});
 }
 
 // Which table a step may have left, what may no longer determine an unknown, whether the motion slides.

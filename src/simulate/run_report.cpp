@@ -87,6 +87,7 @@ void Run::report_doubts(Report& r) {
   watch.doubts(steps_, r.doubts);
   dae_.doubts(r.doubts);
   compare_tolerances(r.doubts);
+  compare_steps(r.doubts);
   if (flown_over_ > 0)
     r.doubts.push_back(
         {fmt::format("steps fly over {} that is narrower than they are long, first at t = {:.6g}; "

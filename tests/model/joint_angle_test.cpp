@@ -8,6 +8,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
+#include "random_draw.hpp"
 
 namespace hinge::joint_angle_test {
 namespace {
@@ -109,6 +110,29 @@ TEST(JointMotor, SpeedsAreFunctionsOfTime) {
   EXPECT_THROW(
       parse_model(arm(true, "{ speed = \"exp(-t^2)\" }") + "[integrate]\ntolerance = 1e-9\nend = 3\n", "m.toml"),
       InputError);
+}
+
+// A disk in the plane starts turned by a, several turns included: with a torque -k angle, angle = a cos(w t). A spring
+// of its joint counts from the start, where it is slack.
+TEST(BodyAngle, KeepsTheTurnsItStartsWith) {
+  Draw d(5);
+  for (int i = 0; i < 30; ++i) {
+    const double a = d.number(-30, 30), w = d.number(0.5, 3), inertia = d.power(-1, 1), end = d.number(0.3, 2);
+    const char* const key = d.chance(0.5) ? "angle" : "rotation";
+    const std::string disk = fmt::format(
+        "[multibody]\ngravity = [0, 0]\n[[body]]\nname = \"disk\"\nmass = 1\ninertia = {}\nposition = [0, 0]\n{} = "
+        "{}\n",
+        inertia, key, a);
+    const std::string rest =
+        fmt::format("[integrate]\ntolerance = 1e-9\nend = {}\n[output]\nquantities = {{ a = \"disk_angle\" }}\n", end);
+    const Report turns = run(fmt::format("{}torque = \"-{}*disk_angle\"\n{}", disk, inertia * w * w, rest));
+    EXPECT_NEAR(quantity(turns, "a"), a * std::cos(w * end), 1e-6 * std::abs(a)) << key;
+    const Report rests =
+        run(fmt::format("{}[[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", "
+                        "\"disk\"]\npoint = [0, 0]\nstiffness = 5\n{}",
+                        disk, rest));
+    EXPECT_NEAR(quantity(rests, "a"), a, 1e-12 * std::abs(a)) << key;
+  }
 }
 
 }  // namespace

@@ -186,5 +186,59 @@ TEST(AlgebraicEquations, AreComparedWithTheirTerms) {
   }
 }
 
+// Two unknowns of a DAE, or two states, that drive each other round: a cos(w t), in units of all sizes.
+TEST(LongSteps, EquationsOfFirstOrderAreRightOrDoubted) {
+  Draw d(19);
+  int wrong = 0, quiet = 0;
+  for (int i = 0; i < 60; ++i) {
+    const double w = d.power(-3, 5), a = d.power(-4, 4), unit = d.power(-6, 6), angle = d.power(-2.5, 0.8);
+    const double h = angle / w, end = h * d.integer(20, 300), damping = d.chance(0.3) ? d.number(0, 0.2) * w : 0.0;
+    const bool states = d.chance(0.4);
+    const double right = a * std::exp(-damping * end) * std::cos(w * end);
+    const std::string fu = fmt::format("-{}*u - {}*v", damping, w / unit),
+                      fv = fmt::format("{}*u - {}*v", w * unit, damping);
+    const std::string equations =
+        states ? fmt::format(
+                     "[states]\nu = {{ rate = \"{}\", initial = {} }}\nv = {{ rate = \"{}\" }}\n[lagrangian]\n"
+                     "coordinates = [\"x\"]\nkinetic = \"x'^2/2\"\nforce = {{ x = \"u\" }}\n[initial]\nposition = {{ x "
+                     "= 0 }}\n",
+                     fu, a, fv)
+               : fmt::format(
+                     "[dae]\nunknowns = [\"u\", \"v\", \"both\"]\nequations = [\"u' = {}\", \"v' = {}\", \"both = "
+                     "u + {}*v\"]\n[initial]\nunknowns = {{ u = {}, v = 0 }}\n",
+                     fu, fv, 1 / unit, a);
+    for (const char* method : {"radau", "bdf", "rattle", "moreau-jean", "generalized-alpha", "gauss-lobatto"}) {
+      const bool implicit = std::string(method) == "radau" || std::string(method) == "bdf";
+      if (!states && !implicit) continue;
+      const Outcome run =
+          outcome(fmt::format("{}[integrate]\nmethod = \"{}\"\nstep = {}\nend = {}\n", equations, method, h, end));
+      if (!run.ended) continue;
+      const double off = std::abs((states ? run.state.z[1] : run.state.y[0]) - right) / a;
+      wrong += off > 0.05 ? 1 : 0;
+      quiet += run.doubted ? 0 : 1;
+      EXPECT_TRUE(off < 0.05 || run.doubted)
+          << method << (states ? ", states, " : ", ") << angle << " in a step, " << end / h << " steps: off by " << off;
+      EXPECT_TRUE(off > 0.01 || angle > 0.5 || !run.doubted)
+          << method << ", " << angle << " in a step, off by " << off << ": " << run.doubts;
+    }
+  }
+  EXPECT_GT(wrong, 20);
+  EXPECT_GT(quiet, 20);
+}
+
+// What is fast and damped may stay below the step, and what follows it is right.
+TEST(LongSteps, FastDecayIsNoReasonForADoubt) {
+  Draw d(23);
+  for (int i = 0; i < 20; ++i) {
+    const double fast = d.power(2, 6), w = d.number(0.3, 1), x = d.number(-2, 2);
+    const Outcome run = outcome(fmt::format(
+        "[dae]\nunknowns = [\"x\"]\nequations = [\"x' = -{0}*(x - cos({1}*t))\"]\n[initial]\nunknowns = {{ x = {2} "
+        "}}\n[integrate]\nmethod = \"{3}\"\nstep = 0.05\nend = 10\n",
+        fast, w, x, i % 2 ? "radau" : "bdf"));
+    EXPECT_TRUE(run.ended);
+    EXPECT_FALSE(run.doubted) << fast << ' ' << w << ' ' << x << ": " << run.doubts;
+  }
+}
+
 }  // namespace
 }  // namespace hinge::long_steps_test
