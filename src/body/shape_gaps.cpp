@@ -85,6 +85,10 @@ class Gaps {
     const Vector va = fa.point_velocity(a.position) - a.shape.radius * cross(fa.omega, n),
                  vb = fb.point_velocity(b.position) + b.shape.radius * cross(fb.omega, n);
     add(a, b, fmt::format("{} - {}", a.name, b.name), distance - (a.shape.radius + b.shape.radius), n, va - vb);
+    // the line between the centres turns with what they move across it, and is no shorter than the radii
+    const Expression rolls_a = speed_about(fa, a.position), rolls_b = speed_about(fb, b.position);
+    const Expression speed = norm(fa.x_rate - fb.x_rate) + rolls_a + rolls_b;
+    bound(speed, (1 / (a.shape.radius + b.shape.radius)) * speed + turning(fa, a.position) + turning(fb, b.position));
   }
 
   void add_stop(const JointContact& c) {
@@ -129,7 +133,22 @@ class Gaps {
       const Expression gap = dot(constants(n), centre) - (n.dot(plane.position) + ball.radius);
       const Vector v = frame.point_velocity(ball.centre) - ball.radius * cross(frame.omega, constants(n));
       add(a, plane, fmt::format("{} - {}", ball.name, plane.name), gap, constants(n), v);
+      bound(norm(frame.x_rate) + speed_about(frame, ball.centre), turning(frame, ball.centre));
     }
+  }
+
+  // Of a point of a body about its centre of mass, and how quickly the way to it turns
+  static Expression speed_about(const Frame& frame, const Vector3d& point) {
+    return point.norm() > 0 ? point.norm() * norm(frame.omega) : Expression(0.0);
+  }
+  static Expression turning(const Frame& frame, const Vector3d& point) {
+    return point.norm() > 0 ? norm(frame.omega) : Expression(0.0);
+  }
+
+  // Of the gap that was added last
+  void bound(const Expression& speed, const Expression& turn) {
+    list_.back().speed = speed.node_in(*graph_);
+    list_.back().turn = turn.node_in(*graph_);
   }
 
   // `v`: of a's point against b's

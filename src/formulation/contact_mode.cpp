@@ -37,7 +37,7 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
   std::vector<Node> outputs;
   for (const Equations::Gap& g : eq.gaps) {
     Contact c{g.gap, graph.constant(g.friction), gap_row(graph, eq, g.gap), g.slip, {}, g.multiplier, g.reaction,
-              g.name};
+              g.name, false, g.speed, g.turn};
     if (g.friction == 0) c.slip.clear();
     if (g.point >= 0) {
       std::vector<Expression> n, v;
@@ -65,6 +65,7 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
     outputs.insert(outputs.end(), {c.gap, c.friction});
     outputs.insert(outputs.end(), rates.begin(), rates.end());
     outputs.insert(outputs.end(), curvature.begin(), curvature.end());
+    if (c.speed != no_node) outputs.insert(outputs.end(), {c.speed, c.turn});
   }
   tape_ = eq.tape(graph, outputs);
   scratch_ = tape_->make_scratch();
@@ -84,6 +85,10 @@ const std::vector<ContactMotion::Values>& ContactMotion::at(const State& state) 
     const std::size_t rows = 1 + contacts_[i].slip.size();
     for (std::size_t k = 0; k < rows; ++k) v.rate[k] = *out++;
     for (std::size_t k = 0; k < rows; ++k) v.curvature[k] = *out++;
+    if (contacts_[i].speed != no_node) {
+      v.speed = *out++;
+      v.turn = *out++;
+    }
   }
   return values_;
 }

@@ -21,6 +21,7 @@
 // lambda. Systems are kept by their modes: a ball that bounces twice needs two.
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -63,8 +64,12 @@ class ContactMotion {
                                ///< whole of mu lambda for friction of joints
     double rate[3] = {};       ///< gap', slip velocities
     double curvature[3] = {};  ///< of these: d/dt rate = rate_z z' + curvature
+    double speed = HUGE_VAL;   ///< |gap'| is at most this, where that is known,
+    double turn = 0;           ///< and the directions in it turn at most this quickly
   };
   const std::vector<Values>& at(const State& state);
+  /// The same as of the last at().
+  const std::vector<Values>& values() const { return values_; }
 
   /// The motion in these modes. Positions are y and then the displacements of sticking contacts, and the
   /// directions of those that set off.
@@ -86,6 +91,7 @@ class ContactMotion {
     std::vector<Node> reaction;           //
     std::string name;
     bool bearing = false;  // then `friction` is of the multipliers
+    Node speed = no_node, turn = no_node;
   };
   struct Mode {
     std::shared_ptr<const System> system;

@@ -51,6 +51,8 @@ struct Equations {
     // a force of its own, an expression of `multiplier`; empty: gap_y^T multiplier
     Node multiplier = no_node;
     std::vector<Node> reaction{};
+    // where they are known: |gap'| is at most `speed`, and what it is made of turns by at most `turn` per time
+    Node speed = no_node, turn = no_node;
   };
   std::vector<Gap> gaps;
   // Pairs 0 <= a _|_ b >= 0 of a DAE

@@ -300,10 +300,16 @@ StepResult EventDriven::advance(State& state, double limit) {
       mode_state_ = before_;
       return result;
     }
+    for (const double x : mode_state_.z) speed_ = std::max(speed_, std::abs(x));
     // look for the first event
     const double t0 = before_.t, t1 = mode_state_.t;
     State from = before_;
     evaluate_roots(from, start_values_);
+    const auto keep_looks = [&](std::vector<Look>& looks_at, double t) {
+      looks_at.resize(roots_.size());
+      for (std::size_t i = 0; i < roots_.size(); ++i) looks_at[i] = look_at(i, t);
+    };
+    keep_looks(start_looks_, t0);
     int event = -1;
     double t_low = t0, t_high = t0;
     const int count = b.stepper->chooses_steps() ? looks : 1;
@@ -313,6 +319,13 @@ StepResult EventDriven::advance(State& state, double limit) {
       probe_ = mode_state_;
       if (k < count) b.stepper->look_within(before_, t_high, probe_);
       evaluate_roots(probe_, end_values_);
+      keep_looks(end_looks_, t_high);
+      if (const double t = first_dip(); t < t_high) {
+        t_high = t;
+        look(t);
+        end_values_ = values_;
+        keep_looks(end_looks_, t_high);
+      }
       event = first_event(start_values_, end_values_);
       if (event >= 0) break;
       for (std::size_t i = 0; i < roots_.size(); ++i) {
@@ -322,6 +335,7 @@ StepResult EventDriven::advance(State& state, double limit) {
           contacts_.statistics.penetration = std::max(contacts_.statistics.penetration, -end_values_[i]);
       }
       start_values_ = end_values_;
+      start_looks_.swap(end_looks_);
     }
     if (event < 0) {
       count_friction(t1);
@@ -329,9 +343,15 @@ StepResult EventDriven::advance(State& state, double limit) {
       return {};
     }
     State there;
-    if (StepResult r = locate(before_, t_low, t_high, event, there); !r) {
-      mode_state_ = before_;
-      return r;
+    for (std::size_t k = 0; k <= roots_.size(); ++k) {
+      if (StepResult r = locate(before_, t_low, t_high, event, there); !r) {
+        mode_state_ = before_;
+        return r;
+      }
+      const int earlier = overtaken(event, there);
+      if (earlier < 0) break;
+      event = earlier;
+      t_high = there.t;
     }
     step_ended_by_event_ = true;
     count_friction(there.t);

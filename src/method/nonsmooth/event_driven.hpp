@@ -106,6 +106,14 @@ class EventDriven {
   StepResult propagate(Base& base, const State& from, double t, State& to);
   double level(const Root& root) const;
   int first_event(const std::vector<double>& before, const std::vector<double>& after) const;
+  struct Look {  // at one gap
+    double t, gap, rate, speed, turn;
+  };
+  Look look_at(std::size_t root, double t) const;
+  void look(double t);
+  double dip(std::size_t root, const Look& a, const Look& b, int depth);
+  double first_dip();
+  int overtaken(int event, const State& there);
   void to_mode(const State& state, State& mode_state);
   void to_user(const State& mode_state, State& state) const;
   StepResult locate(const State& from, double t_before, double t_after, int root, State& at);
@@ -126,7 +134,8 @@ class EventDriven {
   State mode_state_, before_, probe_, user_;
   Modes step_modes_;  // of the last advance(), and whether an event ended it
   bool begun_ = false, step_ended_by_event_ = false;
-  double speed_ = 0;  // the largest velocity seen: the scale of rounding
+  double speed_ = 0;                           // the largest velocity seen: the scale of rounding
+  std::vector<Look> start_looks_, end_looks_;  // of all roots
   std::vector<double> values_, start_values_, end_values_, right_, z_, b_, c_, w_, u_;
   int crowded_ = 0;
   double last_event_ = 0;

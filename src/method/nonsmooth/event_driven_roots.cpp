@@ -70,13 +70,17 @@ double EventDriven::level(const Root& root) const {
   return root.armed || root.rising ? 0.0 : -1e-9 * std::max(root.scale, 1e-3);
 }
 
-// The first root that has fallen through its level between two looks; -1 where none has.
+// The first root that has fallen through its level between two looks; -1 where none has. A gap that has just begun to
+// open may be below zero by rounding, for as long as a short step takes.
 int EventDriven::first_event(const std::vector<double>& before, const std::vector<double>& after) const {
   int first = -1;
   double earliest = HUGE_VAL;
   for (std::size_t k = 0; k < roots_.size(); ++k) {
     const double zero = level(roots_[k]);
     if (!(after[k] < zero)) continue;
+    if (roots_[k].rising && !roots_[k].armed && before[k] <= zero && end_looks_[k].rate > 0 &&
+        after[k] > -1e-9 * std::max(roots_[k].scale, 1e-3))
+      continue;
     const double fraction = before[k] > zero ? (before[k] - zero) / (before[k] - after[k]) : 0.0;
     if (fraction < earliest) {
       earliest = fraction;

@@ -25,7 +25,7 @@ void move_to_own_graph(const Graph& from, Equations& eq, std::vector<Node>& func
   for (auto* list : {&eq.y, &eq.z, &eq.psi, &eq.invariants, &functions}) add(*list);
   for (auto& column : eq.noise) add(column);
   for (Equations::Gap& gap : eq.gaps) {
-    all.insert(all.end(), {&gap.gap, &gap.multiplier});
+    all.insert(all.end(), {&gap.gap, &gap.multiplier, &gap.speed, &gap.turn});
     add(gap.slip);
     add(gap.reaction);
   }
