@@ -36,8 +36,17 @@ ContactMotion::ContactMotion(std::shared_ptr<const System> system) : base_(std::
   Graph& graph = *graph_;
   std::vector<Node> outputs;
   for (const Equations::Gap& g : eq.gaps) {
-    Contact c{g.gap, graph.constant(g.friction), gap_row(graph, eq, g.gap), g.slip, {}, g.multiplier, g.reaction,
-              g.name, false, g.speed, g.turn};
+    Contact c{g.gap,
+              graph.constant(g.friction),
+              gap_row(graph, eq, g.gap),
+              g.slip,
+              {},
+              g.multiplier,
+              g.reaction,
+              g.name,
+              false,
+              g.speed,
+              g.turn};
     if (g.friction == 0) c.slip.clear();
     if (g.point >= 0) {
       std::vector<Expression> n, v;
