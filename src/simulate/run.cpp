@@ -159,7 +159,7 @@ void Run::until(double end) {
   guarded([&] {
     if (std::exchange(resumed_, false)) {
       grid_.end = end;
-      grid_.count = static_cast<long>(Grid::steps_between(grid_.start, end, h));
+      grid_.count = stepper_->chooses_steps() ? 0 : static_cast<long>(Grid::steps_between(grid_.start, end, h));
     } else {
       grid_ = {start, h, end, static_cast<long>(count)};
     }
