@@ -10,7 +10,7 @@
 namespace hinge {
 
 namespace {
-constexpr double long_part = 0.005;    // of the size of a number
+constexpr double long_share = 0.005;   // of the size of a number
 constexpr double meaningless = 1e-10;  // of the largest number: what is smaller means nothing
 }  // namespace
 
@@ -77,7 +77,7 @@ double RateWatch::size() const {
 bool RateWatch::suspect() const {
   const double floor = meaningless * size();
   return std::any_of(followers_.begin(), followers_.end(),
-                     [&](const Follower& f) { return f.off > std::max(floor, long_part * f.most); });
+                     [&](const Follower& f) { return f.off > std::max(floor, long_share * f.most); });
 }
 
 double RateWatch::apart(const State& end, const State& other) const {

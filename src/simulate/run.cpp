@@ -286,6 +286,7 @@ void Run::accept(double h) {
       leaps_.unseen(before_, state_, on_the_way(state_)))
     if (flown_over_++ == 0) first_flown_over_ = before_.t;
   leaps_.see(state_);
+  gaps_.see(before_, state_, stepper_->contact_impulses());
   rates_.see(state_, h);
   seeds_.see(state_);
   ++steps_;

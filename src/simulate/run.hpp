@@ -13,6 +13,7 @@
 #include "simulate/checkpoint.hpp"
 #include "simulate/dae_singularity.hpp"
 #include "simulate/events.hpp"
+#include "simulate/gap_watch.hpp"
 #include "simulate/grid.hpp"
 #include "simulate/leap_watch.hpp"
 #include "simulate/rate_watch.hpp"
@@ -112,6 +113,7 @@ class Run {
   std::unique_ptr<Stepper> closer_;  // the same, to make steps that are suspect once more
   DaeSingularity dae_;
   LeapWatch leaps_;
+  GapWatch gaps_;
   RateWatch rates_;
   ToleranceWatch seeds_;
   std::optional<Start> initial_;                        // none where the run was resumed

@@ -18,6 +18,7 @@ namespace hinge {
 void Run::begin_looking() {
   dae_.begin(*system, stepper_->chooses_steps());
   leaps_.begin(*system, stepper_->chooses_steps() ? &options.tolerance : nullptr);
+  gaps_.begin(*system, stepper_->chooses_steps());
   rates_.begin(*system, stepper_->chooses_steps(), method.order);
   seeds_ = {};
   initial_.reset();

@@ -95,6 +95,7 @@ void Run::report_doubts(Report& r) {
                      system->structure().is_dae ? "something in the equations" : "a force", first_flown_over_),
          static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
   if (r.contacts) doubt_contacts(*system, *r.contacts, watch.worst_gap(), r.doubts);
+  gaps_.doubts(r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);
   recording.quantities.doubts(r.doubts);
