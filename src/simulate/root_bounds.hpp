@@ -26,6 +26,8 @@ class RootBounds {
   bool may_return(std::size_t k) const { return enclosure_[k].value.contains(0) && enclosure_[k].slope.contains(0); }
   /// Bounds of its values there.
   Interval value(std::size_t k) const { return enclosure_[k].value; }
+  /// Bounds of its slope there.
+  Interval slope(std::size_t k) const { return enclosure_[k].slope; }
   /// It at a state.
   double at(std::size_t k, const State& state);
   /// No value of it there is larger.

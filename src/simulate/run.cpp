@@ -28,8 +28,6 @@ std::string reason_of_current_exception() {
   }
 }
 
-constexpr int most_leaps = 40;  // times that one step is made shorter, since it flies over something
-
 const char* word_for(RunStatus status) {
   return status == RunStatus::finished ? "finished" : status == RunStatus::stopped ? "stopped" : "failed";
 }
@@ -246,21 +244,19 @@ void Run::fixed_step() {
 void Run::chosen_step(double limit) {
   if (state_.t < leap_end_) limit = std::min(limit, leap_end_);  // not over what a step has been seen to fly over
   attempt([&] { return stepper_->advance(state_, limit); });
-  for (int n = 0; n < most_leaps && leaps_.is_long(before_, state_); ++n) {
-    const auto when = leaps_.unseen(before_, state_, on_the_way(state_));
-    if (!when) break;
-    leap_end_ = *when;
-    state_ = before_;
-    attempt([&] {
-      if (StepResult anew = stepper_->start(state_); !anew) return anew;
-      return stepper_->advance(state_, *when);
-    });
-    if (state_.t >= leap_end_ && !leaps_.seen_by(state_)) break;
-  }
+  fly_over_nothing();
   const double h = state_.t - before_.t;
   if (state_.t < limit || steps_ == 0) shortest_ = std::min(shortest_, h);
   longest_ = std::max(longest_, h);
   accept(h);
+}
+
+void Run::again_until(double t) {
+  state_ = before_;
+  attempt([&] {
+    if (StepResult anew = stepper_->start(state_); !anew) return anew;
+    return stepper_->advance(state_, t);
+  });
 }
 
 void Run::accept(double h) {
@@ -287,6 +283,7 @@ void Run::accept(double h) {
     if (flown_over_++ == 0) first_flown_over_ = before_.t;
   leaps_.see(state_);
   gaps_.see(before_, state_, stepper_->contact_impulses());
+  bursts_.see(state_, h);
   rates_.see(state_, h);
   seeds_.see(state_);
   ++steps_;

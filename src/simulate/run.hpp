@@ -10,6 +10,7 @@
 
 #include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
+#include "simulate/burst_watch.hpp"
 #include "simulate/checkpoint.hpp"
 #include "simulate/dae_singularity.hpp"
 #include "simulate/events.hpp"
@@ -69,6 +70,8 @@ class Run {
   void fixed_step();
   void chosen_step(double limit);
   void accept(double h);
+  void fly_over_nothing();
+  void again_until(double t);
   void look_closer();
   void look_elsewhere();
   void begin_looking();
@@ -95,6 +98,7 @@ class Run {
   long steps_between_starts() const;
   void restart_if_due();
   void begin_anew();
+  void make_consistent();
   /// What all steppers have cost.
   Counters work() const;
   std::optional<ContactStatistics> contacts() const;
@@ -114,6 +118,7 @@ class Run {
   DaeSingularity dae_;
   LeapWatch leaps_;
   GapWatch gaps_;
+  BurstWatch bursts_;
   RateWatch rates_;
   ToleranceWatch seeds_;
   std::optional<Start> initial_;                        // none where the run was resumed

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "formulation/implicit/dae_structure.hpp"
+#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
 #include "method/wrap/piecewise.hpp"
@@ -99,12 +101,29 @@ void Run::exchange(Memory& m) {
 void Run::restart_if_due() {
   if (steps_ == 0 || steps_ % steps_between_starts() != 0 || system->structure().has_noise) return;
   earlier_ = so_far();
+  make_consistent();
   begin_anew();
   if (checkpoints.path.empty() || now_in_seconds() - last_checkpoint_ < checkpoints.seconds) return;
   Memory memory;
   exchange(memory);
   write_checkpoint(checkpoints.path, identity(), memory);
   last_checkpoint_ = now_in_seconds();
+}
+
+// Hidden constraints of a DAE hold to the tolerance only on the way, which is not enough for a start.
+void Run::make_consistent() {
+  const SymbolicSystem* symbolic = symbolic_part(*system);
+  if (!symbolic || !system->structure().is_dae || analyse_dae(*symbolic).index() < 2) return;
+  Start start;
+  start.consistent = Consistency::project;
+  start.position = state_.y;
+  start.velocity = state_.z;
+  start.multiplier = state_.psi;
+  start.given_velocity.assign(state_.z.size(), 0);
+  try {
+    state_ = consistent_start(*system, state_.t, start);
+  } catch (const Error&) {  // then from where it is
+  }
 }
 
 void Run::begin_anew() {

@@ -15,16 +15,35 @@
 
 namespace hinge {
 
+namespace {
+constexpr int most_leaps = 40;  // times that one step is made shorter, since it flies over something
+}
+
 void Run::begin_looking() {
   dae_.begin(*system, stepper_->chooses_steps());
   leaps_.begin(*system, stepper_->chooses_steps() ? &options.tolerance : nullptr);
   gaps_.begin(*system, stepper_->chooses_steps());
+  bursts_.begin(*system, stepper_->chooses_steps());
   rates_.begin(*system, stepper_->chooses_steps(), method.order);
   seeds_ = {};
   initial_.reset();
   once_more_.reset();
   flown_over_ = 0;
   leap_end_ = -INFINITY;
+}
+
+// The step of chosen length that has just been made, once more up to where it flies over something, or passes a burst.
+void Run::fly_over_nothing() {
+  for (int n = 0; n < most_leaps; ++n) {
+    std::optional<double> when;
+    if (leaps_.is_long(before_, state_)) when = leaps_.unseen(before_, state_, on_the_way(state_));
+    const bool burst = !when;
+    if (burst) when = bursts_.unseen(before_, state_, on_the_way(state_));
+    if (!when) return;
+    leap_end_ = *when;
+    again_until(*when);
+    if (state_.t >= leap_end_ && !(burst ? bursts_.seen_by(state_) : leaps_.seen_by(state_))) return;
+  }
 }
 
 // A suspect step once more, in halves, and in halves of these where they still go against their velocities. One that a

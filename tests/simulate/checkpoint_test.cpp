@@ -167,6 +167,37 @@ TEST_F(Checkpoint, TheRunWithoutIsTheSame) {
 }
 
 // Random numbers that begin again would be another path.
+// Hidden constraints of index 3 hold to the tolerance only where the method begins anew. Stopped at the first such place.
+// Measured: off by at most 4e-3 with 1e-5, and by 9e-6 with 1e-8.
+TEST_F(Checkpoint, DaesOfHigherIndexGoOnFromWhereTheMethodBeginsAnew) {
+  const std::string text = R"x([dae]
+unknowns = ["x", "y", "u", "v", "L"]
+equations = ["x' = u", "y' = v", "u' = -x*L", "v' = -y*L - 1", "x^2 + y^2 = 1"]
+[initial]
+unknowns = { x = 1, y = 0, u = 0, v = 1 }
+[integrate]
+end = 10
+)x";
+  const auto end_of = [&](const char* method, double tolerance, long steps) {
+    const Model m = parse_model(text + fmt::format("method = \"{}\"\ntolerance = {}\n", method, tolerance), "dae.toml");
+    Simulation s = m.simulation_for("");
+    s.keep_checkpoints({"", 0, steps});
+    s.start(m.start);
+    s.until(m.end);
+    EXPECT_TRUE(s.report().sound());
+    return s.state().y;
+  };
+  for (const char* method : {"bdf", "radau"}) {
+    const std::vector<double> exact = end_of(method, 1e-10, 1000000);
+    for (const double tolerance : {1e-5, 1e-8})
+      for (const long steps : {20L, 37L, 80L}) {
+        const std::vector<double> found = end_of(method, tolerance, steps);
+        for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(found[k], exact[k], 1e3 * tolerance * (tolerance < 1e-6 ? 5 : 1)) << method;
+        if (testing::Test::HasFailure()) fmt::print("{} {} {} {} {}\n", method, tolerance, steps, found[0] - exact[0], found[1] - exact[1]);
+      }
+  }
+}
+
 TEST_F(Checkpoint, NoiseHasNone) {
   const Model m = parse_model(
       "[dae]\nunknowns = [\"x\"]\nequations = [\"x' = -x\"]\nnoise = [[0.1]]\n[initial]\nunknowns = { x = 1 "

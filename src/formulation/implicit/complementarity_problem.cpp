@@ -184,7 +184,7 @@ bool ComplementarityProblem::linearised(Eigen::VectorXd& dX, bool& solvable) {
     q[k] = out_pairs_[at(2 * k + 1 - trial_[at(k)])] + other(k, base);
     for (int j = 0; j < p_; ++j) M(k, j) = other(k, columns.col(j));
   }
-  if (!base.allFinite() || !M.allFinite()) return false;
+  if (!base.allFinite() || !M.allFinite() || !q.allFinite()) return false;
   // unknowns of very different size (amperes, volts): w_k / s_k and z_k s_k make the diagonal one where it is not zero
   Eigen::VectorXd s(p_);
   for (int k = 0; k < p_; ++k) {
@@ -243,8 +243,9 @@ ComplementarityProblem::Outcome ComplementarityProblem::solve(double t_equations
                                                               int max_iterations) {
   std::vector<double>& start = guess_;
   std::copy_n(X, n_, start.begin());
-  const Outcome quick = iterate_active(t_equations, equations, t_pairs, pairs, X, std::min(max_iterations, 12));
-  if (quick == Outcome::solved) return quick;
+  const int tries = p_ == 0 ? max_iterations : std::min(max_iterations, 12);
+  const Outcome quick = iterate_active(t_equations, equations, t_pairs, pairs, X, tries);
+  if (quick == Outcome::solved || p_ == 0) return quick;
   std::copy(start.begin(), start.end(), X);
   return iterate_pivoting(t_equations, equations, t_pairs, pairs, X, max_iterations);
 }

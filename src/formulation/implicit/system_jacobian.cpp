@@ -161,7 +161,8 @@ bool SystemJacobian::is_regular(const State* point, std::vector<Eigen::MatrixXd>
   return false;
 }
 
-// Scaled by what the entries are nearby: a row that has become small at this very point must stay small.
+// Scaled by what the entries are nearby at least: a row that has become small at this very point must stay small. What
+// an exponential may be elsewhere is no measure.
 bool SystemJacobian::is_regular_at(const State& point, const std::function<double(int, int)>& higher,
                                    Eigen::MatrixXd& value) const {
   Values x, out;
@@ -170,9 +171,10 @@ bool SystemJacobian::is_regular_at(const State& point, const std::function<doubl
   if (!evaluate(point.t, x, out)) return false;
   if (size_ > largest_dense) return regular(out);
   value = dense(out);
-  Eigen::MatrixXd nearby = value.cwiseAbs(), scaled = value;
+  Eigen::MatrixXd nearby = Eigen::MatrixXd::Constant(size_, size_, HUGE_VAL), scaled = value;
   for (const Sample& s : samples(jet_, &point))
-    if (evaluate(s.t, s.x, out)) nearby = nearby.cwiseMax(dense(out).cwiseAbs());
+    if (evaluate(s.t, s.x, out)) nearby = nearby.cwiseMin(dense(out).cwiseAbs());
+  nearby = (nearby.array() < HUGE_VAL).select(nearby, 0.0).cwiseMax(value.cwiseAbs()).eval();
   for (Eigen::Index i = 0; i < size_; ++i)
     if (const double size = nearby.row(i).maxCoeff(); size > 0) nearby.row(i) /= size, scaled.row(i) /= size;
   for (Eigen::Index j = 0; j < size_; ++j)

@@ -27,6 +27,8 @@ constexpr double nothing = 1e-28;          // what is left of a cancellation
 constexpr double typed_rounding = 1e-14;
 constexpr double need_not_move = 1e-15;  // given values that change by less: rounding
 constexpr int largest_for_kernel = 600;  // numbers in X
+constexpr double off_a_root = 1e-22,
+                 off_relative = 1e-12;  // where derivatives are infinite: of all numbers, of this one
 
 const char* times_text(int order) {
   static const char* const words[] = {"", ", differentiated once", ", differentiated twice",
@@ -57,6 +59,7 @@ class DaeStart {
 
   State find(std::vector<std::string>* remarks) {
     refuse_undefined();
+    leave_vertical_roots();
     Values x = x_;
     bool consistent = array_.solve(t_, x, given_places_, Values(scale_.size(), 1.0));
     for (const double guess : {1.0, 0.1, -1.0}) {
@@ -76,6 +79,7 @@ class DaeStart {
     }
     const State state = state_of(x);
     refuse_singular(state, x);
+    if (!off_.empty()) refuse_undriven(state, x);
     if (remarks) describe(x, *remarks);
     return state;
   }
@@ -102,6 +106,53 @@ class DaeStart {
             "equation {} is {} at the initial values; start elsewhere, or change the expressions so that they are "
             "defined there",
             structure_.names[at(equation)], std::isnan(f[i]) ? "not a number" : "infinite"));
+  }
+
+  // Given values at which derivatives are infinite, as of sqrt(h) at h = 0, go a little to the side where they are not.
+  struct OffRoot {
+    int place;
+    double way;
+  };
+  bool finite_slopes(const Values& x, int place) {
+    Values f_x(array_.pattern().entries());
+    array_.jacobian(t_, x.data(), f_x.data());
+    for (std::size_t k = 0; k < f_x.size(); ++k)
+      if (array_.pattern().column[k] == place && !std::isfinite(f_x[k])) return false;
+    return true;
+  }
+  void leave_vertical_roots() {
+    const double size = largest_given();
+    for (int k = 0; k < array_.size(); ++k) {
+      const double x = x_[at(k)];
+      if (!given_places_[at(k)] || fixed_places_[at(k)] || finite_slopes(x_, k)) continue;
+      for (const double side : {1.0, -1.0}) {
+        const double way = side * std::max(off_a_root * (size > 0 ? size : 1.0), off_relative * std::abs(x));
+        x_[at(k)] = x + way;
+        if (finite_slopes(x_, k)) {
+          off_.push_back({k, way});
+          break;
+        }
+        x_[at(k)] = x;
+      }
+    }
+  }
+  // Only what is driven away from there, at a rate that does not come from the root itself, has one way to go on.
+  void refuse_undriven(const State& state, const Values& x) {
+    constexpr double further = 100;
+    Values other = x;
+    for (const OffRoot& off : off_) other[at(off.place)] += (further - 1) * off.way;
+    const bool found = array_.solve(t_, other, given_places_, Values(scale_.size(), 1.0));
+    const State there = found ? state_of(other) : state;
+    for (const OffRoot& off : off_) {
+      const auto [j, order] = array_.places()[at(off.place)];
+      const double rate = state.z[at(j)];
+      if (order > 0 || (found && rate * off.way > 0 && std::abs(there.z[at(j)] - rate) < 0.5 * std::abs(rate)))
+        continue;
+      throw InputError(fmt::format(
+          "at the initial {} an equation has an infinite derivative (of a root, say), and nothing drives {} "
+          "away from there: no solution, or more than one, begins there; start elsewhere",
+          structure_.jet.name(j, 0), structure_.jet.name(j, 0)));
+    }
   }
 
   // The least change of the given values. Others may move a thousand times more readily, and where they have to go far
@@ -303,6 +354,7 @@ class DaeStart {
   DerivativeArray array_;
   std::vector<char> given_places_, fixed_places_;
   Values x_, scale_;
+  std::vector<OffRoot> off_;
 };
 
 }  // namespace

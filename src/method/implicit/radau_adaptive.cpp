@@ -22,8 +22,9 @@ constexpr double projected_part =
 constexpr double unsure = 5;         // a guess may be off by that factor
 constexpr int most_stagewise = 300;  // unknowns: full matrices
 constexpr int stagewise_for = 20;    // steps, when the simplified iteration has failed
-constexpr double renew_above = 0.1;  // contraction
-constexpr double good_start = 0.5;   // the step is lengthened only as far as this contraction can be expected
+constexpr int settle_after = 3, settle_each = 8;  // tries of a step
+constexpr double renew_above = 0.1;               // contraction
+constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
 
 // Which unknowns does a state show as they are? Multipliers of mechanical systems and what is of higher index in a DAE
 // are computed from the others.
@@ -33,6 +34,10 @@ std::vector<char> shown_unknowns(const System& system, const ImplicitProblem& pr
   for (const ImplicitProblem::Unknown& u : problem.unknowns())
     shown.push_back(system.structure().is_dae ? u.tested : shown.size() < motion);
   return shown;
+}
+
+bool of_index_one(const ImplicitProblem& problem) {
+  return std::all_of(problem.unknowns().begin(), problem.unknowns().end(), [](const auto& u) { return u.index == 1; });
 }
 
 }  // namespace
@@ -50,6 +55,7 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
               radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
       reported_(system_->structure().is_dae),
       determines_(reported_ || (system_->nrates() > 0 && levels_of(radau.formulation.formulation) != Projection::none)),
+      settles_(reported_ && problem_->size() == system_->ny() && of_index_one(*problem_)),
       shown_(shown_unknowns(*system_, *problem_)),
       may_turn_(system_->structure().has_bodies && problem_->projected_invariants().psi > 0 &&
                 problem_->size() <= most_stagewise) {
@@ -217,6 +223,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     const bool last = t_ + 1.0001 * h >= limit;
     if (last) h = limit - t_;
     if (tries > 0 && (tries > 60 || 0.1 * h <= std::abs(t_) * epsilon || h < 1e-290)) return give_up(h, trouble);
+    if (tries % settle_each == settle_after) settle();
     ++tries;
 
     predict(h);

@@ -46,7 +46,10 @@ class RadauStepper final : public Stepper {
     ends_at_.psi.resize(static_cast<std::size_t>(system_->npsi()));
   }
 
-  void reset() override { known_ = needs_coupled_ = false; }
+  void reset() override {
+    known_ = needs_coupled_ = false;
+    noise_.count(RoundOff::Far::own);
+  }
 
   StepResult step(State& state, double h) override {
     const bool goes_on = known_ && state.y == ends_at_.y && state.z == ends_at_.z;
@@ -62,7 +65,7 @@ class RadauStepper final : public Stepper {
       needs_coupled_ = true;  // and so will the steps to come
       predict(h, goes_on);
     }
-    if (needs_coupled_ && !solve_coupled(state.t, h)) {
+    if (needs_coupled_ && !solve_coupled(state.t, h) && !solve_far_away(state.t, h, goes_on)) {
       needs_coupled_ = false;
       known_ = false;
       return explain_failure(*system_, state, h, "the stage equations", newton_);
@@ -122,6 +125,23 @@ class RadauStepper final : public Stepper {
       if (stalled && stages_.left_rounding(h, z_.data(), deep)) return already_solved;
       return size();
     });
+  }
+
+  // Increments may be as small as rounding lets them be far from the origin.
+  bool solve_far_away(double t, double h, bool goes_on) {
+    if (system_->structure().is_dae) return false;
+    const RoundOff::Far before = noise_.counted();
+    for (const RoundOff::Far far : {RoundOff::Far::rows, RoundOff::Far::positions})
+      for (const bool coupled : {false, true}) {
+        if (far <= before) continue;
+        noise_.count(far);  // and so in the steps to come
+        predict(h, goes_on);
+        newton_.forget();
+        needs_coupled_ = coupled;
+        if (coupled ? solve_coupled(t, h) : solve(t, h)) return true;
+      }
+    noise_.count(before);
+    return false;
   }
 
   // What is found must be near the guess: with exact derivatives there is no other solution there where the second

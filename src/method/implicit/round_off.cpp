@@ -9,7 +9,7 @@ namespace hinge {
 
 namespace {
 
-constexpr double share = 1e-3, tiny = 1e-200;
+constexpr double share = 1e-3, tiny = 1e-200, little = 1e-4;
 constexpr int sweeps = 3;  // from z to psi, from there to accelerations
 
 }  // namespace
@@ -58,9 +58,27 @@ void RoundOff::spread(const double* f_x, const double* f_rate, double c) {
   spread();
 }
 
+void RoundOff::spread_to_z() {
+  const Pattern& p = problem_.pattern();
+  double largest = far_ == Far::positions ? little * z_ : 0;
+  for (std::size_t k = ny_; k < ny_ + nz_; ++k) {  // the row of p_k'
+    double sum = 0, own = 0;
+    for (auto e = static_cast<std::size_t>(p.row_start[k]); e < static_cast<std::size_t>(p.row_start[k + 1]); ++e) {
+      const auto j = static_cast<std::size_t>(p.column[e]);
+      if (j < ny_) sum += matrix_[e] * noise_[j];
+      if (j == k) own = matrix_[e];
+    }
+    if (own > 0) largest = std::max(largest, sum / own);
+  }
+  largest = std::min(largest, epsilon * y_ / h_);
+  for (std::size_t k = ny_; k < ny_ + nz_; ++k) noise_[k] = std::max(noise_[k], largest);
+}
+
 void RoundOff::spread() {
   const Pattern& p = problem_.pattern();
-  if (dae_ || matrix_.size() != p.entries() || noise_.size() == ny_ + nz_) return;
+  if (dae_ || matrix_.size() != p.entries()) return;
+  if (far_ != Far::own) spread_to_z();
+  if (noise_.size() == ny_ + nz_) return;
   const auto each = [&](auto&& visit) {
     for (std::size_t i = 0; i < row_.size(); ++i)
       for (auto e = static_cast<std::size_t>(p.row_start[i]); e < static_cast<std::size_t>(p.row_start[i + 1]); ++e)

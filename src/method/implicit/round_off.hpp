@@ -10,6 +10,10 @@
 //   unknowns that vanish on every solution (mu, tau) are not measured: what they do shows in the others
 //
 // Unknowns of a DAE stand for themselves, and for a thousandth of the largest.
+//
+// Far from the origin what is differences of positions, such as the force of a spring, is uncertain by far more than
+// eps of z: where iterations do not get below that, z counts with the most that the rows of p' make of the noise of y;
+// where they do not get below that either, with eps |y|/h, as far as that is little beside z.
 #pragma once
 
 #include <vector>
@@ -27,16 +31,22 @@ class RoundOff {
   void spread(const double* f_x, const double* f_rate, double c);
   /// Where the motion begins at zero, at rest, sizes are those of where it comes to.
   void raise(const double* x);
+  /// What z counts with from now on.
+  enum class Far { own, rows, positions };
+  void count(Far far) { far_ = far; }
+  Far counted() const { return far_; }
   /// Of unknown k; infinite where it is not measured.
   double operator[](std::size_t k) const { return noise_[k]; }
 
  private:
   void set(double y, double z);
   void spread();
+  void spread_to_z();
 
   const ImplicitProblem& problem_;
   std::size_t ny_, nz_;
   bool dae_;
+  Far far_ = Far::own;
   double h_ = 0, y_ = 0, z_ = 0;
   std::vector<double> reach_, noise_, best_, matrix_, row_;  // matrix_: |A|, empty before the first one
 };

@@ -20,6 +20,8 @@ using Q = Quantity;
 constexpr int looks = 8;  // at the roots, within a step
 constexpr std::size_t most_notes = 10000;
 constexpr int most_crowded = 200;  // events without time between them
+constexpr int counted_events = 10000;
+constexpr double no_time = 1e-8;  // of what is left: in which that many events are no way to its end
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
   if (const BodyTable* bodies = bodies_of(*system); bodies && bodies->can_collide())
@@ -187,7 +189,7 @@ StepResult EventDriven::restart(State& state) {
 StepResult EventDriven::begin(State& state) {
   user_ = state;
   modes_.assign(modes_.size(), ContactMode::open);
-  crowded_ = 0;
+  crowded_ = counted_ = 0;
   last_event_ = -HUGE_VAL;
   return choose_modes(state, {});
 }
@@ -363,6 +365,14 @@ StepResult EventDriven::advance(State& state, double limit) {
       return {false, fmt::format("events accumulate at t = {:g} ({} is the last): no time passes between them; use "
                                  "moreau-jean, whose steps do not stop at events, or a larger v_stop",
                                  state.t, motion_.name(root.contact))};
+    if (counted_++ == 0) counted_from_ = state.t;
+    if (counted_ > counted_events) {
+      counted_ = 0;
+      if (state.t - counted_from_ < no_time * (limit - state.t))
+        return {false, fmt::format("{} events follow each other within {:g} at t = {:g} ({} is the last), and it does "
+                                   "not end; use moreau-jean, whose steps do not stop at events, or a larger v_stop",
+                                   counted_events, state.t - counted_from_, state.t, motion_.name(root.contact))};
+    }
     std::vector<int> opened;
     if (root.kind == Root::Kind::reaction) opened.push_back(root.contact);
     if (StepResult r = choose_modes(state, opened); !r) return r;

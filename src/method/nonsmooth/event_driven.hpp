@@ -137,7 +137,8 @@ class EventDriven {
   double speed_ = 0;                           // the largest velocity seen: the scale of rounding
   std::vector<Look> start_looks_, end_looks_;  // of all roots
   std::vector<double> values_, start_values_, end_values_, right_, z_, b_, c_, w_, u_;
-  int crowded_ = 0;
+  int crowded_ = 0, counted_ = 0;  // events without time between them; since counted_from_
+  double counted_from_ = 0;
   double last_event_ = 0;
   double counted_until_ = -HUGE_VAL;  // the time up to which friction's work is known
 };

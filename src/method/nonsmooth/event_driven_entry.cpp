@@ -12,6 +12,12 @@ namespace hinge {
 
 namespace {
 
+constexpr long most_parts = 1000000;  // of a step of given length, between events and as the base method makes them
+constexpr const char* too_many_parts =
+    "a million events, or steps of the base method, do not come to the end of one step; use moreau-jean, whose steps "
+    "do "
+    "not stop at events, a larger v_stop, or a shorter step";
+
 class EventDrivenStepper final : public Stepper {
  public:
   EventDrivenStepper(std::shared_ptr<const System> system, const EventDrivenOptions& options,
@@ -44,8 +50,10 @@ class EventDrivenStepper final : public Stepper {
     else if (StepResult begun = motion_.begin(state); !begun)
       return begun;
     ++counters_.steps;
+    long parts = 0;
     while (h > 0 ? state.t < end : state.t > end)
-      if (StepResult result = motion_.advance(state, end); !result) {
+      if (StepResult result = ++parts > most_parts ? StepResult{false, too_many_parts} : motion_.advance(state, end);
+          !result) {
         state = start;
         motion_.forget();
         return result;
