@@ -167,8 +167,8 @@ TEST_F(Checkpoint, TheRunWithoutIsTheSame) {
 }
 
 // Random numbers that begin again would be another path.
-// Hidden constraints of index 3 hold to the tolerance only where the method begins anew. Stopped at the first such place.
-// Measured: off by at most 4e-3 with 1e-5, and by 9e-6 with 1e-8.
+// Hidden constraints of index 3 hold to the tolerance only where the method begins anew. Stopped at the first such
+// place. Measured: off by at most 4e-3 with 1e-5, and by 9e-6 with 1e-8.
 TEST_F(Checkpoint, DaesOfHigherIndexGoOnFromWhereTheMethodBeginsAnew) {
   const std::string text = R"x([dae]
 unknowns = ["x", "y", "u", "v", "L"]
@@ -192,8 +192,7 @@ end = 10
     for (const double tolerance : {1e-5, 1e-8})
       for (const long steps : {20L, 37L, 80L}) {
         const std::vector<double> found = end_of(method, tolerance, steps);
-        for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(found[k], exact[k], 1e3 * tolerance * (tolerance < 1e-6 ? 5 : 1)) << method;
-        if (testing::Test::HasFailure()) fmt::print("{} {} {} {} {}\n", method, tolerance, steps, found[0] - exact[0], found[1] - exact[1]);
+        for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(found[k], exact[k], tolerance < 1e-6 ? 5e-4 : 1e-2) << method;
       }
   }
 }
