@@ -33,13 +33,15 @@ using Eigen::Vector3d;
 
 constexpr double pi = 3.14159265358979323846, gravity = 9.81, density = 2500;
 constexpr double diameter = 0.01, spread = 0.1;  // the mean, and half of the width of its distribution
-constexpr double step = 5e-4;
 
 struct Choice {
   hinge::GrainOptions options{.tolerance = 1e-2, .sweeps = 100};
   double friction = 0.5;
   std::vector<double> holes{6, 8, 10}, frictions{0, 0.1, 0.3, 0.5};
   double width = 25, seconds = 2;  // of the silo in diameters; of what is measured
+  double step = 5e-4, radius = 20, length = 6, froude = 0, drum_friction = 1,
+         end_friction = 0;  // of the drum in diameters
+  int seed = 0;
   bool quick = false;
 };
 
@@ -63,7 +65,7 @@ void add_grain(Bed& bed, const Vector3d& x, double friction, hinge::RandomNumber
   bed.state.spin.insert(bed.state.spin.end(), 3, 0.0);
 }
 
-void advance(hinge::Grains& grains, int steps) {
+void advance(hinge::Grains& grains, int steps, double step) {
   for (int k = 0; k < steps; ++k)
     if (const std::string trouble = grains.step(step); !trouble.empty()) {
       std::printf("failed: %s\n", trouble.c_str());
@@ -76,7 +78,7 @@ constexpr double lattice = 1.13 * diameter;
 // A box of so many diameters with grains as high as it is wide times `height`, on a plate with a hole (0: none).
 Bed silo(const Choice& choice, double hole, double friction, double height) {
   Bed bed;
-  hinge::RandomNumbers random(3);
+  hinge::RandomNumbers random(static_cast<std::uint64_t>(3 + choice.seed));
   const double width = choice.width * diameter;
   const int side = static_cast<int>(width / lattice), layers = static_cast<int>(height * choice.width);
   for (int i = 0; i < side * side * layers; ++i) {
@@ -135,6 +137,7 @@ bool say(const char* what, double value, double low, double high) {
 }
 
 void hopper(const Choice& choice) {
+  const double step = choice.step;
   const double width = choice.width * diameter;
   std::vector<double> rates;
   double bulk = 0;
@@ -147,7 +150,7 @@ void hopper(const Choice& choice) {
               measured = static_cast<int>(choice.seconds / step / portion);
     double mass = 0;
     for (int k = 0; k < at_first + measured; ++k) {
-      advance(grains, portion);
+      advance(grains, portion, step);
       grains.get(bed.state);
       const double more = put_on_top(bed, width);
       if (more > 0) grains.set(bed.state);
@@ -197,7 +200,7 @@ void repose(const Choice& choice) {
     grains.set(bed.state);
     long below = -1;
     for (int k = 0; k < (choice.quick ? 25 : 60); ++k) {
-      advance(grains, 200);
+      advance(grains, 200, choice.step);
       grains.get(bed.state);
       // those that are out are put to rest far below, so that they are not looked for
       long out = 0;
@@ -244,30 +247,34 @@ void repose(const Choice& choice) {
 }
 
 void drum(const Choice& choice) {
+  const double step = choice.step;
   for (const double froude : {1e-3, 4.0}) {
+    if (choice.froude > 0 && froude > 1) continue;
     Bed bed;
-    hinge::RandomNumbers random(4);
-    const double R = (choice.quick ? 10 : 20) * diameter, length = 6 * diameter, w = std::sqrt(froude * gravity / R);
-    const int side = static_cast<int>(2 * R / lattice);
-    for (int i = 0; i < side * side * 5; ++i) {
-      const Vector3d x =
-          lattice * Vector3d(i % side - side / 2.0 + 0.5, i / side % 5 + 0.55, i / (5 * side) - side / 2.0 + 0.5);
+    hinge::RandomNumbers random(static_cast<std::uint64_t>(4 + choice.seed));
+    const double R = (choice.quick ? 10 : choice.radius) * diameter, length = choice.length * diameter,
+                 w = std::sqrt(froude * gravity / R);
+    const int side = static_cast<int>(2 * R / lattice), layers = static_cast<int>(length / lattice);
+    for (int i = 0; i < side * side * layers; ++i) {
+      const Vector3d x = lattice * Vector3d(i % side - side / 2.0 + 0.5, i / side % layers + 0.55,
+                                            i / (layers * side) - side / 2.0 + 0.5);
       if (x[2] < 0 && std::hypot(x[0], x[2]) < R - 0.6 * diameter) add_grain(bed, x, choice.friction, random);
     }
-    bed.scene.walls = {{{0, 1, 0}, 0, 0}, {{0, -1, 0}, -length, 0}};
-    bed.scene.walls.push_back({{0, 1, 0}, 0, 1.0, hinge::GrainWall::Kind::drum, {0, 0, 0}, R, {0, 0, 0}, w});
+    bed.scene.walls = {{{0, 1, 0}, 0, choice.end_friction}, {{0, -1, 0}, -length, choice.end_friction}};
+    bed.scene.walls.push_back(
+        {{0, 1, 0}, 0, choice.drum_friction, hinge::GrainWall::Kind::drum, {0, 0, 0}, R, {0, 0, 0}, w});
     hinge::Grains grains(bed.scene, choice.options);
     grains.set(bed.state);
     const int turns = static_cast<int>((froude < 1 ? 0.25 : 6) * 2 * pi / w / step / 20);
-    double angle = 0, turning = 0, curved = 0;
+    double angle = 0, turning = 0, curved = 0, carried_along = 0;  // the last: of the outermost layer
     int seen = 0;
     for (int k = 0; k < turns; ++k) {
-      advance(grains, 20);
+      advance(grains, 20, step);
       if (k < turns / 2) continue;
       grains.get(bed.state);
       // the surface: the highest grain in strips of two diameters, a line through the middle ones
       std::vector<double> top(static_cast<std::size_t>(R / diameter), -HUGE_VAL);
-      double sum = 0, mass = 0;
+      double sum = 0, mass = 0, along = 0, outer = 0;
       for (std::size_t i = 0; i < bed.count(); ++i) {
         const auto strip =
             static_cast<std::size_t>(std::clamp((bed.x(i)[0] + R) / (2 * diameter), 0.0, R / diameter - 1));
@@ -275,7 +282,11 @@ void drum(const Choice& choice) {
         const Vector3d arm(bed.x(i)[0], 0, bed.x(i)[2]);
         sum += Vector3d::UnitY().cross(arm).dot(bed.v(i)) / std::max(arm.squaredNorm(), diameter * diameter) / w;
         mass += 1;
+        if (arm.norm() < R - 1.2 * diameter) continue;
+        along += Vector3d::UnitY().cross(arm).dot(bed.v(i)) / arm.squaredNorm() / w;
+        outer += 1;
       }
+      carried_along += along / std::max(outer, 1.0);
       double sx = 0, sy = 0, xx = 0, xy = 0, n = 0;
       std::vector<std::pair<double, double>> points;
       for (std::size_t s = top.size() / 4; s < top.size() - top.size() / 4; ++s) {
@@ -295,6 +306,7 @@ void drum(const Choice& choice) {
     if (froude < 1) {
       say("dynamic angle (degrees; commonly seen)", angle / seen, 20, 32);
       say("surface off a line (diameters)", curved, 0, 1.5);
+      std::printf("  the layer at the wall turns with %.2f of the drum's angular velocity\n", carried_along / seen);
     } else {
       say("angular velocity of grains by the drum's", turning / seen, 0.9, 1.05);
     }
@@ -327,6 +339,14 @@ int main(int argc, char** argv) {
     if (key == "--holes") choice.holes = numbers(value.c_str());
     if (key == "--frictions") choice.frictions = numbers(value.c_str());
     if (key == "--width") choice.width = std::atof(value.c_str());
+    if (key == "--step") choice.step = std::atof(value.c_str());
+    if (key == "--sweeps") choice.options.sweeps = std::atoi(value.c_str());
+    if (key == "--tolerance") choice.options.tolerance = std::atof(value.c_str());
+    if (key == "--radius") choice.radius = std::atof(value.c_str());
+    if (key == "--length") choice.length = std::atof(value.c_str());
+    if (key == "--froude") choice.froude = std::atof(value.c_str());
+    if (key == "--end-friction") choice.end_friction = std::atof(value.c_str());
+    if (key == "--seed") choice.seed = std::atoi(value.c_str());
     if (key == "--seconds") choice.seconds = std::atof(value.c_str());
     if (key == "--device" && value == "opencl") choice.options.device = hinge::GrainDevice::opencl;
   }

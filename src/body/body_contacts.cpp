@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "body/body_table.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -23,7 +24,10 @@ using Eigen::Vector3d;
 class BodyContacts final : public ContactFinder {
  public:
   explicit BodyContacts(std::shared_ptr<const BodyTable> table) : table_(std::move(table)), world_(table_->dimension) {
-    for (const Collider& c : table_->colliders) world_.add(c);
+    for (const Collider& c : table_->colliders) {
+      world_.add(c);
+      columns_.push_back(c.body < 0 ? 0 : table_->dimension == 2 ? 3 : 6);
+    }
     for (const auto& [a, b] : table_->ignored) world_.ignore(a, b);
     poses_.resize(table_->places.size());
     if (table_->joint_contacts) joints_.emplace(table_->joint_contacts);
@@ -36,24 +40,27 @@ class BodyContacts final : public ContactFinder {
     pose(y);
     world_.find(poses_, band, points_);
     if (!table_->apart.empty()) drop_jointed();
-    out.clear(table_->dimension);
-    for (const ContactPoint& c : points_) add(c, out);
+    make_room(out);
+    shared_loop(static_cast<int>(points_.size()), [&](int i) { put(i, out); });
     if (joints_) joints_->find(t, y, band, out);
   }
 
   void gaps(double t, const double* y, const ContactList& list, double* out) override {
     pose(y);
     if (joints_) joints_->evaluate(t, y);
-    for (int i = 0; i < list.count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (JointContacts::has(list.key[at])) {
-        out[i] = joints_->gap(list.key[at]);
-        continue;
-      }
-      const ContactPoint* point =
-          at < points_.size() && points_[at].key == list.key[at] ? &points_[at] : known(list.key[at]);
-      out[i] = point ? world_.gap(poses_, *point) : list.gap[at];
-    }
+    shared_loop(
+        list.count,
+        [&](int i) {
+          const auto at = static_cast<std::size_t>(i);
+          if (JointContacts::has(list.key[at])) {
+            out[i] = joints_->gap(list.key[at]);
+            return;
+          }
+          const ContactPoint* point =
+              at < points_.size() && points_[at].key == list.key[at] ? &points_[at] : known(list.key[at]);
+          out[i] = point ? world_.gap(poses_, *point) : list.gap[at];
+        },
+        128);
   }
 
   std::string name(std::uint64_t key) const override {
@@ -67,7 +74,8 @@ class BodyContacts final : public ContactFinder {
 
  private:
   void pose(const double* y) {
-    for (std::size_t k = 0; k < poses_.size(); ++k) poses_[k] = table_->pose(y, k);
+    shared_loop(static_cast<int>(poses_.size()),
+                [&](int k) { poses_[static_cast<std::size_t>(k)] = table_->pose(y, static_cast<std::size_t>(k)); });
   }
 
   void drop_jointed() {
@@ -94,7 +102,28 @@ class BodyContacts final : public ContactFinder {
         arms;  // of the spin columns: (c - x) x d along the axes of the body, for each direction d; else null
   };
 
-  void add(const ContactPoint& c, ContactList& out) {
+  // For all points, and where each has its columns.
+  void make_room(ContactList& out) const {
+    const int d = table_->dimension;
+    const auto columns_of = [&](int collider) { return columns_[static_cast<std::size_t>(collider)]; };
+    out.clear(d);
+    out.count = static_cast<int>(points_.size());
+    const std::size_t n = points_.size(), rows = n * static_cast<std::size_t>(d);
+    out.first.resize(n + 1);
+    for (std::size_t i = 0; i < n; ++i)
+      out.first[i + 1] = out.first[i] + columns_of(points_[i].a) + columns_of(points_[i].b);
+    out.column.resize(static_cast<std::size_t>(out.first[n]));
+    out.H.resize(out.column.size() * static_cast<std::size_t>(d));
+    for (auto* v : {&out.gap, &out.friction, &out.restitution}) v->resize(n);
+    out.key.resize(n);
+    out.drift.resize(rows);
+    out.point.resize(3 * n);
+    out.frame.resize(9 * n);
+  }
+
+  void put(int i, ContactList& out) const {
+    const auto here = static_cast<std::size_t>(i);
+    const ContactPoint& c = points_[here];
     const int d = table_->dimension;
     const Vector3d& n = c.normal;
     std::array<Vector3d, 3> directions{n, {}, {}};
@@ -128,26 +157,26 @@ class BodyContacts final : public ContactFinder {
         parts[at] = part;
       }
     }
-    for (std::size_t p = 0; p < count; ++p) {
+    int* column = out.column.data() + out.first[here];
+    double* H = out.H.data() + out.first[here] * d;
+    for (std::size_t p = 0; p < count; ++p)
       for (int j = 0; j < parts[p].count; ++j) {
-        out.column.push_back(parts[p].first + j);
+        *column++ = parts[p].first + j;
         for (std::size_t k = 0; k < static_cast<std::size_t>(d); ++k)
-          out.H.push_back(parts[p].sign * (parts[p].arms ? parts[p].arms[k](d == 2 ? 2 : j) : directions[k](j)));
+          *H++ = parts[p].sign * (parts[p].arms ? parts[p].arms[k](d == 2 ? 2 : j) : directions[k](j));
       }
-    }
-    ++out.count;
-    out.gap.push_back(c.gap);
-    out.friction.push_back(world_.friction(c.a, c.b));
-    out.restitution.push_back(world_.restitution(c.a, c.b));
-    out.key.push_back(c.key);
-    for (int k = 0; k < d; ++k) out.drift.push_back(0);
-    out.first.push_back(static_cast<int>(out.column.size()));
-    for (Eigen::Index k = 0; k < 3; ++k) out.point.push_back(middle(k));
-    for (const Vector3d& row : directions) out.frame.insert(out.frame.end(), row.data(), row.data() + 3);
+    out.gap[here] = c.gap;
+    out.friction[here] = world_.friction(c.a, c.b);
+    out.restitution[here] = world_.restitution(c.a, c.b);
+    out.key[here] = c.key;
+    std::copy_n(middle.data(), 3, out.point.begin() + 3 * i);
+    for (std::size_t row = 0; row < 3; ++row)
+      std::copy_n(directions[row].data(), 3, out.frame.data() + 9 * here + 3 * row);
   }
 
   std::shared_ptr<const BodyTable> table_;
   CollisionWorld world_;
+  std::vector<int> columns_;  // of z, of each collider
   std::vector<BodyPose> poses_;
   std::vector<ContactPoint> points_;
   std::optional<JointContactFinder> joints_;

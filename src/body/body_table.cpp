@@ -9,6 +9,7 @@
 #include "body/shape_gaps.hpp"
 #include "hinge/error.hpp"
 #include "hinge/multibody.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -55,15 +56,14 @@ bool BodyTable::can_collide() const {
 }
 
 double BodyTable::fastest(const double* z) const {
-  double most = 0;
   const int turns = dimension == 2 ? 1 : 3;
-  for (std::size_t b = 0; b < places.size(); ++b) {
+  return shared_largest(static_cast<int>(places.size()), [&](int b) {
+    const BodyPlace& place = places[static_cast<std::size_t>(b)];
     double v = 0, w = 0;
-    for (int k = 0; k < dimension; ++k) v += z[places[b].v + k] * z[places[b].v + k];
-    for (int k = 0; k < turns; ++k) w += z[places[b].spin + k] * z[places[b].spin + k];
-    most = std::max(most, std::sqrt(v) + std::sqrt(w) * reach[b]);
-  }
-  return most;
+    for (int k = 0; k < dimension; ++k) v += z[place.v + k] * z[place.v + k];
+    for (int k = 0; k < turns; ++k) w += z[place.spin + k] * z[place.spin + k];
+    return std::sqrt(v) + std::sqrt(w) * reach[static_cast<std::size_t>(b)];
+  });
 }
 
 double BodyTable::thinnest() const {
@@ -129,11 +129,12 @@ void BodyTable::move(const double* y, const double* z, double h, double* out) co
         turn.a < 0 ? turn.axis : pose(y, static_cast<std::size_t>(turn.a)).rotation * turn.axis;
     out[turn.y] = y[turn.y] + h * axis.dot(spin(turn.b) - spin(turn.a));
   }
-  for (const BodyPlace& p : places) {
+  shared_loop(static_cast<int>(places.size()), [&](int body) {
+    const BodyPlace& p = places[static_cast<std::size_t>(body)];
     for (int k = 0; k < dimension; ++k) out[p.x + k] = y[p.x + k] + h * z[p.v + k];
     if (dimension == 2) {
       out[p.rotation] = y[p.rotation] + h * z[p.spin];
-      continue;
+      return;
     }
     const double *q = y + p.rotation, *w = z + p.spin;
     const double speed = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), half = h * speed / 2;
@@ -144,7 +145,7 @@ void BodyTable::move(const double* y, const double* z, double h, double* out) co
                          q[2] * c + q[0] * b + q[3] * a - q[1] * d, q[3] * c + q[0] * d + q[1] * b - q[2] * a};
     const double scale = 1 / std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
     for (int k = 0; k < 4; ++k) out[p.rotation + k] = r[k] * scale;
-  }
+  });
 }
 
 }  // namespace hinge

@@ -257,6 +257,7 @@ void declare_run(CLI::App* run, hinge::cli::RunArguments& arguments, Settings& s
   settings.add_short(run, "--tolerance", "let the method choose its steps to meet this tolerance");
   settings.add_short(run, "--end", "end time instead of the model's");
   settings.add_short(run, "--device", "of contacts between particles: host, threads or opencl");
+  settings.add_short(run, "--threads", "of a step with contacts; results do not depend on it");
   run->add_option("--out", arguments.out,
                   "record the trajectory: FILE.csv or FILE.h5; of bodies also pictures, FILE.pvd");
   run->add_option("--report", arguments.report, "write a page with verdict, plots and moving picture: FILE.html");

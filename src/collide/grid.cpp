@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solve/parallel.hpp"
+
 namespace hinge::contact {
 
 std::array<int, 3> Grid::cell_of(const Ball& ball) const {
@@ -44,11 +46,11 @@ void Grid::build(const std::vector<Ball>& balls, double reach, int dimension) {
   start_.assign(cells + 1, 0);
   cell_.resize(balls.size());
   sorted_.resize(balls.size());
-  for (std::size_t i = 0; i < balls.size(); ++i) {
-    const auto [x, y, z] = cell_of(balls[i]);
-    cell_[i] = (z * n_[1] + y) * n_[0] + x;
-    ++start_[static_cast<std::size_t>(cell_[i]) + 1];
-  }
+  shared_loop(static_cast<int>(balls.size()), [&](int i) {
+    const auto [x, y, z] = cell_of(balls[static_cast<std::size_t>(i)]);
+    cell_[static_cast<std::size_t>(i)] = (z * n_[1] + y) * n_[0] + x;
+  });
+  for (const int cell : cell_) ++start_[static_cast<std::size_t>(cell) + 1];
   for (std::size_t c = 0; c < cells; ++c) start_[c + 1] += start_[c];
   // Backwards, so that start_[c + 1], counted down, ends as the start of cell c and balls keep their order.
   for (std::size_t i = balls.size(); i-- > 0;)

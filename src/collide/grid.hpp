@@ -23,29 +23,29 @@ class Grid {
   /// `reach`: the largest distance at which the centres of two balls matter.
   void build(const std::vector<Ball>& balls, double reach, int dimension);
 
-  /// visit(first, second) for every two balls of the grid that are near, once.
+  int rows() const { return n_[1] * n_[2]; }
+  /// visit(first, second) for every two balls of the grid that are near, once: those of some rows of cells.
   template <class Visit>
-  void pairs(double band, Visit&& visit) const {
-    for (int z = 0; z < n_[2]; ++z)
-      for (int y = 0; y < n_[1]; ++y) {
-        const int row = (z * n_[1] + y) * n_[0];
-        if (start_[static_cast<std::size_t>(row)] == start_[static_cast<std::size_t>(row + n_[0])]) continue;
-        for (int x = 0; x < n_[0]; ++x) {
-          const int begin = start_[static_cast<std::size_t>(row + x)],
-                    end = start_[static_cast<std::size_t>(row + x + 1)];
-          if (begin == end) continue;
-          const int next = row + (x + 1 < n_[0] ? x + 1 : 0);
-          for (int i = begin; i < end; ++i) {
-            const Ball& ball = sorted_[static_cast<std::size_t>(i)];
-            against(ball, i + 1, end, band, visit);
-            against_cells(ball, next, next + 1, band, visit);
-          }
-          if (n_[1] > 1) run_of_three(begin, end, x, wrapped(y + 1, 1), z, band, visit);
-          if (n_[2] > 1)
-            for (const int dy : {-1, 0, 1})
-              run_of_three(begin, end, x, wrapped(y + dy, 1), wrapped(z + 1, 2), band, visit);
+  void pairs(int first_row, int last_row, double band, Visit&& visit) const {
+    for (int yz = first_row; yz < last_row; ++yz) {
+      const int y = yz % n_[1], z = yz / n_[1], row = yz * n_[0];
+      if (start_[static_cast<std::size_t>(row)] == start_[static_cast<std::size_t>(row + n_[0])]) continue;
+      for (int x = 0; x < n_[0]; ++x) {
+        const int begin = start_[static_cast<std::size_t>(row + x)],
+                  end = start_[static_cast<std::size_t>(row + x + 1)];
+        if (begin == end) continue;
+        const int next = row + (x + 1 < n_[0] ? x + 1 : 0);
+        for (int i = begin; i < end; ++i) {
+          const Ball& ball = sorted_[static_cast<std::size_t>(i)];
+          against(ball, i + 1, end, band, visit);
+          against_cells(ball, next, next + 1, band, visit);
         }
+        if (n_[1] > 1) run_of_three(begin, end, x, wrapped(y + 1, 1), z, band, visit);
+        if (n_[2] > 1)
+          for (const int dy : {-1, 0, 1})
+            run_of_three(begin, end, x, wrapped(y + dy, 1), wrapped(z + 1, 2), band, visit);
       }
+    }
   }
 
   /// visit(of the grid) for every ball of the grid that is near this one.

@@ -1,11 +1,14 @@
 #include "collide/seams.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include <Eigen/Geometry>
+
+#include "solve/parallel.hpp"
 
 namespace hinge::contact {
 namespace {
@@ -223,12 +226,16 @@ void Seams::drop_hidden(const std::vector<Placed>& placed, std::vector<ContactPo
   list_pairs(found);
   list_touching(placed, found);
   if (fixed_.empty() && touching_.empty()) return;
-  bool any = false;
-  for (Pair& pair : pairs_) {
-    pair.hidden = hidden_by_some(placed, found, pair, true) || hidden_by_some(placed, found, pair, false);
-    pair.answered = !pair.hidden;
-    any = any || pair.hidden;
-  }
+  std::atomic<bool> any = false;
+  shared_loop(
+      static_cast<int>(pairs_.size()),
+      [&](int k) {
+        Pair& pair = pairs_[static_cast<std::size_t>(k)];
+        pair.hidden = hidden_by_some(placed, found, pair, true) || hidden_by_some(placed, found, pair, false);
+        pair.answered = !pair.hidden;
+        if (pair.hidden) any = true;
+      },
+      128);
   if (!any) return;
   sorted_.resize(pairs_.size());
   for (std::size_t k = 0; k < sorted_.size(); ++k) sorted_[k] = k;

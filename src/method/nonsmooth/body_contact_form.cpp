@@ -1,11 +1,13 @@
 #include "method/nonsmooth/body_contact_form.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "body/body_table.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/cholesky.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -67,51 +69,81 @@ bool BodyContactForm::group_joints() {
 
 bool BodyContactForm::masses(const double* S) {
   const auto block = [&](int b) { return Eigen::Map<Matrix6>(inverse_mass_.data() + 36 * b); };
-  std::fill(inverse_mass_.begin(), inverse_mass_.end(), 0.0);
-  for (int i = 0; i < matrix_.rows; ++i)
+  const int bodies = static_cast<int>(inverse_mass_.size() / 36), n = problem_.dimension == 2 ? 3 : 6;
+  shared_loop(bodies, [&](int b) { block(b).setZero(); });
+  shared_loop(matrix_.rows, [&](int i) {
     for (int k = matrix_.row_start[at(i)]; k < matrix_.row_start[at(i) + 1]; ++k)
       block(body_[at(i)])(slot_[at(i)], slot_[at(matrix_.column[at(k)])]) = S[k];
-  const int n = problem_.dimension == 2 ? 3 : 6;
-  for (std::size_t b = 0; b < inverse_mass_.size() / 36; ++b) {
-    auto m = block(static_cast<int>(b));
-    bool diagonal = true;
-    for (int i = 0; i < n; ++i) {
-      if (!(m(i, i) > 0) || !std::isfinite(m(i, i))) return false;
-      for (int j = 0; j < i; ++j) {
-        diagonal = diagonal && m(i, j) == 0 && m(j, i) == 0;
-        if (!(std::abs(m(i, j) - m(j, i)) <= 1e-14 * std::sqrt(m(i, i) * m(j, j)))) return false;
-      }
+  });
+  std::atomic<bool> good = true;
+  shared_loop(
+      bodies,
+      [&](int b) {
+        if (!invert(block(b), n)) good = false;
+      },
+      128);
+  return good;
+}
+
+// In its place, of the first n rows. False where it is not symmetric and positive definite.
+bool BodyContactForm::invert(Eigen::Map<ContactBodies::Mass> m, int n) {
+  bool diagonal = true;
+  for (int i = 0; i < n; ++i) {
+    if (!(m(i, i) > 0) || !std::isfinite(m(i, i))) return false;
+    for (int j = 0; j < i; ++j) {
+      diagonal = diagonal && m(i, j) == 0 && m(j, i) == 0;
+      if (!(std::abs(m(i, j) - m(j, i)) <= 1e-14 * std::sqrt(m(i, i) * m(j, j)))) return false;
     }
-    if (diagonal) {
-      for (int i = 0; i < n; ++i) m(i, i) = 1 / m(i, i);
-      continue;
-    }
-    for (int i = n; i < 6; ++i) m(i, i) = 1;  // absent in the plane
-    Matrix6 inverse = m;
-    if (!invert_definite(inverse)) return false;
-    for (int i = n; i < 6; ++i) inverse(i, i) = 0;
-    m = (inverse + inverse.transpose()) / 2;
   }
+  if (diagonal) {
+    for (int i = 0; i < n; ++i) m(i, i) = 1 / m(i, i);
+    return true;
+  }
+  for (int i = n; i < 6; ++i) m(i, i) = 1;  // absent in the plane
+  Matrix6 inverse = m;
+  if (!invert_definite(inverse)) return false;
+  for (int i = n; i < 6; ++i) inverse(i, i) = 0;
+  m = (inverse + inverse.transpose()) / 2;
   return true;
+}
+
+// Room for so many, whose entries are all to be written.
+void BodyContactForm::make_room(int contacts, int groups) {
+  ContactBodies& b = problem_.bodies;
+  const std::size_t bodies = inverse_mass_.size() / 36, blocks = at(contacts + groups);
+  b.inverse_mass.resize(36 * bodies);
+  b.v_free.resize(6 * bodies);
+  b.bilateral_rows.resize(at(groups));
+  b.pair.resize(2 * blocks);
+  b.H.resize(36 * blocks);
+  b.w.resize(3 * blocks);
+  problem_.mu.resize(at(contacts));
+  std::fill(b.pair.begin() + 2 * contacts, b.pair.end(), -1);
+  std::fill(b.H.begin() + 36 * contacts, b.H.end(), 0.0);
+  std::fill(b.w.begin() + 3 * contacts, b.w.end(), 0.0);
 }
 
 const ContactProblem& BodyContactForm::pose(const ContactList& l, const std::vector<int>& active, const double* right,
                                             const double* C, const double* c, const double* w) {
   const int d = problem_.dimension, nc = static_cast<int>(active.size()), groups = static_cast<int>(groups_.size());
   ContactBodies& b = problem_.bodies;
-  b.resize(static_cast<int>(inverse_mass_.size() / 36), nc + groups, groups);
-  b.inverse_mass = inverse_mass_;
-  for (std::size_t k = 0; k < body_.size(); ++k) b.v_free[at(6 * body_[k] + slot_[k])] = right[k];
-  for (int k = 0; k < b.count(); ++k) {
+  make_room(nc, groups);
+  shared_loop(b.count(), [&](int k) {
+    std::copy_n(inverse_mass_.data() + 36 * k, 36, b.inverse_mass.data() + 36 * k);
+    std::fill_n(b.v_free.data() + 6 * k, 6, 0.0);
+  });
+  shared_loop(static_cast<int>(body_.size()), [&](int k) { b.v_free[at(6 * body_[at(k)] + slot_[at(k)])] = right[k]; });
+  shared_loop(b.count(), [&](int k) {
     Eigen::Map<Eigen::Matrix<double, 6, 1>> v(b.v_free.data() + 6 * k);
     const Eigen::Matrix<double, 6, 1> impulse = v;
     v.noalias() = b.inverse(k) * impulse;
-  }
-  problem_.mu.resize(at(nc));
-  for (int k = 0; k < nc; ++k) {
+  });
+  shared_loop(nc, [&](int k) {
     const int i = active[at(k)];
     problem_.mu[at(k)] = l.friction[at(i)];
     int* pair = b.pair.data() + 2 * k;
+    pair[0] = pair[1] = -1;
+    std::fill_n(b.H.data() + 36 * k, 36, 0.0);
     for (int e = l.first[at(i)]; e < l.first[at(i) + 1]; ++e) {
       const int body = body_[at(l.column[at(e)])], slot = slot_[at(l.column[at(e)])];
       if (pair[0] < 0) pair[0] = body;
@@ -119,8 +151,8 @@ const ContactProblem& BodyContactForm::pose(const ContactList& l, const std::vec
       auto H = b.rows(k, body == pair[0] ? 0 : 1);
       for (int row = 0; row < d; ++row) H(row, slot) = l.H[at(e * d + row)];
     }
-    std::copy_n(w + k * d, d, b.w.data() + 3 * k);
-  }
+    for (int row = 0; row < 3; ++row) b.w[at(3 * k + row)] = row < d ? w[k * d + row] : 0;
+  });
   for (int g = 0; g < groups; ++g) {
     const Joint& joint = groups_[at(g)];
     b.pair[at(2 * (nc + g))] = joint.a;
@@ -139,7 +171,7 @@ const ContactProblem& BodyContactForm::pose(const ContactList& l, const std::vec
 }
 
 void BodyContactForm::read_velocities(std::span<const double> bodies, double* v) const {
-  for (std::size_t k = 0; k < body_.size(); ++k) v[k] = bodies[at(6 * body_[k] + slot_[k])];
+  shared_loop(static_cast<int>(body_.size()), [&](int k) { v[k] = bodies[at(6 * body_[at(k)] + slot_[at(k)])]; });
 }
 
 }  // namespace hinge

@@ -37,6 +37,8 @@ class BodyContactForm {
   BodyContactForm(const Pattern& matrix, const Pattern& joints) : matrix_(matrix), joints_(joints) {}
   bool sort_columns(const System& system);
   bool group_joints();
+  static bool invert(Eigen::Map<ContactBodies::Mass> mass, int n);
+  void make_room(int contacts, int groups);
 
   Pattern matrix_, joints_;
   std::vector<int> body_, slot_;  // of a column of z

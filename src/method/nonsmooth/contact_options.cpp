@@ -33,7 +33,7 @@ std::vector<OptionInfo> contact_options() {
   return {word_row("cone", cones, "of friction, exact or an approximation"),
           integer_row("facets", "8", {.min = 4}, "edges of the polyhedral cone in space, an even number"),
           word_row("solver", {"auto"}, "of contact problems, one of 'hinge contact --list'"), tolerance,
-          integer_row("threads", "1", {1, 1024}, "for contact problems")};
+          integer_row("threads", "1", {1, 1024}, "for search and contact problems")};
 }
 
 ImpactLaw law_of(ImpactLaw law, const System& system) {

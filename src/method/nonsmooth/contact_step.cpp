@@ -11,6 +11,7 @@
 #include "method/stopwatch.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -85,6 +86,7 @@ void ContactStep::look(double t, const double* y, double band) {
   end_drift_ = nullptr;
   if (!finder_) return;
   const Stopwatch watch(statistics.search_seconds);
+  const UseThreads threads(options_.threads);
   ContactList& list = impulses_.contacts;
   finder_->find(t, y, band, list);
   if (spans_) spans_->evaluate(t, y);
@@ -97,27 +99,9 @@ void ContactStep::count_gaps() {
   for (const double gap : list().gap) statistics.penetration = std::max(statistics.penetration, -gap);
 }
 
-void ContactStep::velocities(const double* z, double* u) const {
-  const ContactList& l = list();
-  for (const int i : active) {
-    for (int row = 0; row < d_; ++row) u[row] = l.drift[at(i * d_ + row)];
-    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
-      for (int row = 0; row < d_; ++row) u[row] += l.H[at(k * d_ + row)] * z[l.column[at(k)]];
-    u += d_;
-  }
-}
-
-void ContactStep::add_reaction(const double* r, double factor, double* z) const {
-  const ContactList& l = list();
-  for (const int i : active) {
-    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
-      for (int row = 0; row < d_; ++row) z[l.column[at(k)]] += factor * l.H[at(k * d_ + row)] * r[row];
-    r += d_;
-  }
-}
-
 bool ContactStep::factor(const double* S, const double* C) {
   const Stopwatch watch(statistics.assembly_seconds);
+  const UseThreads threads(options_.threads);
   std::copy_n(S, S_.size(), S_.data());
   std::copy_n(C, C_.size(), C_.data());
   few_ = few();
@@ -240,6 +224,7 @@ bool ContactStep::solve_once(const double* right, const double* c, const double*
 }
 
 bool ContactStep::solve_from_start(const double* right, const double* c, const double* w, double* v) {
+  const UseThreads threads(options_.threads);
   contact_impulse.assign(at(rows()), 0.0);
   residual_left = 0;
   const bool good = by_bodies_ ? solve_bodies(right, c, w, v)

@@ -26,12 +26,14 @@ bool ContactStep::separate(const std::vector<double>& rate, double* v) {
   no_force_.assign(at(std::max(nz_, m_)), 0.0);
   start_.clear();
   solved_ = false;
-  const ContactStatistics before = statistics;
+  ContactStatistics before = statistics;
   const double tolerance = std::exchange(options_.tolerance, part);
   separating_ = true;
   const bool good = solve_from_start(no_force_.data(), no_force_.data(), rates_.data(), v);
   separating_ = false;
   options_.tolerance = tolerance;
+  before.solver_seconds = statistics.solver_seconds;
+  before.assembly_seconds = statistics.assembly_seconds;
   statistics = before;
   solved_ = false;
   failure.clear();

@@ -10,6 +10,7 @@
 #include "solve/contact/cone.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -204,6 +205,26 @@ void ContactStep::warm_start() {
   for (std::size_t k = 0; k < last_joints_.size(); ++k) start_[at(n) + k] = scale * last_joints_[k];
 }
 
+void ContactStep::velocities(const double* z, double* u) const {
+  const ContactList& l = list();
+  shared_loop(static_cast<int>(active.size()), [&](int a) {
+    const int i = active[at(a)];
+    double* ua = u + a * d_;
+    for (int row = 0; row < d_; ++row) ua[row] = l.drift[at(i * d_ + row)];
+    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+      for (int row = 0; row < d_; ++row) ua[row] += l.H[at(k * d_ + row)] * z[l.column[at(k)]];
+  });
+}
+
+void ContactStep::add_reaction(const double* r, double factor, double* z) const {
+  const ContactList& l = list();
+  for (const int i : active) {
+    for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k)
+      for (int row = 0; row < d_; ++row) z[l.column[at(k)]] += factor * l.H[at(k * d_ + row)] * r[row];
+    r += d_;
+  }
+}
+
 void ContactStep::count_energy(const double* impulse, const double* z0, const double* z1) {
   const int n = rows();
   gaps_.resize(at(2 * n));
@@ -312,6 +333,7 @@ void ContactStep::finish(const double* total, const double* before, double h, do
 const ContactStatistics& ContactStep::measured() const {
   if (!std::exchange(end_is_open_, false)) return statistics;
   gaps_.resize(at(list().count));
+  const UseThreads threads(options_.threads);
   finder_->gaps(end_time_, end_position_.data(), list(), gaps_.data());
   for (const double gap : gaps_) statistics.penetration = std::max(statistics.penetration, -gap);
   return statistics;

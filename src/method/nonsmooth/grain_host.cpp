@@ -1,12 +1,8 @@
 // Steps of grains on the cores of the host. Every phase is shared out; what is summed is summed in blocks of a fixed
 // size, so that no bit depends on the number of threads.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <thread>
-
-#include <tbb/parallel_for.h>
 
 #include "method/nonsmooth/grain_host.hpp"
 
@@ -14,34 +10,12 @@ namespace hinge {
 
 namespace grain {
 
-// All threads go through the stages together. A stage is over when all of it is done, whoever did it: a thread that
-// comes late finds nothing left to do, and nobody waits for one that never comes.
 template <class Count, class Work>
 void GrainHost::each_stage(int stages, Count&& count, Work&& work) {
   constexpr int worth_it = 2000;  // contacts
-  if (threads_ == 1 || contacts_ < worth_it) {
-    for (int s = 0; s < stages; ++s)
-      for (int i = 0, n = count(s); i < n; ++i) work(s, i);
-    return;
-  }
-  if (stages_.size() < at(stages)) stages_ = std::vector<Stage>(at(stages));
-  for (int s = 0; s < stages; ++s) stages_[at(s)].taken = stages_[at(s)].done = 0;
-  const auto take_part = [&] {
-    for (int s = 0; s < stages; ++s) {
-      Stage& stage = stages_[at(s)];
-      const int n = count(s), portion = std::max(1, n / (8 * threads_));
-      for (;;) {
-        const int first = stage.taken.fetch_add(portion, std::memory_order_relaxed);
-        if (first >= n) break;
-        const int end = std::min(n, first + portion);
-        for (int i = first; i < end; ++i) work(s, i);
-        stage.done.fetch_add(end - first, std::memory_order_release);
-      }
-      for (int turns = 0; stage.done.load(std::memory_order_acquire) < n; ++turns)
-        if (turns > 300) std::this_thread::yield();
-    }
-  };
-  on_threads(threads_, take_part);
+  stages_.run(contacts_ < worth_it ? 1 : threads_, stages, 1, count, [&](int s, int first, int last) {
+    for (int i = first; i < last; ++i) work(s, i);
+  });
 }
 
 template <class Value>

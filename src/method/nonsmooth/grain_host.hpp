@@ -2,15 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "method/nonsmooth/grain_backend.hpp"
-#include "solve/contact/parallel.hpp"
 #include "solve/index.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge::grain {
 
@@ -157,10 +156,6 @@ class GrainHost final : public GrainBackend {
         },
         grain);
   }
-  // Of what is to be done together: taken by threads, and done.
-  struct alignas(64) Stage {
-    std::atomic<int> taken = 0, done = 0;
-  };
   /// work(s, i) for i < count(s), stage after stage: those of a stage at the same time.
   template <class Count, class Work>
   void each_stage(int stages, Count&& count, Work&& work);
@@ -195,7 +190,7 @@ class GrainHost final : public GrainBackend {
   Eigen::Vector3d fall_;
   std::vector<int> cell_, order_, count_, start_;
   std::vector<int> parts_;  // sums of parts, for add_up
-  std::vector<Stage> stages_;
+  ParallelStages stages_;
   std::vector<int> busy_, first_busy_;  // blocks with contacts, by classes
   std::vector<ulong> taken_;
   std::vector<int> owner_, partner_, colour_start_, colours_;

@@ -8,8 +8,8 @@
 #include "body/multibody_system.hpp"
 #include "hinge/error.hpp"
 #include "hinge/grains.hpp"
-#include "solve/contact/parallel.hpp"
 #include "solve/index.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 

@@ -21,7 +21,7 @@ constexpr int first_look = 5;               // at the residual: after so many sw
 constexpr double furthest_at_first = 0.95;  // beta of accelerated sweeps
 // Of the coarse level (grain_coarse.cl): where it begins, and what is little of it: a stretching, or the velocities
 // that it gives (root of their mean square) as part of what gravity gives in the step, or of those that there are.
-constexpr double layers_of_a_heap = 16, little = 0.003, little_moving = 0.01;
+constexpr double layers_of_a_heap = 16, little = 0.003, little_moving = 0.01, little_falling = 0.03;
 constexpr int most_between_stretches = 60;           // sweeps
 constexpr double grains_pushed_out_per_step = 0.01;  // of the smallest grain
 
@@ -203,7 +203,8 @@ int Grains::Work::solve(int contacts, double fall) {
       stretched = true;
       const GrainStretch change = backend->stretch();
       const double moved = std::sqrt(change.energy / weight);
-      arrived = change.largest <= little || moved <= std::max(little * fall, little_moving * typical);
+      const double part = typical > fall ? little_falling : little_moving;
+      arrived = change.largest <= little || moved <= std::max(little * fall, part * typical);
       ++report.stretches;
       watch.lap(report.seconds.stretches);
       if (good && arrived) {

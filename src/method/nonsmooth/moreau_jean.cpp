@@ -13,6 +13,7 @@
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -93,7 +94,7 @@ double MoreauJean::free_band(const State& state, double h) {
 void MoreauJean::choose_contacts(const State& state, double h, double band) {
   if (!contacts_.has_contacts()) return;
   contacts_.find(state.t, state.y.data(), band);
-  unturned_ = contacts_.list().H;
+  shared_copy(contacts_.list().H, unturned_);
   if (walls_move_) {
     contacts_.finder().find(state.t + h, state.y.data(), band, ends_);
     contacts_.end_drift(ends_.drift);
@@ -319,7 +320,7 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
   system_->move(state.y.data(), z0_.data(), h, y1_.data());
   next_->at(t1, y1_.data(), z0_.data(), state.psi.data());
   counters_.evaluations += 2;
-  contacts_.found().H = unturned_;
+  shared_copy(unturned_, contacts_.found().H);
   if (spin_rows_) spin_rows_->turn(state.z.data(), (1 - theta_) * h, contacts_.found());
   std::copy_n((*next_)[Q::constraint_rate_z], C_.size(), C_.data());
   if (!factor(h)) return false;
@@ -348,6 +349,7 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
 }
 
 StepResult MoreauJean::step(State& state, double h) {
+  const UseThreads threads(options_.solving.threads);
   ++counters_.steps;
   if (h < 0 && contacts_.has_contacts())
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};

@@ -14,6 +14,7 @@
 #include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/newton/newton.hpp"
+#include "solve/parallel.hpp"
 #include "system/velocity_constraints.hpp"
 
 namespace hinge {
@@ -321,6 +322,7 @@ void MoreauJeanBoth::take(State& state, double h) {
 // Where slip ends within a step, or a normal turns before an impact, the step is made in parts: friction that stops a
 // body has no mean over a step that leads to where it stops.
 StepResult MoreauJeanBoth::step(State& state, double h) {
+  const UseThreads threads(options_.solving.threads);
   ++counters_.steps;
   if (h < 0 && contacts_.has_contacts())
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};

@@ -80,6 +80,9 @@ class MoreauJeanBoth final : public Stepper {
     int before;
     bool closed, rebounds;  // rebounds: it was open at y0, and restitution is to be looked at
   };
+  struct Pair {  // of a contact at y1: R, u0 and the change of slip, in its frame
+    double R[3], u[3], turn[3];
+  };
   StepResult attempt(const State& state, double h);
   void take(State& state, double h);
   void list_again(const State& state);
@@ -110,6 +113,7 @@ class MoreauJeanBoth final : public Stepper {
   void joint_rates_at_end(const State& state, double t1);
   bool has_turned(const ContactList& list, int i, double before) const;
   void pair_contacts();
+  void pair_contact(int i, double eps, double largest);
   void slip_of_middle(int j, const double* uh, double* turn) const;
   bool is_recovering() const;
   void find_gone();
@@ -162,6 +166,7 @@ class MoreauJeanBoth final : public Stepper {
 
   ContactList before_;  // at y0
   std::vector<Partner> partners_;
+  std::vector<Pair> pairs_;
   std::optional<SpinRows> spin_rows_;
   std::vector<char> is_spin_;         // of velocities
   std::vector<char> left_, gone_;     // of contacts at y0: they are not; and what they did is a part of z1

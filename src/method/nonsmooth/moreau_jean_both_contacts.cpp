@@ -8,6 +8,7 @@
 #include "method/nonsmooth/moreau_jean_both.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -74,9 +75,9 @@ void MoreauJeanBoth::act_on_surfaces(const double* y) {
   ContactList& l = contacts_.found();
   const int d = l.dimension, turns = d == 2 ? 1 : 3;
   if (d == 1 || l.frame.size() != 9 * at(l.count)) return;
-  for (int i = 0; i < l.count; ++i) {
+  shared_loop(l.count, [&](int i) {
     const int first = l.first[at(i)];
-    if (l.first[at(i) + 1] - first != d + turns || l.gap[at(i)] == 0 || l.friction[at(i)] == 0) continue;
+    if (l.first[at(i) + 1] - first != d + turns || l.gap[at(i)] == 0 || l.friction[at(i)] == 0) return;
     const std::size_t body = resting_.body_of(l.column[at(first)]);
     const Eigen::Matrix3d to_body = table_.pose(y, body).rotation.toRotationMatrix().transpose();
     const auto direction = [&](int row) { return Eigen::Map<const Eigen::Vector3d>(l.frame.data() + 9 * i + 3 * row); };
@@ -86,7 +87,7 @@ void MoreauJeanBoth::act_on_surfaces(const double* y) {
         if (const int turn = l.column[at(k)] - table_.places[body].spin; turn >= 0 && turn < turns)
           l.H[at(k * d + row)] += more[d == 2 ? 2 : turn];
     }
-  }
+  });
 }
 
 // Those that may close take part, but not between bodies that rest; with u0 of all.
@@ -94,8 +95,8 @@ void MoreauJeanBoth::list_active(const State& state, double h) {
   const ContactList& l = contacts_.list();
   contacts_.active.clear();
   before_u0_.assign(at(l.count * l.dimension), 0.0);
+  shared_loop(l.count, [&](int i) { row_velocity(l, i, state.z.data(), before_u0_.data() + i * l.dimension); });
   for (int i = 0; i < l.count; ++i) {
-    row_velocity(l, i, state.z.data(), before_u0_.data() + i * l.dimension);
     if (!resting_.any_held() || !resting_.holds_contact(l, i)) contacts_.active.push_back(i);
   }
   few_at_start_ = contacts_.few();
@@ -197,6 +198,34 @@ bool MoreauJeanBoth::has_turned(const ContactList& l, int i, double before) cons
   return std::abs(u - before) > much * size;
 }
 
+void MoreauJeanBoth::pair_contact(int i, double eps, double largest) {
+  const ContactList& l = contacts_.list();
+  const int d = l.dimension;
+  const int j =
+      static_cast<int>(std::lower_bound(before_.key.begin(), before_.key.end(), l.key[at(i)]) - before_.key.begin());
+  const bool known = j < before_.count && before_.key[at(j)] == l.key[at(i)];
+  Pair& p = pairs_[at(i)];
+  p = {};
+  if (known) {
+    double uh0[3], uh1[3];
+    used_[at(j)] = 1;
+    std::copy_n(R_.data() + j * d, d, p.R);
+    std::copy_n(before_u0_.data() + j * d, d, p.u);
+    row_velocity(before_, j, zh_.data(), uh0);
+    row_velocity(l, i, zh_.data(), uh1);
+    slip_of_middle(j, uh0, p.turn);
+    if (turn_tangents(before_, j, l, i, p.R))
+      for (int row = 1; row < d; ++row) next_drift_[at(i * d + row)] = uh1[row] - uh0[row];
+    turn_tangents(before_, j, l, i, p.u);
+    turn_tangents(before_, j, l, i, p.turn);
+  }
+  // z0 in the axes of y1: of contacts that are new, and of those that another point of a rim or an edge has
+  if (!known || (!(p.R[0] > 0) && has_turned(l, i, p.u[0]))) row_velocity(l, i, free_.data(), p.u);
+  const bool closed = l.gap[at(i)] <= eps || p.R[0] > 1e-12 * largest;
+  const bool rebounds = rebounding_ && known && closed && p.R[0] > 0 && l.restitution[at(i)] > 0;
+  partners_[at(i)] = {known ? j : -1, closed, rebounds};
+}
+
 // Who at y1 was who at y0, and which are closed; with R and u0 in the frames of y1.
 void MoreauJeanBoth::pair_contacts() {
   const ContactList& l = contacts_.list();
@@ -216,39 +245,20 @@ void MoreauJeanBoth::pair_contacts() {
   rebounding_ = false;  // shocks then pass through closed contacts, too
   for (int i = 0; i < before_.count && !recovering_; ++i)
     rebounding_ = rebounding_ || (before_u0_[at(i * d)] < -slow && R_[at(i * d)] > 0 && before_.restitution[at(i)] > 0);
-  int j = 0;
+  pairs_.resize(at(l.count));
+  shared_loop(l.count, [&](int i) { pair_contact(i, eps, largest); });
   for (int i = 0; i < l.count; ++i) {
-    while (j < before_.count && before_.key[at(j)] < l.key[at(i)]) ++j;
-    const bool known = j < before_.count && before_.key[at(j)] == l.key[at(i)];
-    double R[3] = {}, u[3] = {}, uh0[3], uh1[3];
-    double turn[3] = {};
-    if (known) {
-      used_[at(j)] = 1;
-      std::copy_n(R_.data() + j * d, d, R);
-      std::copy_n(before_u0_.data() + j * d, d, u);
-      row_velocity(before_, j, zh_.data(), uh0);
-      row_velocity(l, i, zh_.data(), uh1);
-      slip_of_middle(j, uh0, turn);
-      if (turn_tangents(before_, j, l, i, R))
-        for (int row = 1; row < d; ++row) next_drift_[at(i * d + row)] = uh1[row] - uh0[row];
-      turn_tangents(before_, j, l, i, u);
-      turn_tangents(before_, j, l, i, turn);
-    }
-    // z0 in the axes of y1: of contacts that are new, and of those that another point of a rim or an edge has
-    if (!known || (!(R[0] > 0) && has_turned(l, i, u[0]))) row_velocity(l, i, free_.data(), u);
-    const bool closed = l.gap[at(i)] <= eps || R[0] > 1e-12 * largest;
-    const bool rebounds = rebounding_ && known && closed && R[0] > 0 && l.restitution[at(i)] > 0;
-    partners_[at(i)] = {known ? j : -1, closed, rebounds};
+    const Pair& p = pairs_[at(i)];
     const bool rests = resting_.any_held() && resting_.holds_contact(l, i);
     if (rests) contacts_.kept[at(i)] = 1;
-    if (!closed || rests) continue;
+    if (!partners_[at(i)].closed || rests) continue;
     contacts_.active.push_back(i);
-    if (recovering_) std::fill_n(R, d, 0.0);
+    constexpr double none[3] = {};
+    const double *R = recovering_ ? none : p.R, *at_end = partners_[at(i)].rebounds ? none : R;
     R_struck_.insert(R_struck_.end(), R, R + d);
-    if (rebounds) std::fill_n(R, d, 0.0);
-    R_at_end_.insert(R_at_end_.end(), R, R + d);
-    u0_.insert(u0_.end(), u, u + d);
-    slip_.insert(slip_.end(), turn, turn + d);
+    R_at_end_.insert(R_at_end_.end(), at_end, at_end + d);
+    u0_.insert(u0_.end(), p.u, p.u + d);
+    slip_.insert(slip_.end(), p.turn, p.turn + d);
   }
   find_gone();
 }

@@ -15,10 +15,10 @@
 #include <cmath>
 #include <utility>
 
-#include "solve/contact/parallel.hpp"
 #include "solve/contact/solver.hpp"
 #include "solve/contact/solvers.hpp"
 #include "solve/index.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -37,13 +37,16 @@ void BlockGaussSeidel::begin(const BodyRows& rows, const ContactProblem& problem
   bodies_ = problem.bodies.count();
   const int n = static_cast<int>(rows.blocks().size()), nc = problem.contacts();
   sweeps_.begin(bodies_, n);
-  for (int i = 0; i < n; ++i) {
-    const BodyRows::Block& block = rows.blocks()[at(i)];
-    sweeps_.fill(i, block.row, i >= nc, block.rows, block.a, block.b, block.A, i < nc ? problem.mu_of(i) : 0);
-    // velocities are counted from v_free
-    BodySweeps::turn(sweeps_.item(i), rows.q().data() + block.row, sweeps_.item(i).w);
-  }
-  if (n >= colour_from) sweeps_.colour();
+  for (int i = 0; i < n; ++i) sweeps_.join(i, rows.blocks()[at(i)].a, rows.blocks()[at(i)].b);
+  sweeps_.order(n >= colour_from);
+  parallel_ranges(n, threads, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const BodyRows::Block& block = rows.blocks()[at(i)];
+      // velocities are counted from v_free
+      sweeps_.fill(i, block.row, i >= nc, block.rows, block.A, i < nc ? problem.mu_of(i) : 0,
+                   rows.q().data() + block.row);
+    }
+  });
 }
 
 void BlockGaussSeidel::begin(Delassus& W, const ContactProblem& problem, int threads) {
@@ -53,10 +56,7 @@ void BlockGaussSeidel::begin(Delassus& W, const ContactProblem& problem, int thr
   const int nc = W.contacts(), n = nc + W.bilateral(), d = W.dimension();
   by_body_ = W.factored() && (find_bodies(6) || find_bodies(3));
   cost_ = 1;
-  if (by_body_) {
-    if (n >= colour_from) sweeps_.colour();
-    return;
-  }
+  if (by_body_) return;
   constexpr double entries_of_an_update = 72;  // products with rows of two bodies, and back
   cost_ = std::max(1.0, static_cast<double>(W.matrix().nonZeros()) / (entries_of_an_update * std::max(n, 1)));
   items_.assign(at(n), {});
@@ -93,6 +93,8 @@ bool BlockGaussSeidel::find_bodies(int size) {
   bodies_ = static_cast<int>(A.cols()) / size;
   size_ = size;
   sweeps_.begin(bodies_, n);
+  for (int i = 0; i < n; ++i) sweeps_.join(i, bodies[at(2 * i)], bodies[at(2 * i + 1)]);
+  sweeps_.order(n >= colour_from);
   for (int i = 0; i < n; ++i) {
     const int* pair = &bodies[at(2 * i)];
     double rows[3][2 * BodySweeps::body_size] = {};
@@ -102,9 +104,7 @@ bool BlockGaussSeidel::find_bodies(int size) {
         const int body = static_cast<int>(entry.col()) / size, place = static_cast<int>(entry.col()) % size;
         rows[k][(body == pair[0] ? 0 : BodySweeps::body_size) + place] = entry.value();
       }
-    sweeps_.fill(i, first_row(i), i >= nc, count, pair[0], pair[1], rows, i < nc ? problem_->mu_of(i) : 0);
-    Item& item = sweeps_.item(i);
-    BodySweeps::turn(item, W_->w().data() + item.row, item.w);
+    sweeps_.fill(i, first_row(i), i >= nc, count, rows, i < nc ? problem_->mu_of(i) : 0, W_->w().data() + first_row(i));
   }
   return true;
 }
@@ -147,13 +147,15 @@ void BlockGaussSeidel::set(const Eigen::Ref<const Eigen::VectorXd>& r) {
     has_last_ = false;
     return;
   }
-  for (int i = 0; i < sweeps_.size(); ++i) {
-    Item& item = sweeps_.item(i);
-    BodySweeps::turn(item, r.data() + item.row, item.r);
-  }
+  parallel_ranges(sweeps_.size(), threads_, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      Item& item = sweeps_.item(i);
+      BodySweeps::turn(item, r.data() + item.row, item.r);
+    }
+  });
   if (!W_) {
     std::fill(sweeps_.velocity().begin(), sweeps_.velocity().end(), 0.0);
-    sweeps_.add_reactions();
+    sweeps_.add_reactions(threads_);
     return;
   }
   multiply_rows(W_->At(), r, v_, 1);
@@ -164,12 +166,14 @@ void BlockGaussSeidel::set(const Eigen::Ref<const Eigen::VectorXd>& r) {
 
 void BlockGaussSeidel::get(Eigen::Ref<Eigen::VectorXd> r) {
   const int n = by_body_ ? sweeps_.size() : static_cast<int>(items_.size());
-  for (int i = 0; i < n; ++i) {
-    const Item& item = by_body_ ? sweeps_.item(i) : items_[at(i)];
-    double x[3];
-    BodySweeps::turn_back(item, item.r, x);
-    for (int k = 0; k < item.rows; ++k) r[item.row + k] = x[k];
-  }
+  parallel_ranges(n, threads_, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const Item& item = by_body_ ? sweeps_.item(i) : items_[at(i)];
+      double x[3];
+      BodySweeps::turn_back(item, item.r, x);
+      for (int k = 0; k < item.rows; ++k) r[item.row + k] = x[k];
+    }
+  });
 }
 
 template <bool convexified>

@@ -1,10 +1,13 @@
 #include "solve/contact/body_rows.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "solve/index.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -30,53 +33,73 @@ bool root(const Eigen::Map<const Mass>& A, Eigen::Map<Mass> R) {
 
 }  // namespace
 
-void BodyRows::bind(const ContactProblem& p) {
+void BodyRows::bind(const ContactProblem& p, int threads) {
   const ContactBodies& bodies = p.bodies;
   bodies_ = bodies.count();
   roots_.resize(bodies.inverse_mass.size());
   diagonal_root_.resize(at(bodies_));
-  for (int b = 0; b < bodies_; ++b)
-    diagonal_root_[at(b)] = root(bodies.inverse(b), Eigen::Map<Mass>(roots_.data() + 36 * b));
+  parallel_ranges(bodies_, threads, [&](int first, int last) {
+    for (int b = first; b < last; ++b)
+      diagonal_root_[at(b)] = root(bodies.inverse(b), Eigen::Map<Mass>(roots_.data() + 36 * b));
+  });
   blocks_.resize(at(bodies.blocks()));
-  q_.assign(at(p.rows()), 0.0);
-  diagonal_.assign(at(p.rows()), 0.0);
-  int row = 0;
-  for (int i = 0; i < bodies.blocks(); ++i) {
-    Block& block = blocks_[at(i)];
-    block = {};
-    block.row = row;
-    block.rows = i < p.contacts() ? p.dimension : bodies.bilateral_rows[at(i - p.contacts())];
-    const bool first_moves = bodies.body(i, 0) >= 0;
-    block.a = bodies.body(i, first_moves ? 0 : 1);
-    block.b = first_moves ? bodies.body(i, 1) : -1;
-    for (const int side : {0, 1}) {
-      const int body = bodies.body(i, side);
-      if (body < 0) continue;
-      const auto H = bodies.rows(i, side);
-      const double* R = roots_.data() + 36 * body;
-      double(*A)[12] = block.A;
-      const int first = body == block.a ? 0 : 6;
-      for (int k = 0; k < block.rows; ++k)
-        for (int j = 0; j < 6; ++j) {
-          double sum = H(k, j) * R[7 * j];
-          if (!diagonal_root_[at(body)])
-            for (int m = j + 1; m < 6; ++m) sum += H(k, m) * R[6 * j + m];
-          A[k][first + j] = sum;
-        }
-    }
-    for (int k = 0; k < block.rows; ++k, ++row) {
-      double& diagonal = diagonal_[at(row)];
-      for (int j = 0; j < 12; ++j) diagonal += block.A[k][j] * block.A[k][j];
-      if (!(diagonal > 0))
-        throw InputError(fmt::format("contact problem: row {} of contact {} moves no body; leave it out", k, i));
-      double& q = q_[at(row)];
-      q = bodies.w[at(3 * i + k)];
-      for (const int side : {0, 1})
-        if (const int body = bodies.body(i, side); body >= 0)
-          q += bodies.rows(i, side).row(k).dot(
-              Eigen::Map<const Eigen::Matrix<double, 6, 1>>(bodies.v_free.data() + 6 * body));
-    }
+  q_.resize(at(p.rows()));
+  diagonal_.resize(at(p.rows()));
+  const int nc = p.contacts();
+  for (int i = nc, row = nc * p.dimension; i < bodies.blocks(); ++i) {
+    blocks_[at(i)].row = row;
+    row += blocks_[at(i)].rows = bodies.bilateral_rows[at(i - nc)];
   }
+  std::atomic<bool> idle = false;
+  parallel_ranges(bodies.blocks(), threads, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      if (i < nc) blocks_[at(i)].row = i * p.dimension, blocks_[at(i)].rows = p.dimension;
+      if (!bind_block(p, i)) idle = true;
+    }
+  });
+  for (int i = 0; i < bodies.blocks() && idle; ++i)
+    for (int k = 0; k < blocks_[at(i)].rows; ++k)
+      if (!(diagonal_[at(blocks_[at(i)].row + k)] > 0))
+        throw InputError(fmt::format("contact problem: row {} of contact {} moves no body; leave it out", k, i));
+}
+
+// False where a row moves no body.
+bool BodyRows::bind_block(const ContactProblem& p, int i) {
+  const ContactBodies& bodies = p.bodies;
+  Block& block = blocks_[at(i)];
+  const bool first_moves = bodies.body(i, 0) >= 0;
+  block.a = bodies.body(i, first_moves ? 0 : 1);
+  block.b = first_moves ? bodies.body(i, 1) : -1;
+  std::fill(&block.A[0][0], &block.A[0][0] + 36, 0.0);
+  for (const int side : {0, 1}) {
+    const int body = bodies.body(i, side);
+    if (body < 0) continue;
+    const auto H = bodies.rows(i, side);
+    const double* R = roots_.data() + 36 * body;
+    double(*A)[12] = block.A;
+    const int first = body == block.a ? 0 : 6;
+    for (int k = 0; k < block.rows; ++k)
+      for (int j = 0; j < 6; ++j) {
+        double sum = H(k, j) * R[7 * j];
+        if (!diagonal_root_[at(body)])
+          for (int m = j + 1; m < 6; ++m) sum += H(k, m) * R[6 * j + m];
+        A[k][first + j] = sum;
+      }
+  }
+  bool moves = true;
+  for (int k = 0; k < block.rows; ++k) {
+    double diagonal = 0;
+    for (int j = 0; j < 12; ++j) diagonal += block.A[k][j] * block.A[k][j];
+    diagonal_[at(block.row + k)] = diagonal;
+    moves = moves && diagonal > 0;
+    double& q = q_[at(block.row + k)];
+    q = bodies.w[at(3 * i + k)];
+    for (const int side : {0, 1})
+      if (const int body = bodies.body(i, side); body >= 0)
+        q += bodies.rows(i, side).row(k).dot(
+            Eigen::Map<const Eigen::Matrix<double, 6, 1>>(bodies.v_free.data() + 6 * body));
+  }
+  return moves;
 }
 
 SparseRows BodyRows::matrix() const {

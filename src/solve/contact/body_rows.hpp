@@ -16,7 +16,7 @@ class BodyRows {
     double A[3][12];
   };
   /// Throws InputError where a row moves no body. Keeps its memory.
-  void bind(const ContactProblem& problem);
+  void bind(const ContactProblem& problem, int threads = 1);
 
   const std::vector<Block>& blocks() const { return blocks_; }
   const std::vector<double>& q() const { return q_; }                ///< H v_free + w
@@ -24,6 +24,8 @@ class BodyRows {
   SparseRows matrix() const;                                         ///< A
 
  private:
+  bool bind_block(const ContactProblem& problem, int i);
+
   int bodies_ = 0;
   std::vector<double> roots_, q_, diagonal_;
   std::vector<char> diagonal_root_;

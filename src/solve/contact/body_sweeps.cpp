@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "solve/contact/cone.hpp"
-#include "solve/contact/parallel.hpp"
+#include "solve/index.hpp"
 
 namespace hinge {
 
@@ -14,7 +16,8 @@ namespace {
 using Pair [[gnu::vector_size(16)]] = double;  // two doubles in one SSE register
 
 constexpr int rest_after = 10, look_again = 10;  // sweeps
-constexpr int most_colours = 64;                 // the last one takes what fits nowhere, and is no thread's but one's
+constexpr int worth_sharing = 48, portion = 24;  // contacts of a colour
+constexpr int worth_pieces = 4;                  // of velocities
 
 double sum(Pair x) { return x[0] + x[1]; }
 
@@ -22,20 +25,26 @@ double sum(Pair x) { return x[0] + x[1]; }
 
 void BodySweeps::begin(int bodies, int items) {
   bodies_ = bodies;
-  items_.resize(static_cast<std::size_t>(items));
-  first_of_colour_.clear();
-  z_.assign(static_cast<std::size_t>(bodies + 1) * body_size, 0.0);  // the last is the ground's and stays zero
-  last_z_.clear();
+  items_.resize(at(items));
+  pair_.resize(at(items));
+  z_.assign(at((bodies + 1) * body_size), 0.0);  // the last is the ground's and stays zero
+  has_last_ = false;
   sweeps_ = 0;
 }
 
-void BodySweeps::fill(int i, int row, bool bilateral, int rows, int a, int b, const double (*A)[2 * body_size],
-                      double mu) {
-  Item& item = items_[static_cast<std::size_t>(i)];
+void BodySweeps::order(bool coloured) {
+  place_.clear();
+  runs_.clear();
+  if (coloured) colour();
+}
+
+void BodySweeps::fill(int i, int row, bool bilateral, int rows, const double (*A)[2 * body_size], double mu,
+                      const double* w) {
+  Item& item = items_[place_.empty() ? at(i) : at(place_[at(i)])];
   item.row = row;
   item.rows = rows;
-  item.a = a;
-  item.b = b;
+  item.a = pair_[at(i)][0];
+  item.b = pair_[at(i)][1];
   item.bilateral = bilateral;
   item.still = 0;
   LocalContact::Block W(rows, rows);
@@ -55,32 +64,51 @@ void BodySweeps::fill(int i, int row, bool bilateral, int rows, int a, int b, co
     to[2 * body_size] = -local.sine * t1 + local.cosine * t2;
   }
   std::fill(std::begin(item.r), std::end(item.r), 0.0);
-  std::fill(std::begin(item.w), std::end(item.w), 0.0);
+  turn(item, w, item.w);
 }
 
 // Greedy colours in natural order.
 void BodySweeps::colour() {
   const std::size_t n = items_.size();
   colour_of_.resize(n);
-  taken_.assign(static_cast<std::size_t>(bodies_) + 1, 0);
+  place_.resize(n);
+  taken_.assign(at(bodies_) + 1, 0);
   int count[most_colours + 1] = {};
   for (std::size_t i = 0; i < n; ++i) {
-    auto& at_a = taken_[static_cast<std::size_t>(items_[i].a)];
+    const auto [a, b] = pair_[i];
     unsigned long long none = 0;
-    auto& at_b = items_[i].b >= 0 ? taken_[static_cast<std::size_t>(items_[i].b)] : none;
+    auto &at_a = taken_[at(a)], &at_b = b >= 0 ? taken_[at(b)] : none;
     const unsigned long long used = at_a | at_b;
-    int colour = 0;
-    while (colour < most_colours - 1 && (used >> colour & 1) != 0) ++colour;
+    const int colour = std::min(std::countr_one(used), most_colours - 1);
     colour_of_[i] = colour;
     ++count[colour + 1];
     at_a |= 1ull << colour;
     at_b |= 1ull << colour;
   }
   for (int c = 0; c < most_colours; ++c) count[c + 1] += count[c];
-  first_of_colour_.assign(count, count + most_colours + 1);
-  sorted_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) sorted_[static_cast<std::size_t>(count[colour_of_[i]]++)] = items_[i];
-  items_.swap(sorted_);
+  for (int c = 0; c < most_colours; ++c) {
+    const int first = count[c], last = count[c + 1];
+    if (first == last) continue;
+    const bool alone = c + 1 == most_colours || last - first < worth_sharing;
+    if (alone && !runs_.empty() && runs_.back().alone)
+      runs_.back().last = last;
+    else
+      runs_.push_back({first, last, alone});
+  }
+  for (std::size_t i = 0; i < n; ++i) place_[i] = count[colour_of_[i]]++;
+}
+
+// work(first, last) on parts of the runs, one run after the other.
+template <class Work>
+void BodySweeps::each_run(int threads, Work&& work) {
+  if (runs_.empty() || threads <= 1) return work(0, size());
+  stages_.run(
+      threads, static_cast<int>(runs_.size()), portion,
+      [&](int s) { return runs_[at(s)].alone ? 1 : runs_[at(s)].last - runs_[at(s)].first; },
+      [&](int s, int first, int last) {
+        const Run& run = runs_[at(s)];
+        run.alone ? work(run.first, run.last) : work(run.first + first, run.first + last);
+      });
 }
 
 void BodySweeps::turn(const Item& item, const double* x, double* turned) {
@@ -96,15 +124,17 @@ void BodySweeps::turn_back(const Item& item, const double* x, double* back) {
   back[2] = item.local.sine * x[1] + item.local.cosine * x[2];
 }
 
-void BodySweeps::add_reactions() {
-  for (const Item& item : items_)
-    for (int j = 0; j < body_size; ++j) {
-      const double* A = item.A + j;
-      z_[static_cast<std::size_t>(item.a * body_size + j)] += A[0] * item.r[0] + A[6] * item.r[1] + A[12] * item.r[2];
-      if (item.b >= 0)
-        z_[static_cast<std::size_t>(item.b * body_size + j)] +=
-            A[18] * item.r[0] + A[24] * item.r[1] + A[30] * item.r[2];
+void BodySweeps::add_reactions(int threads) {
+  each_run(threads, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const Item& item = items_[at(i)];
+      for (int j = 0; j < body_size; ++j) {
+        const double* A = item.A + j;
+        z_[at(item.a * body_size + j)] += A[0] * item.r[0] + A[6] * item.r[1] + A[12] * item.r[2];
+        if (item.b >= 0) z_[at(item.b * body_size + j)] += A[18] * item.r[0] + A[24] * item.r[1] + A[30] * item.r[2];
+      }
     }
+  });
 }
 
 template <bool convexified>
@@ -187,38 +217,71 @@ long BodySweeps::sweep_range(int first, int last, bool all) {
   return looked_at;
 }
 
-void BodySweeps::go_further(double beta) {
-  beta_ = last_z_.size() == z_.size() ? beta : 0;
-  led_back_ = false;
-  last_z_.resize(z_.size());
-  for (std::size_t k = 0; k < z_.size(); ++k) {
+// Velocities first to last of a sweep's start.
+void BodySweeps::go_further(int first, int last) {
+  for (std::size_t k = at(first); k < at(last); ++k) {
     const double z = z_[k];
-    if (beta_ != 0) z_[k] += beta_ * (z - last_z_[k]);
+    if (beta_ != 0) from_z_[k] = z_[k] += beta_ * (z - last_z_[k]);
     last_z_[k] = z;
   }
-  if (beta_ != 0) from_z_ = z_;
+}
+
+// (y - r) W (r - last) > 0, from the sweep's start y; by sums of pieces where these are sure of the sign that the sum
+// from first to last has.
+bool BodySweeps::leads_back() const {
+  double sum = 0, size = 0;
+  for (const auto& [part, sizes] : products_) sum += part, size += sizes;
+  if (std::abs(sum) > 1e-15 * static_cast<double>(z_.size()) * size) return sum > 0;
+  sum = 0;
+  for (std::size_t k = 0; k < z_.size(); ++k) sum += (from_z_[k] - z_[k]) * (z_[k] - last_z_[k]);
+  return sum > 0;
 }
 
 long BodySweeps::sweep(bool convexified, int threads, double beta) {
   const bool all = sweeps_++ % look_again == 0;
-  go_further(beta);
-  const auto range = [&](int first, int last) {
-    return convexified ? sweep_range<true>(first, last, all) : sweep_range<false>(first, last, all);
-  };
+  beta_ = std::exchange(has_last_, true) ? beta : 0;
+  last_z_.resize(z_.size());
+  if (beta_ != 0) from_z_.resize(z_.size());
+  const int velocities = static_cast<int>(z_.size()), pieces = (velocities + piece - 1) / piece,
+            runs = std::max(1, static_cast<int>(runs_.size()));
+  products_.resize(at(pieces));
   std::atomic<long> looked_at = 0;
-  if (first_of_colour_.empty()) looked_at = range(0, size());
-  for (int c = 0; c < most_colours && !first_of_colour_.empty(); ++c) {
-    const int begin = first_of_colour_[static_cast<std::size_t>(c)];
-    const int end = first_of_colour_[static_cast<std::size_t>(c) + 1];
-    parallel_ranges(
-        end - begin, c + 1 < most_colours ? threads : 1,
-        [&](int first, int last) { looked_at += range(begin + first, begin + last); }, 256);
+  const auto range = [&](int first, int last) {
+    looked_at += convexified ? sweep_range<true>(first, last, all) : sweep_range<false>(first, last, all);
+  };
+  const auto multiply = [&](int p) {
+    double sum = 0, sizes = 0;
+    for (std::size_t k = at(p * piece); k < at(std::min(velocities, (p + 1) * piece)); ++k) {
+      const double product = (from_z_[k] - z_[k]) * (z_[k] - last_z_[k]);
+      sum += product;
+      sizes += std::abs(product);
+    }
+    products_[at(p)] = {sum, sizes};
+  };
+  if (threads <= 1 || (runs_.empty() && pieces < worth_pieces)) {
+    go_further(0, velocities);
+    range(0, size());
+    for (int p = 0; p < pieces && beta_ != 0; ++p) multiply(p);
+  } else {
+    stages_.run(
+        threads, runs + 2, 1,
+        [&](int s) {
+          if (s == 0 || s > runs) return s == 0 || beta_ != 0 ? pieces : 0;
+          const Run run = run_of(s - 1);
+          return run.alone ? 1 : (run.last - run.first + portion - 1) / portion;
+        },
+        [&](int s, int first, int last) {
+          if (s == 0) return go_further(first * piece, std::min(velocities, last * piece));
+          if (s > runs) {
+            for (int p = first; p < last; ++p) multiply(p);
+            return;
+          }
+          const Run run = run_of(s - 1);
+          if (run.alone) return range(run.first, run.last);
+          range(run.first + first * portion, std::min(run.last, run.first + last * portion));
+        });
   }
-  if (beta_ != 0) {  // (y - r) W (r - last) > 0, from the sweep's start y
-    double product = 0;
-    for (std::size_t k = 0; k < z_.size(); ++k) product += (from_z_[k] - z_[k]) * (z_[k] - last_z_[k]);
-    led_back_ = product > 0;
-  }
+  led_back_ = beta_ != 0 && leads_back();
   return looked_at;
 }
 

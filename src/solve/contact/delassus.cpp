@@ -5,7 +5,7 @@
 
 #include "solve/contact/body_rows.hpp"
 #include "solve/contact/mass_root.hpp"
-#include "solve/contact/parallel.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "solve/contact/cone.hpp"
-#include "solve/contact/parallel.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "solve/contact/stop.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -26,7 +27,7 @@ void Judge::begin(const ContactProblem& problem, const ContactOptions& options) 
   start_ = Clock::now();
   problem_ = &problem;
   options_ = &options;
-  residual_.bind(problem);
+  residual_.bind(problem, options.threads);
   unit_ = 1;
   tolerance_ = options.tolerance;
   best_.assign(static_cast<std::size_t>(problem.rows()), 0.0);
@@ -63,7 +64,9 @@ bool Judge::done(int iteration, const Eigen::Ref<const Eigen::VectorXd>& r) {
     best_noise_ = now.noise;
     best_is_looked_at_ = true;
     const double* x = unit_ != 1 ? scaled_.data() : r.data();
-    best_.assign(x, x + r.size());
+    parallel_ranges(
+        static_cast<int>(r.size()), options_->threads,
+        [&](int first, int last) { std::copy(x + first, x + last, best_.begin() + first); }, 16384);
   }
   return converged() || out_of_time();
 }

@@ -1,5 +1,6 @@
 // A contact problem by itself: is it one, and what follows from it without solving it.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "solve/contact/delassus.hpp"
 #include "solve/contact/mass_root.hpp"
 #include "solve/contact/residual.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -98,7 +100,21 @@ void validate_matrix_free(const ContactProblem& p) {
     });
 }
 
+// The first that is not good; -1: there is none.
+template <class Good>
+int first_bad(int n, Good&& good) {
+  std::atomic<int> bad = n;
+  shared_loop(n, [&](int i) {
+    if (good(i)) return;
+    for (int first = bad; i < first && !bad.compare_exchange_weak(first, i);) continue;
+  });
+  return bad < n ? bad.load() : -1;
+}
+
 void validate_bodies(const ContactProblem& p) {
+  const auto six = [](const std::vector<double>& x, int k) {
+    return Eigen::Map<const Eigen::Matrix<double, 6, 1>>(x.data() + 6 * k);
+  };
   const ContactBodies& b = p.bodies;
   const std::size_t blocks = p.mu.size() + b.bilateral_rows.size(), bodies = b.v_free.size() / 6;
   require(p.friction != FrictionModel::polyhedral || p.dimension < 3 || p.frictionless(),
@@ -111,23 +127,27 @@ void validate_bodies(const ContactProblem& p) {
     return fmt::format("{} contacts and {} blocks of bilateral rows need 2 bodies, 36 entries of H and 3 of w each",
                        p.contacts(), b.bilateral_rows.size());
   });
-  for (const double v : b.v_free)
-    require(std::isfinite(v), [] { return "v_free has entries that are not finite numbers"; });
-  for (int k = 0; k < b.count(); ++k)
-    require(b.inverse(k).allFinite() && b.inverse(k).diagonal().minCoeff() >= 0, [&] {
-      return fmt::format("the inverse mass of body {} is not finite, or negative; a mass must be positive", k);
-    });
-  int bilateral = 0;
-  for (int i = 0; i < b.blocks(); ++i) {
+  require(first_bad(b.count(), [&](int k) { return six(b.v_free, k).allFinite(); }) < 0,
+          [] { return "v_free has entries that are not finite numbers"; });
+  const int mass =
+      first_bad(b.count(), [&](int k) { return b.inverse(k).allFinite() && b.inverse(k).diagonal().minCoeff() >= 0; });
+  require(mass < 0, [&] {
+    return fmt::format("the inverse mass of body {} is not finite, or negative; a mass must be positive", mass);
+  });
+  const auto has_bodies = [&](int i) {
     const int first = b.body(i, 0), second = b.body(i, 1);
-    require(first >= -1 && first < b.count() && second >= -1 && second < b.count() && first != second, [&] {
-      return fmt::format("contact {} is between bodies {} and {}; there are {} bodies, and -1 is the ground", i, first,
-                         second, b.count());
-    });
+    return first >= -1 && first < b.count() && second >= -1 && second < b.count() && first != second;
+  };
+  const int bad = first_bad(b.blocks(), [&](int i) {
     const double* w = b.w.data() + 3 * i;
-    require(b.rows(i, 0).allFinite() && b.rows(i, 1).allFinite() && std::isfinite(w[0] + w[1] + w[2]),
-            [&] { return fmt::format("contact {} has entries that are not finite numbers", i); });
-  }
+    return has_bodies(i) && b.rows(i, 0).allFinite() && b.rows(i, 1).allFinite() && std::isfinite(w[0] + w[1] + w[2]);
+  });
+  require(bad < 0 || has_bodies(bad), [&] {
+    return fmt::format("contact {} is between bodies {} and {}; there are {} bodies, and -1 is the ground", bad,
+                       b.body(bad, 0), b.body(bad, 1), b.count());
+  });
+  require(bad < 0, [&] { return fmt::format("contact {} has entries that are not finite numbers", bad); });
+  int bilateral = 0;
   for (const int rows : b.bilateral_rows) {
     require(rows >= 1 && rows <= 3,
             [&] { return fmt::format("{} bilateral rows in a block; 1 to 3 are possible", rows); });

@@ -5,6 +5,7 @@
 
 #include "solve/contact/cone.hpp"
 #include "solve/index.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge {
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double unit_rounding = 2.2e-16;
 constexpr int all_of_w = 200;  // rows by bodies, whose noise is that of all entries of W
+constexpr int part = 1024;     // contacts, whose residuals are added up together
 
 Eigen::Map<Eigen::VectorXd> vector(std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
 Eigen::Map<const Eigen::VectorXd> vector(const std::vector<double>& x) { return {x.data(), std::ssize(x)}; }
@@ -49,12 +51,14 @@ double ContactResidual::judged(ResidualScaling scaling, double tolerance) const 
   return std::isnan(value) ? HUGE_VAL : value;
 }
 
-void ResidualOfProblem::bind(const ContactProblem& problem) {
+void ResidualOfProblem::bind(const ContactProblem& problem, int threads) {
   problem_ = &problem;
+  threads_ = threads;
   const int n = problem.rows();
   u_.resize(at(n));
   if (problem.by_bodies()) {
-    body_rows_.bind(problem);
+    body_rows_.bind(problem, threads);
+    list_touching();
     q_ = body_rows_.q();
     diagonal_ = body_rows_.diagonal();
   } else if (problem.matrix_free()) {
@@ -171,40 +175,61 @@ void ResidualOfProblem::compute_velocity(const Eigen::Ref<const Eigen::VectorXd>
   }
 }
 
+void ResidualOfProblem::list_touching() {
+  const ContactBodies& bodies = problem_->bodies;
+  std::vector<int>& first = first_touching_;
+  first.assign(at(bodies.count()) + 1, 0);
+  for (const int b : bodies.pair)
+    if (b >= 0) ++first[at(b) + 1];
+  for (int b = 0; b < bodies.count(); ++b) first[at(b) + 1] += first[at(b)];
+  touching_.resize(at(first.back()));
+  for (std::size_t k = bodies.pair.size(); k-- > 0;)
+    if (const int b = bodies.pair[k]; b >= 0) touching_[at(--first[at(b) + 1])] = static_cast<int>(k);
+  first.erase(first.begin());
+  first.push_back(static_cast<int>(touching_.size()));
+}
+
 // From the problem's own H and M^-1, not from the scaled rows that sweeps use.
 void ResidualOfProblem::compute_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r) {
   const ContactBodies& bodies = problem_->bodies;
   const auto six = [](auto& x, int b) { return vector(x).template segment<6>(6 * b); };
-  v_.assign(bodies.v_free.size(), 0.0);
-  for (int i = 0; i < bodies.blocks(); ++i) {
-    const BodyRows::Block& block = body_rows_.blocks()[at(i)];
-    Eigen::Vector3d ri = Eigen::Vector3d::Zero();
-    for (int k = 0; k < block.rows; ++k) ri[k] = r[block.row + k];
-    for (const int side : {0, 1})
-      if (const int b = bodies.body(i, side); b >= 0) six(v_, b).noalias() += bodies.rows(i, side).transpose() * ri;
-  }
-  for (int b = 0; b < bodies.count(); ++b) {
-    const Eigen::Matrix<double, 6, 1> impulse = six(v_, b);
-    six(v_, b).noalias() = six(bodies.v_free, b) + bodies.inverse(b) * impulse;
-  }
-  for (int i = 0; i < bodies.blocks(); ++i) {
-    const BodyRows::Block& block = body_rows_.blocks()[at(i)];
-    Eigen::Vector3d ui(bodies.w.data() + 3 * i);
-    for (const int side : {0, 1})
-      if (const int b = bodies.body(i, side); b >= 0) ui.noalias() += bodies.rows(i, side) * six(v_, b);
-    for (int k = 0; k < block.rows; ++k) u_[at(block.row + k)] = ui[k];
-  }
+  v_.resize(bodies.v_free.size());
+  parallel_ranges(
+      bodies.count(), threads_,
+      [&](int begin, int end) {
+        for (int b = begin; b < end; ++b) {
+          Eigen::Matrix<double, 6, 1> impulse = Eigen::Matrix<double, 6, 1>::Zero();
+          for (int k = first_touching_[at(b)]; k < first_touching_[at(b) + 1]; ++k) {
+            const int i = touching_[at(k)] / 2, side = touching_[at(k)] % 2;
+            const BodyRows::Block& block = body_rows_.blocks()[at(i)];
+            Eigen::Vector3d ri = Eigen::Vector3d::Zero();
+            for (int row = 0; row < block.rows; ++row) ri[row] = r[block.row + row];
+            impulse.noalias() += bodies.rows(i, side).transpose() * ri;
+          }
+          six(v_, b).noalias() = six(bodies.v_free, b) + bodies.inverse(b) * impulse;
+        }
+      },
+      128);
+  parallel_ranges(bodies.blocks(), threads_, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const BodyRows::Block& block = body_rows_.blocks()[at(i)];
+      Eigen::Vector3d ui(bodies.w.data() + 3 * i);
+      for (const int side : {0, 1})
+        if (const int b = bodies.body(i, side); b >= 0) ui.noalias() += bodies.rows(i, side) * six(v_, b);
+      for (int k = 0; k < block.rows; ++k) u_[at(block.row + k)] = ui[k];
+    }
+  });
 }
 
 void ResidualSum::contact(double mu, double rho_i, const double* r, const double* u) {
-  const int d = law_.dimension;
-  const double shift = de_saxce_shift(law_, mu, u);
+  const int d = law_->dimension;
+  const double shift = de_saxce_shift(*law_, mu, u);
   // F = r - P_K(r - rho (u + shift n)), for rho = 1 and for rho_i. Its length:
   const auto map = [&](double rho) {
     if (d == 1) return std::abs(std::min(r[0], rho * u[0]));
     double x[3] = {};
     for (int k = 0; k < d; ++k) x[k] = r[k] - rho * (u[k] + (k == 0 ? shift : 0));
-    project_on_model(law_, mu, x);
+    project_on_model(*law_, mu, x);
     return length(r[0] - x[0], r[1] - x[1], d == 3 ? r[2] - x[2] : 0);
   };
   const double plain = map(1);
@@ -215,11 +240,11 @@ void ResidualSum::contact(double mu, double rho_i, const double* r, const double
   const double rt = d == 1 ? 0 : length(r[1], d == 3 ? r[2] : 0), ut = d == 1 ? 0 : length(u[1], d == 3 ? u[2] : 0);
   double rt_ut = 0;
   for (int k = 1; k < d; ++k) rt_ut += r[k] * u[k];
-  const bool convex = law_.friction == FrictionModel::convexified;
+  const bool convex = law_->friction == FrictionModel::convexified;
   raise(result_.penetration, convex ? mu * ut - u[0] : -u[0]);
   raise(result_.cone, rt - mu * r[0]);
   raise(result_.signorini, std::abs(r[0] * u[0] + (convex ? rt_ut : 0)));
-  if (law_.friction == FrictionModel::coulomb) raise(result_.dissipation, std::abs(rt_ut + mu * r[0] * ut));
+  if (law_->friction == FrictionModel::coulomb) raise(result_.dissipation, std::abs(rt_ut + mu * r[0] * ut));
 }
 
 // K = R: F = rho u.
@@ -253,21 +278,41 @@ ContactResidual ResidualSum::finish(const ResidualNorms& n) {
   return result_;
 }
 
-ContactResidual ResidualOfProblem::operator()(const Eigen::Ref<const Eigen::VectorXd>& r) {
+void ResidualSum::add(const ResidualSum& next) {
+  sum_ += next.sum_;
+  raise(largest_, next.largest_);
+  raise(longest_, next.longest_);
+  raise(result_.penetration, next.result_.penetration);
+  raise(result_.cone, next.result_.cone);
+  raise(result_.signorini, next.result_.signorini);
+  raise(result_.dissipation, next.result_.dissipation);
+}
+
+ResidualSum ResidualOfProblem::add_up(const Eigen::Ref<const Eigen::VectorXd>& r, double unit) {
   const ContactProblem& p = *problem_;
+  const int d = p.dimension, parts = std::max(1, (p.contacts() + part - 1) / part);
+  parts_.assign(at(parts), ResidualSum(p, unit));
+  parallel_ranges(
+      parts, threads_,
+      [&](int first, int last) {
+        for (int k = first; k < last; ++k)
+          for (int i = k * part; i < std::min(p.contacts(), (k + 1) * part); ++i)
+            parts_[at(k)].contact(p.mu_of(i), rho_[at(i)], r.data() + i * d, u_.data() + i * d);
+      },
+      1);
+  ResidualSum sum = parts_.front();
+  for (int k = 1; k < parts; ++k) sum.add(parts_[at(k)]);
+  for (int k = p.contact_rows(); k < p.rows(); ++k) sum.bilateral(u_[at(k)]);
+  return sum;
+}
+
+ContactResidual ResidualOfProblem::operator()(const Eigen::Ref<const Eigen::VectorXd>& r) {
   compute_velocity(r);
-  const int d = p.dimension;
-  const auto added = [&](double unit) {
-    ResidualSum sum(p, unit);
-    for (int i = 0; i < p.contacts(); ++i) sum.contact(p.mu_of(i), rho_[at(i)], r.data() + i * d, u_.data() + i * d);
-    for (int k = p.contact_rows(); k < p.rows(); ++k) sum.bilateral(u_[at(k)]);
-    return sum;
-  };
   norms_.r = norm(r);
   norms_.u = norm(vector(u_));
-  ResidualSum sum = added(1);
+  ResidualSum sum = add_up(r, 1);
   if (const double unit = sum.better_unit(); unit > 0) {
-    ResidualSum anew = added(unit);
+    ResidualSum anew = add_up(r, unit);
     norms_.noise = noise(r, 0);
     return anew.finish(norms_);
   }

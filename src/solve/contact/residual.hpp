@@ -23,9 +23,11 @@ class ResidualSum {
  public:
   /// Of `law` the dimension, the friction model and its facets are used.
   /// |F| is added up in multiples of `unit`, for entries whose squares leave the range of doubles.
-  explicit ResidualSum(const ContactProblem& law, double unit = 1) : law_(law), unit_(unit) {}
+  explicit ResidualSum(const ContactProblem& law, double unit = 1) : law_(&law), unit_(unit) {}
   void contact(double mu, double rho, const double* r, const double* u);
   void bilateral(double u);
+  /// Of the same problem and unit, what comes behind this.
+  void add(const ResidualSum& next);
   ContactResidual finish(const ResidualNorms& norms);
   /// The unit to begin anew with where the squares left the range of doubles; 0 where they did not.
   double better_unit() const;
@@ -33,7 +35,7 @@ class ResidualSum {
   double least() const;
 
  private:
-  const ContactProblem& law_;
+  const ContactProblem* law_;
   ContactResidual result_;
   double unit_, sum_ = 0, largest_ = 0, bilateral_ = 0, longest_ = 0;
 };
@@ -42,8 +44,9 @@ class ResidualOfProblem {
  public:
   ResidualOfProblem() = default;
   explicit ResidualOfProblem(const ContactProblem& problem) { bind(problem); }
-  /// The problem must live as long as this is used. Memory is kept from problem to problem.
-  void bind(const ContactProblem& problem);
+  /// The problem must live as long as this is used. Memory is kept from problem to problem. Nothing depends on the
+  /// number of threads.
+  void bind(const ContactProblem& problem, int threads = 1);
   /// Recomputes u = W r + q, then the natural map and every violation.
   ContactResidual operator()(const Eigen::Ref<const Eigen::VectorXd>& r);
   // Of the last call: u, and the velocities v where the problem has a mass.
@@ -55,13 +58,18 @@ class ResidualOfProblem {
 
  private:
   void compute_velocity(const Eigen::Ref<const Eigen::VectorXd>& r);
+  void list_touching();
   void compute_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r);
+  ResidualSum add_up(const Eigen::Ref<const Eigen::VectorXd>& r, double unit);
   void choose_rho();
   double noise(const Eigen::Ref<const Eigen::VectorXd>& r, double enough);
   double noise_by_bodies(const Eigen::Ref<const Eigen::VectorXd>& r);
 
   const ContactProblem* problem_ = nullptr;
+  int threads_ = 1;
   BodyRows body_rows_;
+  std::vector<int> touching_, first_touching_;  // 2 x block + side, of every body
+  std::vector<ResidualSum> parts_;
   std::optional<MassRoot> mass_;
   SparseRows Ht_, abs_A_, abs_At_;  // of W = A A^T the absolute values, for rounding
   std::vector<double> q_, diagonal_, column_, rho_, u_, v_;
