@@ -39,7 +39,7 @@ hinge::Multibody pile(const Choice& choice) {
   scene.gravity({0, 0, -9.81});
   hinge::RandomNumbers random(1);
   const int side = static_cast<int>(std::ceil(std::cbrt(choice.bodies / 2.0)));
-  const double spacing = 0.2, width = spacing * side + 0.06;
+  const double spacing = 0.22, width = spacing * side + 0.06;
   for (int k = 0; k < 5; ++k) {
     hinge::BodyOptions wall;
     wall.name = "wall" + std::to_string(k);
