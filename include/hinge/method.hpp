@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -168,6 +169,12 @@ class Stepper {
   /// Steps of given length: who takes the last step back says what was counted before it.
   virtual void set_contact_statistics(const ContactStatistics&) {}
   virtual const ContactImpulses* contact_impulses() const { return nullptr; }
+  /// Where the equations changed with time in the last step, or at its beginning: the states just before and just
+  /// after, whose velocities may differ.
+  struct Break {
+    State before, after;
+  };
+  virtual std::span<const Break> breaks() const { return {}; }
   /// What happened that a user should know: "stiff from t = 0.3 on: radau took over", a sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
   /// What makes the steps so far doubtful. A method around another one passes on what that one says.

@@ -1,6 +1,8 @@
 #include "expression/integral.hpp"
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "expression/derivative.hpp"
 #include "expression/substitute.hpp"
@@ -10,6 +12,13 @@ namespace hinge {
 namespace {
 
 constexpr int deepest = 12;  // of parts within parts
+constexpr std::size_t most_pieces = 256;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// What changes at a root of a - b, or of a where there is one operand.
+bool is_switch(Op op) {
+  return op == Op::min || op == Op::max || op == Op::abs || op == Op::sign || op == Op::less || op == Op::less_equal;
+}
 
 class Integration {
  public:
@@ -45,7 +54,80 @@ class Integration {
     }
   }
 
+  // Pieces between the places where something in f changes, one after the other:  sum F_k(min(max(t, c_k), c_k+1))
+  std::optional<Node> of_pieces(Node f) {
+    std::vector<Piece> pieces;
+    if (!take_apart(f, -infinity, infinity, pieces)) return {};
+    Node sum = graph_.constant(0);
+    for (const Piece& piece : pieces) {
+      Node at = t_;
+      if (piece.from > -infinity) at = graph_.make(Op::max, at, graph_.constant(piece.from));
+      if (piece.to < infinity) at = graph_.make(Op::min, at, graph_.constant(piece.to));
+      sum = graph_.add(sum, with(piece.integral, t_, at));
+    }
+    return sum;
+  }
+
  private:
+  struct Piece {
+    double from, to;
+    Node integral;
+  };
+
+  bool take_apart(Node f, double from, double to, std::vector<Piece>& pieces) {
+    const Node at = first_switch(f);
+    if (at == no_node) {
+      const auto F = of(f, 0);
+      if (F) pieces.push_back({from, to, *F});
+      return F && pieces.size() <= most_pieces;
+    }
+    const Graph::Entry e = graph_[at];
+    const Node root = arity(e.op) == 1 ? e.a : graph_.subtract(e.a, e.b);
+    const auto slope = slope_of(root);
+    if (!slope || !graph_.is_constant(*slope)) return false;
+    const Node at_zero = with(root, t_, graph_.constant(0));
+    if (!graph_.is_constant(at_zero)) return false;
+    const double c = -graph_.value(at_zero) / graph_.value(*slope);
+    const bool rises = graph_.value(*slope) > 0;
+    const auto side = [&](bool before, double begin, double end) {
+      return take_apart(with(f, at, side_of(e, before == rises)), begin, end, pieces);
+    };
+    if (c <= from) return side(false, from, to);
+    if (c >= to) return side(true, from, to);
+    return side(true, from, c) && side(false, c, to);
+  }
+
+  // What a switch is where its root is negative, or positive.
+  Node side_of(const Graph::Entry& e, bool negative) {
+    switch (e.op) {
+      case Op::min: return negative ? e.a : e.b;
+      case Op::max: return negative ? e.b : e.a;
+      case Op::abs: return negative ? graph_.negate(e.a) : e.a;
+      case Op::sign: return graph_.constant(negative ? -1 : 1);
+      default: return graph_.constant(negative ? 1 : 0);
+    }
+  }
+
+  // The first one in f: it has no others in it.
+  Node first_switch(Node f) {
+    const std::vector<char> by_t = dependence(graph_, std::span(&t_, 1));
+    std::vector<char> needed(static_cast<std::size_t>(f) + 1, 0);
+    needed[static_cast<std::size_t>(f)] = 1;
+    Node first = no_node;
+    for (Node n = f; n >= 0; --n) {
+      if (!needed[static_cast<std::size_t>(n)] || !by_t[static_cast<std::size_t>(n)]) continue;
+      const Graph::Entry& e = graph_[n];
+      if (is_switch(e.op)) first = n;
+      const Node operands[] = {e.a, e.b, e.c};
+      for (int k = 0; k < arity(e.op); ++k) needed[static_cast<std::size_t>(operands[k])] = 1;
+    }
+    return first;
+  }
+
+  Node with(Node f, Node replaced, Node image) {
+    return substitute(graph_, std::span(&f, 1), std::span(&replaced, 1), std::span(&image, 1), graph_)[0];
+  }
+
   bool depends(Node n) const { return dependence(graph_, std::span(&t_, 1))[static_cast<std::size_t>(n)]; }
   Node scaled(Node n, double by) { return graph_.multiply(graph_.constant(by), n); }
   Node log_of(Node n) { return graph_.make(Op::log, graph_.make(Op::abs, n)); }
@@ -103,6 +185,8 @@ class Integration {
                       [&, by = e.a](Node n) { return graph_.multiply(by, n); });
     }
     const Graph::Entry x = graph_[a], y = graph_[b];
+    if (x.op == Op::exp && is_wave(y.op)) return of_damped_wave(a, b);
+    if (y.op == Op::exp && is_wave(x.op)) return of_damped_wave(b, a);
     if (is_wave(x.op) && is_wave(y.op)) {  // as a sum
       const Node plus = graph_.add(x.a, y.a), minus = graph_.subtract(x.a, y.a);
       const auto wave = [&](Op op, Node u) { return graph_.make(op, u); };
@@ -126,6 +210,17 @@ class Integration {
       if (const auto whole = by_parts(power, other, depth)) return whole;
     }
     return {};
+  }
+
+  // exp(u) sin(w), u' = a, w' = b:  exp(u) (a sin(w) - b cos(w))/(a^2 + b^2);  of cos(w): (a cos(w) + b sin(w))
+  std::optional<Node> of_damped_wave(Node exp, Node wave) {
+    const Graph::Entry y = graph_[wave];
+    const auto a = slope_of(graph_[exp].a), b = slope_of(y.a);
+    if (!a || !b) return {};
+    const Node sine = graph_.make(Op::sin, y.a), cosine = graph_.make(Op::cos, y.a);
+    const Node turned = y.op == Op::sin ? graph_.subtract(graph_.multiply(*a, sine), graph_.multiply(*b, cosine))
+                                        : graph_.add(graph_.multiply(*a, cosine), graph_.multiply(*b, sine));
+    return graph_.divide(graph_.multiply(exp, turned), graph_.add(graph_.multiply(*a, *a), graph_.multiply(*b, *b)));
   }
 
   std::optional<Node> by_parts(Node p, Node g, int depth) {
@@ -168,14 +263,10 @@ class Integration {
     const auto slope = slope_of(root);
     const auto yes = of(e.b, depth + 1), no = of(e.c, depth + 1);
     if (!slope || !graph_.is_constant(*slope) || !yes || !no) return {};
-    const Node zero = graph_.constant(0);
-    const Node at_zero = substitute(graph_, std::span(&root, 1), std::span(&t_, 1), std::span(&zero, 1), graph_)[0];
+    const Node at_zero = with(root, t_, graph_.constant(0));
     const Node c = graph_.negate(graph_.divide(at_zero, *slope));
     const bool first = graph_.value(*slope) > 0;  // true before c
-    const auto moved = [&](Node f, Op op) {
-      const Node image = graph_.make(op, t_, c);
-      return substitute(graph_, std::span(&f, 1), std::span(&t_, 1), std::span(&image, 1), graph_)[0];
-    };
+    const auto moved = [&](Node f, Op op) { return with(f, t_, graph_.make(op, t_, c)); };
     return graph_.add(moved(first ? *yes : *no, Op::min), moved(first ? *no : *yes, Op::max));
   }
 
@@ -185,6 +276,10 @@ class Integration {
 
 }  // namespace
 
-std::optional<Node> integral(Graph& graph, Node f, Node t) { return Integration(graph, t).of(f, 0); }
+std::optional<Node> integral(Graph& graph, Node f, Node t) {
+  Integration integration(graph, t);
+  const std::optional<Node> whole = integration.of(f, 0);
+  return whole ? whole : integration.of_pieces(f);
+}
 
 }  // namespace hinge

@@ -1,6 +1,7 @@
 // Antiderivatives of functions of one variable, where a closed form is known: sums, polynomials times sine, cosine or
-// exponential of a linear function, powers and hyperbolic functions of one, and pieces of these (if, min, max, abs)
-// that change where a linear function does.
+// exponential of a linear function, exponential times sine or cosine, powers and hyperbolic functions of one, and
+// pieces of these (if, min, max, abs, conditions joined by and, or, not, one within the other) that change where linear
+// functions do.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/table.hpp"
 #include "hinge/error.hpp"
 
 namespace hinge::language {
@@ -95,6 +96,24 @@ void Meaning::fail_not_finite(Position at, Position first, double value) const {
                        std::isnan(value) ? "not a real number" : "infinite", with_indices()));
 }
 
+// Something that jumps may be in it: conditions, signs, tables of steps. A flat table is none.
+bool Meaning::may_jump(Node function) const {
+  std::vector<char> needed(static_cast<std::size_t>(function) + 1, 0);
+  needed[static_cast<std::size_t>(function)] = 1;
+  for (Node n = function; n >= 0; --n) {
+    if (!needed[static_cast<std::size_t>(n)] || graph_.is_constant(n)) continue;
+    const Graph::Entry& e = graph_[n];
+    if (e.op == Op::sign || e.op == Op::logical_not || (e.op >= Op::less && e.op <= Op::select)) return true;
+    if (e.op == Op::table) {
+      const Table& table = *graph_.table(e);
+      if (!std::isfinite(table.slopes(table.range()).width())) return true;
+    }
+    const Node operands[] = {e.a, e.b, e.c};
+    for (int k = 0; k < arity(e.op); ++k) needed[static_cast<std::size_t>(operands[k])] = 1;
+  }
+  return false;
+}
+
 void Meaning::differentiate(Value& value, Position prime) {
   if (!scope_.rate) fail(prime, "there is no time derivative here; remove the prime");
   spend(value.entries.size());
@@ -103,7 +122,7 @@ void Meaning::differentiate(Value& value, Position prime) {
   try {
     for (Node& entry : value.entries) {
       const Node before = std::exchange(entry, scope_.rate(entry));
-      if (!graph_.is_constant(before) && graph_.is_constant(entry, 0))
+      if (!graph_.is_constant(before) && graph_.is_constant(entry, 0) && may_jump(before))
         fail(prime,
              "this changes by jumps alone, at which it has no time derivative; give it an unknown u of its own in a "
              "[dae], u = ..., and write u', or make it change within a short time");

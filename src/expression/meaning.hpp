@@ -24,6 +24,7 @@ class Meaning : protected TokenReader {
   Value combine(Place place, Value left, Value right);
   Value raise(Place place, const Value& base, const Value& exponent);
   void differentiate(Value& value, Position prime);
+  bool may_jump(Node function) const;
   double constant_of(const Value& value, Position at, std::string_view what) const;
   void spend(std::size_t work);
   std::size_t spent() const { return work_; }

@@ -29,6 +29,7 @@ class StepperAround : public Stepper {
   const ContactStatistics* contact_statistics() const override { return inner().contact_statistics(); }
   void set_contact_statistics(const ContactStatistics& s) override { inner().set_contact_statistics(s); }
   const ContactImpulses* contact_impulses() const override { return inner().contact_impulses(); }
+  std::span<const Break> breaks() const override { return inner().breaks(); }
   std::vector<std::string> remarks() const override { return inner().remarks(); }
   std::vector<Doubt> doubts() const override { return inner().doubts(); }
 

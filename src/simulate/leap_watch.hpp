@@ -42,6 +42,7 @@ class LeapWatch {
   bool given() const { return !resolved_ && !is_dae_; }
   bool crosses(const State& before, const State& after);
   bool unfelt(const State& before, const State& after);
+  void expect_curves(const State& before, const State& after, std::vector<Interval>& expected);
 
   const System* system_ = nullptr;
   LeapFunctions acts_;

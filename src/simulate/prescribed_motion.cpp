@@ -82,9 +82,9 @@ void PrescribedMotion::begin(const System& system, const Preserves& preserves, i
   movement_.resize(driven_.size());
 }
 
-void PrescribedMotion::see(const State& s, const Evaluation& at, double h) {
+void PrescribedMotion::see(const State& s, const Evaluation& at, double h, bool broken) {
   if (!rows_.empty()) measure_rows(s, at[Q::constraint_rate], h);
-  if (!driven_.empty()) measure_coordinates(s, at[Q::velocity], h);
+  if (!driven_.empty()) measure_coordinates(s, at[Q::velocity], broken ? 0 : h);
 }
 
 void PrescribedMotion::measure_rows(const State& s, const double* rates, double h) {

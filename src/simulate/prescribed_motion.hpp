@@ -22,8 +22,8 @@ class PrescribedMotion {
   void begin(const System& system, const Preserves& preserves, int order, Quantities& wanted);
   /// Nothing is looked at from now on.
   void end() { *this = PrescribedMotion(); }
-  /// The state after a step of h, or of none, with the wanted quantities there.
-  void see(const State& state, const Evaluation& at, double h);
+  /// The state after a step of h, or of none, with the wanted quantities there. `broken`: something jumped within it.
+  void see(const State& state, const Evaluation& at, double h, bool broken);
   void doubts(std::vector<Doubt>& doubts) const;
   /// For checkpoints.
   void exchange(Memory& memory);

@@ -11,6 +11,7 @@ namespace hinge {
 namespace {
 using Q = Quantity;
 constexpr double much = 0.05;
+constexpr double known_to = 1e-10;  // of the momentum in a step: reactions that a method shows are no better
 }  // namespace
 
 void ReactionCheck::begin(const System& system) {
@@ -48,7 +49,16 @@ double ReactionCheck::size(const State& s, const std::vector<double>& psi) {
   return std::sqrt(sum);
 }
 
-void ReactionCheck::see(const State& s, double h) {
+// sqrt(sum m_i z_i^2): what a reaction of the same size stops within a second
+double ReactionCheck::momentum_size(const State& s) {
+  mass_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
+  double sum = 0;
+  for (std::size_t i = 0; i < diagonal_.size(); ++i)
+    sum += s.z[i] * s.z[i] * (diagonal_[i] >= 0 ? std::abs((*mass_)[Q::momentum_z][diagonal_[i]]) : 1);
+  return std::sqrt(sum);
+}
+
+void ReactionCheck::see(const State& s, double h, bool broken) {
   if (!system_) return;
   if (h > 0) ++steps_;
   const bool ends = h > 0 && looks_at(steps_);
@@ -56,9 +66,10 @@ void ReactionCheck::see(const State& s, double h) {
   std::copy(s.psi.begin(), s.psi.end(), psi_.begin());
   const bool known = acceleration_->compute(s.t, s.y.data(), s.z.data(), psi_.data(), v_.data(), a_.data());
   const double now = known ? size(s, psi_) : NAN, before = std::exchange(before_, now);
-  if (!ends || !std::isfinite(now + before)) return;
+  if (!ends || broken || !std::isfinite(now + before)) return;
   const double shown = size(s, s.psi);
-  off_ = std::max({off_, shown - std::max(now, before), std::min(now, before) - shown});
+  const double off = std::max(shown - std::max(now, before), std::min(now, before) - shown);
+  if (off > off_ && off > known_to * momentum_size(s) / h) off_ = off;
   most_ = std::max({most_, now, before});
 }
 

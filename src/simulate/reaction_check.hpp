@@ -23,8 +23,8 @@ class ReactionCheck {
   void begin(const System& system);
   /// Nothing is looked at from now on.
   void end() { system_ = nullptr; }
-  /// The state after a step of h, or of none. Allocates nothing.
-  void see(const State& state, double h);
+  /// The state after a step of h, or of none. Allocates nothing. `broken`: something jumped within the step.
+  void see(const State& state, double h, bool broken);
   void doubts(std::vector<Doubt>& doubts) const;
   /// For checkpoints.
   void exchange(Memory& memory) { memory(steps_, off_, most_); }
@@ -32,6 +32,7 @@ class ReactionCheck {
  private:
   static bool looks_at(long step) { return (step & (step - 1)) == 0 || step % 256 == 0; }
   double size(const State& state, const std::vector<double>& psi);
+  double momentum_size(const State& state);
 
   const System* system_ = nullptr;
   std::unique_ptr<Acceleration> acceleration_;
@@ -40,7 +41,7 @@ class ReactionCheck {
   std::vector<double> v_, a_, psi_;
   double before_ = NAN;  // the size that belongs to the state before
   long steps_ = 0;
-  double off_ = 0, most_ = 0;  // the largest difference, and the largest reaction
+  double off_ = 0, most_ = 0;  // the largest difference, and the largest reaction; off: where it is more than rounding
 };
 
 }  // namespace hinge

@@ -248,12 +248,14 @@ bool StepWatch::energy_swings(double h) {
   return true;
 }
 
-// Positions against the way of the step; velocities against themselves, in the metric of the masses.
+// Positions against the way of the step, to and fro; velocities against themselves, in the metric of the masses.
 void StepWatch::compare_solution(const State& end) {
   double off = 0, moved = 0, part = 0, all = 0, before = 0;
+  const double half = (now_.state.t - before_.state.t) / 2;
   for (std::size_t i = 0; i < elsewhere_.size(); ++i) {
     off = std::max(off, std::abs(end.y[i] - now_.state.y[i]));
-    moved = std::max(moved, std::abs(now_.state.y[i] - before_.state.y[i]));
+    moved = std::max({moved, std::abs(now_.state.y[i] - before_.state.y[i]), half * std::abs(before_.v[i]),
+                      half * std::abs(now_.v[i])});
   }
   ends_->at(end.t, end.y.data(), end.z.data(), end.psi.data());
   for (std::size_t i = 0; i < now_.p.size(); ++i) {

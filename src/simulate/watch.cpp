@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "expression/substitute.hpp"
 #include "simulate/undecided_start.hpp"
 #include "simulate/verdict.hpp"
 #include "solve/index.hpp"
@@ -18,6 +19,18 @@ namespace {
 using Q = Quantity;
 // of forces times positions: how far solvers of contacts may move at most what rests
 constexpr double contacts_at_rest = 1e-8;
+
+// A belt: what slides on it where nothing else moves is given energy by friction.
+bool surfaces_move(const Equations& eq) {
+  std::vector<Node> slips;
+  for (const Equations::Gap& gap : eq.gaps) slips.insert(slips.end(), gap.slip.begin(), gap.slip.end());
+  if (slips.empty()) return false;
+  Graph graph = *eq.graph;
+  const std::vector<Node> rest(eq.z.size(), graph.constant(0));
+  const std::vector<Node> left = substitute(graph, slips, eq.z, rest, graph);
+  return std::any_of(left.begin(), left.end(), [&](Node n) { return !graph.is_constant(n, 0); });
+}
+
 }  // namespace
 
 void Watch::begin(const System& system, const Tolerance& tolerance, const Preserves& preserves, int order) {
@@ -58,7 +71,8 @@ void Watch::begin_judging(Quantities& wanted) {
   work_ = WorkAccount();
   if (accounted) work_.begin(*system_, tolerance_.given());
   conserves_ = (closed || accounted) && !has.has_contacts;
-  dissipates_ = (closed || accounted) && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
+  dissipates_ = (closed || accounted) && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions &&
+                !(symbolic && surfaces_move(symbolic->equations()));
   if (conserves_ || dissipates_) {
     wanted.insert(Q::velocity);
     wanted.insert(Q::momentum);
@@ -293,8 +307,9 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   gaps_.measure(state, system_->structure().velocity_is_z);
   measure_velocity_constraints(state);
   if (levels_) levels_->take(state);
-  prescribed_.see(state, *evaluation_, h);
-  reactions_.see(state, h);
+  const bool broken = stepper && h > 0 && !stepper->breaks().empty();
+  prescribed_.see(state, *evaluation_, h, broken);
+  reactions_.see(state, h, broken);
   take(seen_);
   if (system_->structure().has_energy) {
     const double* g = (*evaluation_)[Q::constraint];

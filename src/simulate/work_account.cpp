@@ -63,6 +63,14 @@ void WorkAccount::restart(const State& state, const double* v) {
   if (acceleration_) find_multipliers(end_);
 }
 
+void WorkAccount::take(const State& state, End& end) {
+  end.state = state;
+  at_break_->at(state.t, state.y.data(), state.z.data(), state.psi.data());
+  const double* v = (*at_break_)[Quantity::velocity];
+  end.v.assign(v, v + system_->ny());
+  if (acceleration_) find_multipliers(end);
+}
+
 // Where there are none, as at singular positions, those of the method stay.
 void WorkAccount::find_multipliers(End& end) {
   State& s = end.state;
@@ -72,10 +80,10 @@ void WorkAccount::find_multipliers(End& end) {
 }
 
 // The state at a part of the step.
-void WorkAccount::go_to(double s, const End& begin, const End& end) {
+void WorkAccount::go_to(double s, const End& begin, const End& end, bool straight) {
   const State &from = begin.state, &to = end.state;
   const double h = to.t - from.t, r = 1 - s;
-  const bool velocities = system_->structure().velocity_is_z;
+  const bool velocities = system_->structure().velocity_is_z && !straight;
   within_.t = from.t + s * h;
   for (std::size_t i = 0; i < from.y.size(); ++i) {
     const double v0 = begin.v[i], v1 = end.v[i];
@@ -91,16 +99,34 @@ void WorkAccount::add(const State& state, const double* v, const Stepper* steppe
   std::swap(begin_, end_);
   restart(state, v);
   within_ = state;
-  const double h = state.t - begin_.state.t, outer = std::sqrt(0.6) / 2;
+  const End* from = &begin_;
+  if (stepper)
+    for (const Stepper::Break& here : stepper->breaks()) {
+      if (!(here.before.t <= state.t)) break;
+      if (!at_break_) at_break_ = system_->evaluation({Quantity::energy, Quantity::velocity});
+      take(here.before, broken_[0]);
+      const double energy = *(*at_break_)[Quantity::energy];
+      pass(*from, broken_[0], stepper, true);
+      take(here.after, broken_[1]);
+      now_.work += *(*at_break_)[Quantity::energy] - energy;
+      from = &broken_[1];
+    }
+  pass(*from, end_, stepper, from != &begin_);
+}
+
+// On the way from one state to another, between which nothing jumps. Part of a step: of methods of order one velocities
+// are not what positions do within a blow, and go from one end to the other.
+void WorkAccount::pass(const End& begin, const End& end, const Stepper* stepper, bool part_of_step) {
+  const double h = end.state.t - begin.state.t, outer = std::sqrt(0.6) / 2;
   if (!(h > 0)) return;
   std::array<double, 3> p{};
   double largest = 0;
   for (std::size_t k = 0; k < p.size(); ++k) {
-    const double part = 0.5 + (static_cast<double>(k) - 1) * outer, t = begin_.state.t + part * h;
+    const double part = 0.5 + (static_cast<double>(k) - 1) * outer, t = begin.state.t + part * h;
     if (stepper && stepper->chooses_steps())
       stepper->sketch(t, within_);
     else
-      go_to(part, begin_, end_);
+      go_to(part, begin, end, part_of_step);
     within_.t = t;
     p[k] = power_.at(within_)[0];
     largest = std::max(largest, std::abs(p[k]));

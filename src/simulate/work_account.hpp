@@ -9,6 +9,9 @@
 // polynomial through both ends. What Gauss' rule and the mean of its outer points differ by, d of all h |P|, says how
 // far W is to be trusted: to h |P| d^2, the order of the rule being three times that of the mean.
 //
+// Where the equations jump with time, W takes what the energy changes by: a potential that is switched, the impulse of
+// a prescribed velocity. Steps that were divided there are integrated part by part.
+//
 // Multipliers of steps of given length may be of first order only: where reactions do work, those that belong to the
 // motion at the ends of a step are computed here.
 #pragma once
@@ -53,13 +56,17 @@ class WorkAccount {
     std::vector<double> v;
   };
   void find_multipliers(End& end);
-  void go_to(double part, const End& begin, const End& end);
+  void take(const State& state, End& end);
+  void go_to(double part, const End& begin, const End& end, bool straight);
+  void pass(const End& begin, const End& end, const Stepper* stepper, bool part_of_step);
   const System* system_ = nullptr;
   std::vector<int> rows_;
   StateFunctions power_;
   std::unique_ptr<Acceleration> acceleration_;  // where reactions do work
   std::vector<double> velocity_, rate_, multipliers_;
-  End begin_, end_;  // of the last step
+  End begin_, end_;                       // of the last step
+  End broken_[2];                         // before and after a place where the equations jump
+  std::unique_ptr<Evaluation> at_break_;  // from the first of these on
   State within_;
   Sums before_, now_;  // before and after it
 };

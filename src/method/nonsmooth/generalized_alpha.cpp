@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -94,16 +95,20 @@ bool GeneralizedAlpha::move_by_runge_kutta(const State& state, double h, std::ve
   return true;
 }
 
-// w0 and a0 = w(t0 + (alpha_m - alpha_f) h) up to O(h^2)
+// w0 and a0 = w(t0 + (alpha_m - alpha_f) h) up to O(h^2). Where the method begins anew the equations may have been
+// others before.
 bool GeneralizedAlpha::begin(const State& state, double h) {
   std::copy(state.psi.begin(), state.psi.end(), psi_.begin());
   if (!acceleration_.compute(state.t, state.y.data(), state.z.data(), psi_.data(), work_.data(), w_.data()))
     return false;
   // so short for bodies that stiff motions do not matter
   const double e = turns_ ? 1e-3 : 1;
-  if (!move_by_runge_kutta(state, e * h, forward_) || !move_by_runge_kutta(state, -e * h, backward_)) return false;
+  if (!move_by_runge_kutta(state, e * h, forward_)) return false;
+  const bool anew = std::exchange(changed_, false);
+  if (!anew && !move_by_runge_kutta(state, -e * h, backward_)) return false;
+  const std::vector<double>& other = anew ? w_ : backward_;
   for (int k = 0; k < nz_; ++k)
-    a_[at(k)] = w_[at(k)] + (alpha_m_ - alpha_f_) * (forward_[at(k)] - backward_[at(k)]) / (2 * e);
+    a_[at(k)] = w_[at(k)] + (alpha_m_ - alpha_f_) * (forward_[at(k)] - other[at(k)]) / (anew ? e : 2 * e);
   counters_.evaluations += 11;
   std::fill(x_.begin(), x_.end(), 0.0);
   std::copy(state.psi.begin(), state.psi.end(), x_.begin() + n_ + nz_);

@@ -53,6 +53,7 @@ class GeneralizedAlpha final : public Stepper {
   StepResult step(State& state, double h) override;
   void reset() override {
     begun_ = false;
+    changed_ = counters_.steps > 0;
     if (contacts_) contacts_->reset();
   }
   const ContactStatistics* contact_statistics() const override { return contacts_ ? &contacts_->measured() : nullptr; }
@@ -97,6 +98,7 @@ class GeneralizedAlpha final : public Stepper {
   std::vector<double> row_scale_, column_scale_;
   double last_h_ = 0, end_time_ = 0, t1_ = 0;
   bool begun_ = false;
+  bool changed_ = false;  // the equations may have been others before
   Convergence newton_{options_.max_iterations};
   // where there are contacts:
   std::unique_ptr<ContactStep> contacts_;

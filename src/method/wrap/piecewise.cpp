@@ -2,6 +2,7 @@
 #include "method/wrap/piecewise.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -88,10 +89,11 @@ class PiecewiseStepper final : public StepperAround {
 
   StepResult advance(State& state, double limit) override {
     given_ = state;
+    broken_ = 0;
     for (;;) {
       if (pending_) {
         if (kink_ < no_kink && limit <= kink_ + TimeKinks::gap(kink_)) {
-          state.t = limit;
+          go_on_to(limit, state);
           return {};
         }
         if (StepResult result = change_branches(state, limit); !result) return refuse(state, result);
@@ -132,7 +134,7 @@ class PiecewiseStepper final : public StepperAround {
           kink_ = kink;
           next_sides_ = sides_;
           last_length_ = length;
-          if (limit <= kink + TimeKinks::gap(kink)) state.t = limit;
+          if (limit <= kink + TimeKinks::gap(kink)) go_on_to(limit, state);
         }
         return {};
       }
@@ -172,6 +174,7 @@ class PiecewiseStepper final : public StepperAround {
     state.t = t;
   }
 
+  std::span<const Break> breaks() const override { return std::span(breaks_).first(broken_); }
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list;
     if (pieces_.size() == 1 && piece_) list = stepper().remarks();
@@ -222,6 +225,13 @@ class PiecewiseStepper final : public StepperAround {
 
   int most_stuck() const { return 2 * static_cast<int>(branches_.size()) + 4; }
   Stepper& stepper() const { return *piece_->stepper; }
+
+  // The rest of the way to a kink, or to its other side: some units of rounding.
+  void go_on_to(double t, State& state) {
+    breaks_[broken_].before = state;
+    state.t = t;
+    breaks_[broken_++].after = state;
+  }
 
   StepResult refuse(State& state, StepResult result) {
     state = given_;
@@ -290,6 +300,7 @@ class PiecewiseStepper final : public StepperAround {
     pending_ = false;
     const bool of_time = kink_ < no_kink;
     if (of_time) {
+      breaks_[0].before = state;
       if (StepResult result = pass_kink(state); !result) return result;
     } else {
       if (changes_++ == 0) first_change_ = state.t;
@@ -319,6 +330,10 @@ class PiecewiseStepper final : public StepperAround {
                 fmt::format("at t = {:.15g}, where the equations change to another branch, they cannot be started "
                             "anew: {}",
                             state.t, e.what())};
+    }
+    if (of_time) {
+      breaks_[0].after = state;
+      broken_ = 1;
     }
     if (!of_time && sliding_.has_begun(from, piece_->smooth.system(), state, before, sides_))
       return to_and_fro(state.t);
@@ -446,6 +461,8 @@ class PiecewiseStepper final : public StepperAround {
   Branches::Sides sides_, next_sides_;
   ChangeSearch search_;
   State given_, before_, passed_;
+  std::array<Break, 2> breaks_;  // at the beginning and the end of the last step
+  std::size_t broken_ = 0;
   double reached_ = no_cap;  // by the last step of a piece
   double last_length_ = 0;   // of the step in which the change was found
   double cap_ = no_cap;      // where the present step shall end

@@ -31,6 +31,7 @@ class SplitSteps final : public Stepper {
     const double from = state.t, to = state.t + h, near = TimeKinks::gap(to);
     reached_ = to;
     given_ = state;
+    broken_ = 0;
     if (!(h > 4 * near) || kinks_.next(from - 4 * TimeKinks::gap(from), to + near) > to + near) {
       functions_.look(from, to);
       return finish(method_->step(state, h), state);
@@ -48,6 +49,7 @@ class SplitSteps final : public Stepper {
   const ContactStatistics* contact_statistics() const override { return method_->contact_statistics(); }
   void set_contact_statistics(const ContactStatistics& s) override { method_->set_contact_statistics(s); }
   const ContactImpulses* contact_impulses() const override { return method_->contact_impulses(); }
+  std::span<const Break> breaks() const override { return std::span(breaks_).first(broken_); }
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list = method_->remarks();
     if (split_ > 0)
@@ -77,7 +79,13 @@ class SplitSteps final : public Stepper {
         if (StepResult result = method_->step(state, end - state.t); !result) return result;
         state.t = end;
       }
-      if (last || end + 2 * gap >= to) break;  // one at the very end is passed by the next step
+      if (!last && end + 2 * gap >= to) {  // one at the very end is passed by the next step
+        Break& here = new_break(state);
+        here.after = state;
+        here.after.t = to;
+        break;
+      }
+      if (last) break;
       if (StepResult result = pass(kink, state); !result) return result;
       if (end > given_.t && !inside) {
         inside = true;
@@ -90,13 +98,21 @@ class SplitSteps final : public Stepper {
     return {};
   }
 
+  Break& new_break(const State& before) {
+    if (broken_ == breaks_.size()) breaks_.emplace_back();
+    breaks_[broken_].before = before;
+    return breaks_[broken_++];
+  }
+
   StepResult pass(double kink, State& state) {
     const PrescribedJumps::Jump jump = jumps_.at(kink, state);
     if (!jump.possible) return jump.possible;
     method_->reset();
-    if (!jump.velocity) return {};
+    Break& here = new_break(state);
     try {
-      state = consistent_state(*system_, kink + TimeKinks::gap(kink), state);
+      if (jump.velocity) state = consistent_state(*system_, kink + TimeKinks::gap(kink), state);
+      here.after = state;
+      here.after.t = std::max(state.t, kink + TimeKinks::gap(kink));
     } catch (const InputError& e) {
       return {false,
               fmt::format("at t = {:.12g} a prescribed velocity jumps, and the motion cannot be started anew: {}", kink,
@@ -123,6 +139,8 @@ class SplitSteps final : public Stepper {
   StateKinks states_;
   PrescribedJumps jumps_;
   State given_, end_;
+  std::vector<Break> breaks_;  // their memory is kept,
+  std::size_t broken_ = 0;     // those of the last step come first
   long split_ = 0;
   double first_ = 0, reached_ = 0;
 };
