@@ -107,7 +107,6 @@ bool BurstWatch::ahead(const State& before, const State& after) {
 
 std::optional<double> BurstWatch::unseen(const State& before, const State& after,
                                          const std::function<void(double t, State& out)>& within) {
-  if (!ahead(before, after)) return {};
   const std::size_t n = arguments_.size();
   std::deque<State> states;  // what it holds stays where it is
   const auto numbers = [&](const State& s) {

@@ -23,7 +23,9 @@ class BurstWatch {
   void begin(const System& system, bool resolved);
   /// A state that the run has come to, by a step of h.
   void see(const State& state, double h);
-  /// A time within the step where an exponential is much larger than at its ends.
+  /// May there be one within the step? Allocates nothing.
+  bool ahead(const State& before, const State& after);
+  /// After that: a time within the step where an exponential is much larger than at its ends.
   std::optional<double> unseen(const State& before, const State& after,
                                const std::function<void(double t, State& out)>& within);
   /// Is it there, at the end of a step to that time?
@@ -40,7 +42,6 @@ class BurstWatch {
     std::vector<double> a0, a1;
   };
   void take(const State& state);
-  bool ahead(const State& before, const State& after);
 
   std::vector<Argument> arguments_;
   StateFunctions values_;  // of all a, and of all da/dt

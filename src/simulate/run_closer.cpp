@@ -38,7 +38,7 @@ void Run::fly_over_nothing() {
     std::optional<double> when;
     if (leaps_.is_long(before_, state_)) when = leaps_.unseen(before_, state_, on_the_way(state_));
     const bool burst = !when;
-    if (burst) when = bursts_.unseen(before_, state_, on_the_way(state_));
+    if (burst && bursts_.ahead(before_, state_)) when = bursts_.unseen(before_, state_, on_the_way(state_));
     if (!when) return;
     leap_end_ = *when;
     again_until(*when);
