@@ -17,6 +17,7 @@ namespace hinge {
 
 namespace {
 
+constexpr double unit_rounding = 1e-15, only_rounding = 1e-12;
 constexpr int most_dense = 3000;            // for impact laws that need W
 constexpr double updates_per_entry = 0.15;  // contact updates that take the time of an entry of X, as measured
 
@@ -234,27 +235,6 @@ bool ContactStep::solve_from_start(const double* right, const double* c, const d
   return good;
 }
 
-// Is u = H v + w of the active contacts nothing but what rounding leaves of its parts? Then a problem that is not
-// solved need not be: relative to such numbers no solution is one. So it is where bodies roll along each other without
-// forces.
-bool ContactStep::only_rounding(const double* v, const double* w) const {
-  constexpr double rounding = 1e-12;
-  const ContactList& l = list();
-  double largest = 0, parts = 0;  // of all rows: residuals are relative to the largest
-  for (const int i : active)
-    for (int row = 0; row < d_; ++row, ++w) {
-      double u = *w, size = std::abs(*w);
-      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
-        const double part = l.H[at(k * d_ + row)] * v[l.column[at(k)]];
-        u += part;
-        size += std::abs(part);
-      }
-      largest = std::max(largest, std::abs(u));
-      parts = std::max(parts, size);
-    }
-  return largest <= rounding * parts;
-}
-
 bool ContactStep::solve_bodies(const double* right, const double* c, const double* w, double* v) {
   if (!all_finite(right, nz_) || !all_finite(c, m_) || !all_finite(w, rows())) return false;
   reaction_ = start_;
@@ -264,13 +244,25 @@ bool ContactStep::solve_bodies(const double* right, const double* c, const doubl
     return true;
   }
   bool good = true;
+  rounding_ = 0;
   if (joints_factored_) {
     good = solve_with_joints(p, right, c, v);
   } else {
+    bodies_->read_velocities(p.bodies.v_free, v);
+    if (m_ == 0 && !separating_) {
+      const auto [largest, parts] = velocity_and_parts(v, w);
+      if (largest > 0) rounding_ = unit_rounding * parts / largest;
+      if (rounding_ >= 1) return ++statistics.solves, true;  // by no reaction
+    }
     const double residual = statistics.complementarity, cone = statistics.cone, left = statistics.velocity_left;
     good = solve_problem(p);
-    bodies_->read_velocities(good ? solver_.body_velocity() : p.bodies.v_free, v);
-    if (!good && m_ == 0 && only_rounding(v, w)) {
+    rounding_ = 0;
+    if (good) bodies_->read_velocities(solver_.body_velocity(), v);
+    const auto rounds_only = [&] {
+      const auto [largest, parts] = velocity_and_parts(v, w);
+      return largest <= only_rounding * parts;
+    };
+    if (!good && m_ == 0 && rounds_only()) {
       failure.clear();
       --statistics.unconverged;
       statistics.complementarity = residual;

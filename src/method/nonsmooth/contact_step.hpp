@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -189,7 +190,7 @@ class ContactStep {
   double useful() const;  // the largest residual of a solution
   bool close_joints(const double* right, const double* c, double* v);
   bool rows_move_bodies() const;
-  bool only_rounding(const double* v, const double* w) const;
+  std::pair<double, double> velocity_and_parts(const double* v, const double* w) const;
   bool solve_dense(const ContactProblem& problem, Eigen::VectorXd& r);  // from r = 0
   bool solve_once(const double* right, const double* c, const double* w, double* v);
   void make_spans();
@@ -240,6 +241,7 @@ class ContactStep {
     return std::max(most_of_step * contacts, few_ ? always_of_few : 0) - step_work_;
   }
   static constexpr double sweeps_to_separate = 400;
+  double rounding_ = 0;      // of a problem, relative to its velocities: better it is not known
   bool separating_ = false;  // by sweeps alone, as far as these come
   bool solved_ = false;      // since the last find(): start_ then is that solution
   std::vector<double> S_, C_, x_, work_;

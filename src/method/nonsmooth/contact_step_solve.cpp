@@ -38,6 +38,7 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   const bool free = options_.tolerance == 0, large = p.by_bodies() && p.bodies.blocks() > most_for_auto;
   ContactOptions& o = solver_.options();
   o.tolerance = !free ? options_.tolerance : few_ ? 1e-10 : !p.by_bodies() ? 1e-8 : large ? 1e-4 : 1e-6;
+  o.tolerance = std::max(o.tolerance, rounding_);
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
@@ -125,6 +126,27 @@ bool ContactStep::close_joints(const double* right, const double* c, double* v) 
   std::copy_n(x_.data(), nz_, v);
   for (int k = 0; k < m_; ++k) reaction_[at(rows() + k)] = -x_[at(nz_ + k)];
   return true;
+}
+
+// The largest |u|, u = H v + w of the active contacts, and of what it is a sum of; residuals are relative to the first,
+// and rounding to the second. Where bodies roll along each other without forces, or rest behind an impact, u is nothing
+// but what rounding leaves of its parts: then a problem that is not solved need not be, since relative to such numbers
+// no solution is one.
+std::pair<double, double> ContactStep::velocity_and_parts(const double* v, const double* w) const {
+  const ContactList& l = list();
+  double largest = 0, parts = 0;
+  for (const int i : active)
+    for (int row = 0; row < d_; ++row, ++w) {
+      double u = *w, size = std::abs(*w);
+      for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
+        const double part = l.H[at(k * d_ + row)] * v[l.column[at(k)]];
+        u += part;
+        size += std::abs(part);
+      }
+      largest = std::max(largest, std::abs(u));
+      parts = std::max(parts, size);
+    }
+  return {largest, parts};
 }
 
 std::vector<std::string> ContactStep::remarks() const {

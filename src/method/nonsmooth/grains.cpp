@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -90,6 +91,7 @@ struct Grains::Work {
   Vector3d low, high;  // of the centres
   double fastest = 0, last_h = 0;
   double typical = 0;  // speed: the root of their mean square
+  double momenta = 0;  // of the last step, as far as they cancel in a sum
   double walls = 0;    // speed of the fastest
   double faster = 1;   // than they would be without impulses, by so much grains were in the last steps
   mutable double transfer = 0;
@@ -270,6 +272,7 @@ void Grains::set(const GrainState& state) {
     moving += v.squaredNorm();
   }
   w.typical = std::sqrt(moving / static_cast<double>(w.count));
+  w.momenta = w.weight * w.typical;
   w.backend->load(state);
   w.transfer += std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -361,7 +364,10 @@ std::string Grains::step(double h) {
   report.penetration = std::max(before, report.penetration);
   report.largest_residual = std::max(report.largest_residual, report.residual);
   if (!(report.residual <= w.options.tolerance)) ++report.unconverged;
-  const double given = w.weight * fall.norm(), scale = std::max(given, sums.walls.norm());
+  // Reactions begin with those of the last step, so that its momenta cancel in this one, too.
+  const double given = w.weight * fall.norm();
+  const double momenta = std::max({given, sums.walls.norm(), w.weight * w.typical});
+  const double scale = std::max(momenta, std::exchange(w.momenta, momenta));
   if (scale > 0) report.momentum_balance = std::max(report.momentum_balance, (sums.gained - sums.walls).norm() / scale);
   report.carried = given > 0 ? -sums.walls.dot(fall) / (given * fall.norm()) : 0;
   report.normal_work += sums.normal_work;

@@ -85,6 +85,10 @@ MoreauJeanBoth::MoreauJeanBoth(std::shared_ptr<const System> system, const Morea
       if (mass.column[at(k)] == i) mass_[at(i)] = M_[at(k)];
   const double smallest = smallest_ = table_.smallest();
   recover_ = std::isfinite(smallest) ? pushed_out_per_step * smallest : HUGE_VAL;
+  lever_.assign(at(nz_), 0.0);
+  for (const BodyPlace& place : table_.places)
+    for (int k = place.spin; k < place.spin + (table_.dimension == 2 ? 1 : 3); ++k)
+      if (mass_[at(k)] > 0) lever_[at(k)] = std::sqrt(mass_[at(place.v)] / mass_[at(k)]) / 2;
   options_.impact = law_of(options.impact, *system_);
 }
 
@@ -162,6 +166,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
   contacts_.step_length(h / 2);
   if (!factor_positions(h)) return false;
   const double scale = std::max(biggest(zh_.data(), nz_), biggest(free_.data(), nz_));
+  const double noise = rounding_of_joints(state, h);
   demand_of_positions(h);
   Settling rule(newton_policy::contacts_on_velocities, m_ > 0 || repeats ? max_iterations_ : 1);
   double left = 0;
@@ -201,6 +206,7 @@ bool MoreauJeanBoth::positions(const State& state, double h) {
       loose = true;
       return already_solved;
     }
+    if (change <= noise) return {change, std::max(size, noise / newton_policy::contacts_on_velocities.stagnation)};
     return {change, size};
   });
   // What contact problems leave that are not solved to rounding does not get less: the report says so.

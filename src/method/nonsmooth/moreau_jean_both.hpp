@@ -105,6 +105,7 @@ class MoreauJeanBoth final : public Stepper {
   bool factor_positions(double h);
   void velocity_constraints_at_middle(const State& state, double h);
   void demand_of_positions(double h);
+  double rounding_of_joints(const State& state, double h) const;
   bool positions(const State& state, double h);
   bool close_gaps(double h);
   bool separate(const State& state, double h);
@@ -169,6 +170,7 @@ class MoreauJeanBoth final : public Stepper {
   std::vector<Pair> pairs_;
   std::optional<SpinRows> spin_rows_;
   std::vector<char> is_spin_;         // of velocities
+  std::vector<double> lever_;         // of spins: half of one over the radius of gyration
   std::vector<char> left_, gone_;     // of contacts at y0: they are not; and what they did is a part of z1
   std::vector<char> used_;            // of contacts at y0: they are at y1, too
   std::vector<double> slip_;          // what friction has besides u1

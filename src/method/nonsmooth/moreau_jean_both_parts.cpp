@@ -15,10 +15,28 @@ namespace hinge {
 namespace {
 
 constexpr int most_rounds = 6;                          // of separation
+constexpr double rounding_of_points = 4e-15;            // of lengths, in a sum of some
 constexpr double slow_rest = 1e-12, same_rest = 2e-14;  // of the velocities that forces give in a step
 constexpr double slow_slip = 1e-12;                     // of the smallest body in a step: where it ends does not matter
 
 }  // namespace
+
+// What rounding of the points that joints hold together, g/h, makes of velocities. Where nothing else moves, it is all
+// there is, and does not get less. A spin has it over the lever at which it does most, the body's radius of gyration.
+double MoreauJeanBoth::rounding_of_joints(const State& state, double h) const {
+  if (system_->ng() == 0) return 0;
+  double size = 0, turns = 0;
+  for (const BodyPlace& place : table_.places)
+    size = std::max(size, biggest(state.y.data() + place.x, table_.dimension));
+  const Pattern& joints = system_->pattern(Q::constraint_rate_z);
+  for (int k = 0; k < joints.row_start[at(system_->ng())]; ++k) {
+    const int column = joints.column[at(k)];
+    if (!is_spin_[at(column)]) continue;
+    size = std::max(size, std::abs(G0_[at(k)]));
+    turns = std::max(turns, lever_[at(column)]);
+  }
+  return rounding_of_points * size / h * std::max(1.0, turns);
+}
 
 // What sweeps over many contacts left of H0 zh + gap/h >= 0: pushed apart without friction, as a part of R.
 bool MoreauJeanBoth::close_gaps(double h) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "solve/index.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -13,6 +14,29 @@ constexpr int resting_steps = 16;
 constexpr double resting_speed = 1e-12;  // of the velocity that a step gives to a free body
 constexpr double resting_noise = 0.2;    // times the fastest body: that is what velocities are solved to
 constexpr double resting_way = 3.5e-15;  // of coordinates: sixteen times what rounding leaves
+
+// Does the force on each body read numbers of that body alone? Asked of the expressions, and not of their derivatives:
+// those of jumps are zero.
+bool forces_read_own(const SymbolicSystem& system, const std::vector<int>& body_of_y,
+                     const std::vector<int>& body_of_z) {
+  constexpr int nobody = -3, several = -2;
+  const Equations& eq = system.equations();
+  std::vector<int> read(at(eq.graph->size()), nobody);
+  for (std::size_t k = 0; k < eq.y.size(); ++k) read[at(eq.y[k])] = body_of_y[k];
+  for (std::size_t k = 0; k < eq.z.size(); ++k) read[at(eq.z[k])] = body_of_z[k];
+  const auto both = [](int a, int b) { return a == nobody || a == b ? b : b == nobody ? a : several; };
+  for (Node n = 0; n < eq.graph->size(); ++n) {
+    const Graph::Entry& e = (*eq.graph)[n];
+    if (e.op <= Op::variable) continue;
+    read[at(n)] = read[at(e.a)];
+    for (const Node part : {e.b, e.c})
+      if (part >= 0) read[at(n)] = both(read[at(n)], read[at(part)]);
+  }
+  for (const auto* forces : {&eq.f, &eq.acceleration_force})
+    for (std::size_t k = 0; k < forces->size(); ++k)
+      if (both(read[at((*forces)[k])], body_of_z[k]) != body_of_z[k]) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -42,14 +66,8 @@ RestingBodies::RestingBodies(const BodyTable& table, const System& system)
   only_bodies_ = std::find(body_.begin(), body_.end(), -1) == body_.end();
   std::vector<int> owner(at(system.ny()), -1);
   for (std::size_t b = 0; b < count_; ++b) for_positions(b, [&](int k, bool) { owner[at(k)] = static_cast<int>(b); });
-  const auto own = [&](const Pattern& p, const std::vector<int>& body_of_column) {
-    for (int i = 0; i < p.rows; ++i)
-      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
-        if (body_of_column[at(p.column[at(k)])] != body_[at(i)]) return false;
-    return true;
-  };
-  apart_ = only_bodies_ && system.nrates() == 0 && own(system.pattern(Quantity::force_y), owner) &&
-           own(system.pattern(Quantity::force_z), body_);
+  const SymbolicSystem* symbolic = symbolic_part(system);
+  apart_ = only_bodies_ && system.nrates() == 0 && symbolic && forces_read_own(*symbolic, owner, body_);
 }
 
 bool RestingBodies::all_quiet() const {
