@@ -55,6 +55,8 @@ std::size_t equals_sign(const std::string& text) {
   return std::string::npos;
 }
 
+bool is_condition(Op op) { return op == Op::logical_not || (op >= Op::less && op <= Op::logical_or); }
+
 // Is there an == outside all parentheses? Then the whole text is a comparison.
 bool compares(const std::string& text) {
   int depth = 0;
@@ -191,9 +193,10 @@ void read_unilateral(const Item& list, const ValueReader& read, SystemBuilder& b
   for_entries(list, nullptr, read, [&](const Item& item, const std::string& label) {
     const Item gap = item.is_table() ? item["gap"] : item;
     if (!gap) item.fail("a contact needs a gap, an expression that stays positive or zero, as in { gap = \"y - r\" }");
-    if (gap.text().find_first_of("<>=") != std::string::npos)
-      gap.fail("a gap is an expression that stays positive or zero; write \"a - b\" for a >= b");
+    const char* no_condition = "a gap is an expression that stays positive or zero; write \"a - b\" for a >= b";
+    if (equals_sign(gap.text()) != std::string::npos) gap.fail(no_condition);
     const Node node = read.scalar(gap);
+    if (is_condition((*graph)[node].op)) gap.fail(no_condition);
     if (graph->is_constant(node))
       gap.fail(
           fmt::format("this gap is the number {:g}; a gap is an expression of the coordinates", graph->value(node)));
