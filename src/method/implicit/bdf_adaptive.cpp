@@ -42,7 +42,7 @@ namespace hinge {
 namespace {
 
 constexpr int most_failures = 12;
-constexpr double matrix_range = 0.6;      // c / (c of the matrix) within this and its inverse
+constexpr double matrix_range = 0.6, lost_in_time = 1e4;  // c / (c of the matrix) and its inverse; roundings of t
 constexpr std::size_t few_unknowns = 40;  // up to here a new matrix costs about as much as two iterations
 
 class AdaptiveBdf final : public Stepper {
@@ -176,6 +176,7 @@ void AdaptiveBdf::first_step(double limit) {
     h_ = std::isfinite(limit) ? 1e-3 * (limit - t_) : 1e-3;
     // not so short that rounding would rule it; the error test shortens it where it must
     if (speed * h_ > 0.5) h_ = std::max(0.5 / speed, 1e-6 * h_);
+    h_ = std::max(h_, std::min(std::isfinite(limit) ? limit - t_ : h_, lost_in_time * epsilon * std::abs(t_)));
   }
   for (std::size_t i = 0; i < n_; ++i) phi_[1][i] = h_ * rate_[i];
   used_.psi[0] = h_;

@@ -82,6 +82,12 @@ bool KickDrift::prepare(const From& from, double h, const double* psi) {
   return true;
 }
 
+void KickDrift::raise_unit_velocity(const double* force, double time) {
+  small_.solve_mass(force, change_.data());
+  const double v = std::max(biggest(v_.data(), ny_), std::abs(time) * velocity_size(change_.data()));
+  if (std::isfinite(v)) unit_v_ = std::max(unit_v_, 2 * epsilon * v);
+}
+
 // |v_z dz|, with v_z as it was at the last renewal of the small matrix
 double KickDrift::velocity_size(const double* dz) {
   if (velocity_is_z_) return biggest(dz, nz_);

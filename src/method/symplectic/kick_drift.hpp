@@ -58,6 +58,9 @@ class KickDrift {
   double kick_by_increment(const double* reaction_psi, const double* dpsi, double weight, double h, double* z,
                            double* y);
   double unit_velocity() const { return unit_v_; }
+  /// From rest nothing says how fast things are: until the next step the unit is that of the velocity of Z, and of what
+  /// a force does in that time.
+  void raise_unit_velocity(const double* force, double time);
   /// Increments by machine code; null where there is none.
   KickCode* code() const { return code_.get(); }
   /// With A^-1, after prepare().

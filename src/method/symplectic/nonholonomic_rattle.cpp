@@ -333,7 +333,16 @@ StepResult NonholonomicRattle::step(State& state, double h) {
     return result;
   };
   if (!solve_first(state, h)) return fail("the first half of the step", first_newton_);
-  if (!solve_second(t1, h)) return fail("the velocity level at the end of the step", second_newton_);
+  if (!solve_second(t1, h)) {  // from rest nothing says how fast things are
+    const double z = std::max(biggest(x(at_z0), nz_), biggest(x(at_z1), nz_));
+    const double mass = biggest((*d0_)[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries())),
+                 kick = mass > 0 ? std::abs(h) / 2 * biggest((*at1_)[Q::force], nz_) / mass : 0;
+    const double v = std::max(velocity_size(x(at_z0)), velocity_size(x(at_z1)));
+    unit_.raise(v + kick * biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), z + kick, h);
+    second_newton_.forget();
+    std::copy_n(state.z.data(), nz_, x(at_z));
+    if (!solve_second(t1, h)) return fail("the velocity level at the end of the step", second_newton_);
+  }
   std::copy_n(x(at_l1), m_, psi_.data());
   if (!acceleration_.compute(t1, x(at_y), x(at_z), psi_.data(), rate_.data(), z_rate_.data()))
     return fail("the multipliers at the end of the step", Convergence(0));

@@ -117,7 +117,12 @@ StepResult SeparableRattle::step(State& state, double h) {
   if (!first_.prepare(from, h, l0_.data()) || !first_.solve(from, h / 2, h, l0_.data(), half_z_.data(), y1_.data()))
     return fail("the position level", first_.newton());
   const double t1 = state.t + h;
-  if (!solve_velocity(t1, h)) return fail("the velocity level at the end of the step", end_newton_);
+  if (!solve_velocity(t1, h)) {
+    first_.raise_unit_velocity(end_force_, h / 2);
+    end_newton_.forget();
+    l1_ = state.psi;
+    if (!solve_velocity(t1, h)) return fail("the velocity level at the end of the step", end_newton_);
+  }
   guess0_.push(l0_.data());
   guess1_.push(l1_.data());
   first_.take_forces(end_force_, end_reaction_);

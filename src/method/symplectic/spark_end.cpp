@@ -30,6 +30,18 @@ StepResult Spark::solve_end(const State& state, double h) {
     std::copy_n(l_(st_), m_, psi1_.data());
   }
   if (full_end(state.t + h, h)) return {};
+  // once more from the start, in units of how fast the stages are, and of the terms of p
+  double by_momentum = 0;
+  for (const std::vector<double>* p : {&p0_, &work2_})
+    if (small_.applicable() && small_.factored()) {
+      small_.solve_mass(p->data(), work_.data());
+      by_momentum = std::max(by_momentum, velocity_size(work_.data()));
+    }
+  unit_.raise(std::max(biggest(stage_v_.data(), s_ * ny_), by_momentum),
+              std::max(biggest(stage_z_.data(), s_ * nz_), biggest(p0_.data(), nz_)), h);
+  z1_ = state.z;
+  std::copy_n(l_(st_), m_, psi1_.data());
+  if (full_end(state.t + h, h)) return {};
   return explain_failure(*system_, state, h, "the velocity level at the end of the step", full_newton_);
 }
 

@@ -30,6 +30,16 @@ struct StepRounding {
     end_v = 2 * epsilon * std::max(speed, tiny);
     end_z = 2 * epsilon * std::max(p, tiny);
   }
+  /// From rest, by what vanishes there, nothing says at first how fast things are; what the step has come to does.
+  void raise(double velocity, double momentum, double h) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    if (!std::isfinite(velocity) || !std::isfinite(momentum)) return;
+    y = std::max(y, epsilon * std::abs(h) * velocity);
+    v = std::max(v, 2 * epsilon * velocity);
+    z = std::max(z, 2 * epsilon * momentum);
+    end_v = std::max(end_v, 2 * epsilon * velocity);
+    end_z = std::max(end_z, 2 * epsilon * momentum);
+  }
 };
 
 }  // namespace hinge

@@ -216,7 +216,7 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, bool short
       assemble(part, state, h);
       part.kept = part.matrix.factor();
       if (!part.kept) return no_increment;
-      if (part.has_first) set_units(state, h);
+      if (part.has_first && !raised_) set_units(state, h);
       part.newton.matrix_renewed();
     }
     part.matrix.solve(d_.data() + part.offset);
@@ -232,6 +232,33 @@ bool SymplecticEuler::solve(Part& part, const State& state, double h, bool short
   if (!anew) part.ages_fast = renewals > 0;
   if (part.has_first) evaluate_first(state, h);  // of the values as accepted
   return true;
+}
+
+// Once more where an iteration has come down to what is small beside the speeds that it has found: from rest, by forces
+// that vanish there, nothing said how large these are.
+bool SymplecticEuler::solve_from_rest(Part& part, const State& state, double h) {
+  constexpr double small = 1e-8;
+  if (!std::isfinite(part.newton.last())) return false;
+  const double speed = std::max({velocity_size(x(at_z_mid)), velocity_size(x(at_z)), momentum_speed()}),
+               z = std::max({biggest(x(at_z_mid), nz_), biggest(x(at_z), nz_), biggest((*start_)[Q::momentum], nz_)});
+  const double left = part.newton.last() * part.newton.noise();
+  if (!(left * (part.has_second ? unit_.end_v : unit_.v) <= small * speed)) return false;
+  const StepRounding before = unit_;
+  unit_.raise(speed, z, h);
+  part.newton.forget();
+  raised_ = true;
+  const bool solved = solve(part, state, h, false);
+  raised_ = false;
+  unit_ = before;
+  return solved;
+}
+
+// |v_z p_z^-1 p|, about
+double SymplecticEuler::momentum_speed() {
+  const double mass = biggest((*mid_derivatives_)[Q::momentum_z],
+                              static_cast<int>(system_->pattern(Q::momentum_z).entries())),
+               vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
+  return mass > 0 ? biggest((*start_)[Q::momentum], nz_) * vz / mass : 0;
 }
 
 // All parts, from what the unknowns are now: true if solved, and no other solution is near. Near the end of a branch,
@@ -333,7 +360,8 @@ StepResult SymplecticEuler::step(State& state, double h) {
     result = follow_branch(state, h);
   } else {
     for (Part& part : parts_)
-      if (result && !solve(part, state, h, false)) result = explain_failure(*system_, state, h, part.what, part.newton);
+      if (result && !solve(part, state, h, false) && !solve_from_rest(part, state, h))
+        result = explain_failure(*system_, state, h, part.what, part.newton);
   }
   if (!result) {
     reset();

@@ -61,6 +61,8 @@ class SymplecticEuler final : public Stepper {
   double safe_length(const Part& part, const State& state, double h);
   void move(const Part& part, double length);
   bool solve(Part& part, const State& state, double h, bool shorten);
+  bool solve_from_rest(Part& part, const State& state, double h);
+  double momentum_speed();
   bool solve_safely(const State& state, double h);
   bool guess_is_on_branch(const State& state);
   StepResult follow_branch(const State& state, double h);
@@ -86,6 +88,7 @@ class SymplecticEuler final : public Stepper {
   std::array<std::unique_ptr<Evaluation>, 2> kick0_, kick0_derivatives_, kick1_, end_derivatives_;
   std::vector<double> x_, kept_x_, d_, trial_psi_, branch_from_, velocity_z_, velocity_change_, ones_;
   StepRounding unit_;
+  bool raised_ = false;  // for a solution from rest
   double last_h_ = 0;
   bool velocity_is_z_;
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "method/implicit/bdf_runs.hpp"
+#include "model/run_text.hpp"
 
 namespace hinge::bdf_adaptive_test {
 namespace {
@@ -158,6 +159,31 @@ TEST(AdaptiveBdf, SaysWhereItCannotGoOn) {
   EXPECT_FALSE(result);
   EXPECT_NEAR(state.t, 1, 1e-3);
   EXPECT_NE(result.reason.find("too long"), std::string::npos) << result.reason;
+}
+
+// Two jumps, or a jump and the end, 1e-13 to 1e-11 of the time apart: a piece that short has no error to speak of.
+TEST(BdfAdaptive, PiecesAsShortAsRoundingOfTimeAreTaken) {
+  for (const double gap : {1e-13, 4e-13, 1e-12, 2e-12, 1e-11}) {
+    const auto x_at_end = [&](const char* method, double tolerance) {
+      return test::value_of(test::run_text(fmt::format(R"x([lagrangian]
+coordinates = ["x"]
+kinetic = "x'^2/2"
+potential = "4*x^2"
+force = {{ x = "-0.1*x' + if(t > 1 and t < {:.17g}, 5, 0)" }}
+[initial]
+position = {{ x = 1 }}
+[output]
+quantities = {{ X = "x" }}
+[integrate]
+method = "{}"
+tolerance = {}
+end = {:.17g}
+)x",
+                                                       1 + gap, method, tolerance, 2 + gap)),
+                            "X");
+    };
+    EXPECT_NEAR(x_at_end("bdf", 1e-8), x_at_end("radau", 1e-11), 1e-5) << gap;
+  }
 }
 
 }  // namespace
