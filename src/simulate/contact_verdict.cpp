@@ -7,6 +7,7 @@
 //               Each such error passes with the step or lasts: what they come to is judged by the sum of all e, each
 //               beside the velocities of its own problem, so that one that is fast elsewhere or at another time hides
 //               nothing.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -21,7 +22,11 @@ namespace {
 constexpr double balance_limit = 1e-6;      // of the momenta of a step; sound runs leave 1e-12
 constexpr double penetration_limit = 0.01;  // of the smallest body
 constexpr double velocity_limit = 1e-3;     // of the largest velocity of each problem
-constexpr const char* shorter = "take a shorter step, or for bodies gap = \"both\"";
+// Steps with gaps on both levels have a longest one: who makes them is not told to.
+bool on_both_levels(const ContactStatistics& c) { return c.longest > 0; }
+const char* remedy_of(const ContactStatistics& c) {
+  return on_both_levels(c) ? "take a shorter step" : "take a shorter step, or for bodies gap = \"both\"";
+}
 
 void doubt_energy(const ContactStatistics& c, std::vector<Doubt>& doubts) {
   constexpr double much = 0.02, some = 1e-3, rounding = 1e-9;
@@ -30,12 +35,12 @@ void doubt_energy(const ContactStatistics& c, std::vector<Doubt>& doubts) {
   if (created > std::max(much * c.kinetic, least))
     doubts.push_back(
         {fmt::format("contacts created energy, as a part of the largest kinetic energy ({:.3g})", c.kinetic),
-         created / c.kinetic, shorter});
+         created / c.kinetic, remedy_of(c)});
   // What slides or rolls loses by friction in a right solution: what it gains is an error of the steps. (Where
   // impacts meet in a step normal impulses of others may turn the slip that friction opposes.)
   else if (given > std::max(some * c.kinetic, least))
     doubts.push_back({fmt::format("friction gave energy, as a part of the largest kinetic energy ({:.3g})", c.kinetic),
-                      given / c.kinetic, shorter});
+                      given / c.kinetic, remedy_of(c)});
 }
 
 // Impulses by the angles that their normals turned by: much where bodies fly about and strike, little where a few
@@ -59,7 +64,7 @@ void doubt_solutions(const ContactStatistics& c, std::vector<Doubt>& doubts) {
 }  // namespace
 
 void doubt_contacts(const System& system, const ContactStatistics& c, const std::pair<double, double>& gap,
-                    std::vector<Doubt>& doubts) {
+                    double begun_with, std::vector<Doubt>& doubts) {
   doubt_energy(c, doubts);
   doubt_turns(c, doubts);
   doubt_solutions(c, doubts);
@@ -67,10 +72,11 @@ void doubt_contacts(const System& system, const ContactStatistics& c, const std:
     doubts.push_back(
         {"momentum out of balance, relative", c.momentum_balance, "take a shorter step, or another solver"});
   const double body = smallest_body(system);
-  if (c.penetration > penetration_limit * body)
+  if (c.penetration > std::max(penetration_limit * body, begun_with))
     doubts.push_back(
         {fmt::format("bodies are inside of each other by more than a hundredth of the smallest one ({:.3g})", body),
-         c.penetration, "take gap = \"both\", the default of bodies, or a shorter step"});
+         c.penetration,
+         on_both_levels(c) ? "take a shorter step" : "take gap = \"both\", the default of bodies, or a shorter step"});
   if (!std::isfinite(body) && system.structure().pairs == 0 && gap.first > penetration_limit * gap.second)
     doubts.push_back(
         {fmt::format("gaps are negative by more than a hundredth of the size of things ({:.3g})", gap.second),

@@ -127,7 +127,9 @@ void GapWatch::look_for_passes(const State& before, const State& after) {
     const Gap& gap = gaps_[k];
     const double least = std::min(gap.now, values_[k]);
     // what carries lies on its gap
-    if (!(least >= -gap_rounding * std::max(gap.position, gap.widest)) || (gap.impulse != 0 && least < deep_in_gap * gap.widest)) continue;
+    if (!(least >= -gap_rounding * std::max(gap.position, gap.widest)) ||
+        (gap.impulse != 0 && least < deep_in_gap * gap.widest))
+      continue;
     if ((*enclosure_)[k].value.low > 0) continue;
     double worst = -gap_rounding * std::max(gap.position, gap.widest), where = -1;
     struct Part {
@@ -159,6 +161,8 @@ void GapWatch::note_pass(std::size_t k, double deepest_at, double depth, const S
   gap.fastest = std::max(gap.fastest, speed);
   // where both ends lie nearer than it is deep, it is what a step cuts off a curve
   const bool cut = std::max(gap.now, values_[k]) < depth;
+  // what slides closed leaves its gap by what the step cuts off its curve, and so is seen at both sides
+  if (gap.widest < gap.way && depth < deep_in_gap * gap.way) return;
   if (gap.impulse != 0 || cut ? depth < deep_in_gap * std::max(gap.widest, gap.position)
                               : speed < much_of_rate * gap.fastest)
     return;
@@ -333,11 +337,15 @@ void GapWatch::see(const State& before, const State& after, const ContactImpulse
     for (int i = 0; i < list.count; ++i) {
       Gap& gap = gaps_[list.key[at(i)]];
       gap.impulse = impulses->impulse[at(i * list.dimension)];
-      double size = 0;
-      for (int k = list.first[at(i)]; k < list.first[at(i) + 1]; ++k)
-        size +=
-            std::abs(list.H[at(k * list.dimension)] * before.y[std::min(at(list.column[at(k)]), before.y.size() - 1)]);
+      double size = 0, way = 0;
+      for (int k = list.first[at(i)]; k < list.first[at(i) + 1]; ++k) {
+        const double H = list.H[at(k * list.dimension)];
+        const std::size_t j = std::min(at(list.column[at(k)]), before.y.size() - 1);
+        size += std::abs(H * before.y[j]);
+        way += std::abs(H * (after.y[j] - before.y[j]));
+      }
       gap.position = std::max(gap.position, size);
+      gap.way = std::max(gap.way, way);
     }
   }
   look_at_strikes(before, after, *impulses);
@@ -347,6 +355,12 @@ void GapWatch::see(const State& before, const State& after, const ContactImpulse
   if (table_) follow_bodies(before, after);
   for (std::size_t k = 0; k < gaps_.size(); ++k) gaps_[k].now = values_[k];
   ++steps_;
+}
+
+std::vector<double> GapWatch::ways() const {
+  std::vector<double> list;
+  for (const Gap& gap : gaps_) list.push_back(gap.way);
+  return list;
 }
 
 // ---- What is said of it -------------------------------------------------------------------------------------------

@@ -29,11 +29,13 @@ class GapWatch {
   void begin(const System& system, bool chosen_steps);
   void see(const State& before, const State& after, const ContactImpulses* impulses);
   void doubts(std::vector<Doubt>& doubts) const;
+  /// Of gaps that are expressions, what their terms have changed by in a step at most; empty where nobody looked.
+  std::vector<double> ways() const;
 
  private:
   // Of a gap that is an expression, what there has been so far.
   struct Gap {
-    double now = 0, widest = 0, fastest = 0, position = 0;
+    double now = 0, widest = 0, fastest = 0, position = 0, way = 0;  // way: what its terms change by in a step
     double misplaced = 0, turning = 0, pushed = 0;
     double impulse = 0, last_impulse = 0;  // of this step and the one before
     double entry = 0, inside = 0;          // what went in unpushed: how fast, since when

@@ -62,6 +62,11 @@ void Run::report_method(Report& r) {
   for (std::string& remark : stepper_->remarks()) r.remarks.push_back(std::move(remark));
   if (r.contacts)
     for (std::string& remark : contact_remarks(*r.contacts)) r.remarks.push_back(std::move(remark));
+  if (const double depth = watch.overlap().depth(); depth > 0)
+    r.remarks.push_back(fmt::format(
+        "bodies began inside of each other by up to {:.3g}, as `overlap` allows; energy that positions gain "
+        "while they are pushed apart is not judged",
+        depth));
   if (!stepper_->chooses_steps()) return;
   r.tolerance = options.tolerance;
   r.shortest = steps_ > 0 ? std::min(shortest_, longest_) : 0;
@@ -94,7 +99,8 @@ void Run::report_doubts(Report& r) {
                      "steps of this kind",
                      system->structure().is_dae ? "something in the equations" : "a force", first_flown_over_),
          static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
-  if (r.contacts) doubt_contacts(*system, *r.contacts, watch.worst_gap(), r.doubts);
+  if (r.contacts)
+    doubt_contacts(*system, *r.contacts, watch.worst_gap(gaps_.ways()), watch.overlap().depth(), r.doubts);
   gaps_.doubts(r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);

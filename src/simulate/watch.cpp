@@ -50,6 +50,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance, const Preser
   if (system.nw() > 0) velocity_rows_ = system.evaluation({Q::constraint_rate_z});
   evaluation_ = system.evaluation(wanted);
   gaps_.begin(system);
+  overlap_.begin(system);
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (system.structure().is_dae && symbolic && !levels_) levels_ = std::make_unique<DaeLevels>(*symbolic);
   if (levels_) levels_->begin();
@@ -145,7 +146,7 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
     for (int i = 0; i < system_->nz(); ++i) product += p[i] * v[i];
   kinetic_ = std::max(kinetic_, std::abs(product) / 2);
   energy_size_ = std::max(energy_size_, std::abs(seen_.energy));
-  if (first_) lowest_energy_ = own;
+  if (first_ || overlap_.is_pushed()) lowest_energy_ = own;
   if (first_ && forces_) {
     forces_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     for (int i = 0; i < system_->nz(); ++i) force_ += std::abs((*forces_)[Q::acceleration_force][i]);
@@ -305,6 +306,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
   gaps_.measure(state, system_->structure().velocity_is_z);
+  overlap_.see(state);
   measure_velocity_constraints(state);
   if (levels_) levels_->take(state);
   const bool broken = stepper && h > 0 && !stepper->breaks().empty();
@@ -356,6 +358,7 @@ void Watch::exchange(Memory& memory) {
          forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, time_, kinetic_time_, error_time_);
   work_.exchange(memory);
   prescribed_.exchange(memory);
+  overlap_.exchange(memory);
   reactions_.exchange(memory);
   if (levels_) levels_->exchange(memory);
   for (WatchedMomentum& momentum : momenta_) memory(momentum.first, momentum.error);

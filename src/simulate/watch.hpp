@@ -13,6 +13,7 @@
 #include "simulate/momentum_map.hpp"
 #include "simulate/prescribed_motion.hpp"
 #include "simulate/reaction_check.hpp"
+#include "simulate/start_overlap.hpp"
 #include "simulate/step_watch.hpp"
 #include "simulate/work_account.hpp"
 
@@ -47,7 +48,9 @@ class Watch {
   void report(Report& report, const Stepper* stepper) const;
   /// Of gaps that are expressions the one that was negative by the largest part of what it compares with: how far it
   /// was, and the widest that it has been, or positions in it where that is less or nothing but rounding.
-  std::pair<double, double> worst_gap() const { return gaps_.worst(size_); }
+  /// `ways`: what their terms have changed by in a step, where that is known.
+  std::pair<double, double> worst_gap(const std::vector<double>& ways) const { return gaps_.worst(size_, ways); }
+  const StartOverlap& overlap() const { return overlap_; }
   /// What makes the motion so far doubtful, after so many steps.
   void doubts(long steps, std::vector<Doubt>& doubts) const;
   /// Of the energy that is gone, impacts and friction took this much: what of the rest?
@@ -65,7 +68,7 @@ class Watch {
     void begin(const System& system);
     int undefined(const State& state);  // the first that is no number; -1: none
     void compare(double size);          // with the state before
-    std::pair<double, double> worst(double size) const;
+    std::pair<double, double> worst(double size, const std::vector<double>& ways) const;
     void measure(const State& state, bool velocity_is_z);  // positions in those that are deeper than ever
     std::vector<double> widest, deepest, positions;        // so far; positions: sum_j |H_j| |y_j|
     std::vector<char> closed;
@@ -83,6 +86,7 @@ class Watch {
   std::unique_ptr<Evaluation> evaluation_, rows_, velocity_rows_, forces_;
   std::unique_ptr<DaeLevels> levels_;  // of a DAE
   Gaps gaps_;
+  StartOverlap overlap_;
   std::string undefined_gap_;
   std::vector<WatchedMomentum> momenta_;
   Values looked_, seen_, shown_;  // looked: perhaps not numbers

@@ -64,14 +64,16 @@ void Watch::Gaps::measure(const State& s, bool velocity_is_z) {
   }
 }
 
-// Methods take a gap for closed that is less than this part of positions.
-std::pair<double, double> Watch::Gaps::worst(double size) const {
+// Methods take a gap for closed that is less than this part of positions. A gap that has never been wider than what its
+// terms change by in a step has no width of its own: it slides closed, and what is seen of it is the step's.
+std::pair<double, double> Watch::Gaps::worst(double size, const std::vector<double>& ways) const {
   constexpr double rounding = 1e-12;
   std::pair<double, double> found{0, 1};
   for (std::size_t k = 0; k < deepest.size(); ++k) {
     const double own = positions[k] > 0 ? positions[k] : size;
     const bool is_closed = widest[k] <= rounding * std::max(own, size);
-    const double compared = is_closed ? std::max(own, size) : widest[k] > deepest[k] ? widest[k] : own;
+    const double width = k < ways.size() ? std::max(widest[k], std::min(ways[k], own)) : widest[k];
+    const double compared = is_closed ? std::max(own, size) : widest[k] > deepest[k] ? width : own;
     if (deepest[k] * found.second > found.first * compared) found = {deepest[k], compared};
   }
   return found;
