@@ -52,6 +52,33 @@ struct Model {
 Model load_model(const std::string& path, const std::vector<Override>& overrides = {});
 /// The same from text; `name` stands for the file name in messages.
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides = {});
+
+/// One model many times over, with other values of some keys: runs of a sweep. Where these are numbers of [parameters]
+/// and [initial], what is read, derived and compiled is made once and taken with other numbers in its place, as long as
+/// the same would be made: a value of 0 or 1, or the same as another one, may simplify an expression, and exponents,
+/// conditions and sizes change it. Each model is what parse_model() gives, and runs of it have the same bits; but it has
+/// no `view` then.
+class ModelVariants {
+ public:
+  /// `always`: what all have.
+  ModelVariants(std::string text, std::string name, std::vector<Override> always = {});
+  ModelVariants(const ModelVariants&) = delete;
+  ModelVariants& operator=(const ModelVariants&) = delete;
+  ~ModelVariants();
+  /// May be called by several threads at once. Throws as parse_model() does.
+  Model with(const std::vector<Override>& values) const;
+  /// So many times there was one to take.
+  long found() const;
+
+ private:
+  struct Shelf;
+  Model read(const std::vector<Override>& all, const std::string& keys, const std::vector<double>& numbers) const;
+
+  std::string text_, name_;
+  std::vector<Override> always_;
+  std::unique_ptr<Shelf> shelf_;
+};
+
 /// Why a path lies outside of the folder of the model, links followed; empty where it does not.
 std::string why_outside(const Model& model, const std::string& path);
 

@@ -64,9 +64,8 @@ SweepPlan plan_of(const SweepArguments& arguments) {
   return plan;
 }
 
-std::vector<Override> overrides_of(const SweepArguments& arguments, const SweepPlan& plan,
-                                   std::span<const Setting> settings) {
-  std::vector<Override> list = arguments.overrides;
+std::vector<Override> overrides_of(const SweepPlan& plan, std::span<const Setting> settings) {
+  std::vector<Override> list;
   for (std::size_t k = 0; k < settings.size(); ++k)
     list.push_back(
         {settings[k].key, settings[k].value, (k < plan.varied.size() ? "--vary " : "--sample ") + settings[k].key});
@@ -84,9 +83,9 @@ std::vector<std::string> watched_columns(const Model& model) {
   return names;
 }
 
-SweptRun make_run(const Model& base, const SweepArguments& arguments, const SweepPlan& plan, bool last_row_only,
+SweptRun make_run(const ModelVariants& variants, const SweepPlan& plan, bool last_row_only,
                   std::span<const Setting> settings, const AttachRun& attach) {
-  Model model = parse_model(base.text, base.path, overrides_of(arguments, plan, settings));
+  Model model = variants.with(overrides_of(plan, settings));
   if (!(model.end >= model.simulation.start))
     throw InputError(
         fmt::format("{}: integrate: there is no end time; add end = 10 to [integrate], or use --end", model.path));
@@ -174,8 +173,9 @@ int sweep(const SweepArguments& arguments) {
   options.jobs = arguments.jobs;
   std::tie(options.rank, options.ranks) = rank_and_ranks();
   const bool last_row_only = !arguments.rows && options.extremes.empty();
+  const ModelVariants variants(base.text, base.path, arguments.overrides);
   const auto make = [&](std::span<const Setting> settings, const AttachRun& attach) {
-    return make_run(base, arguments, plan, last_row_only, settings, attach);
+    return make_run(variants, plan, last_row_only, settings, attach);
   };
   catch_interrupts();
   StatusLine status(!arguments.json && !arguments.quiet && options.rank == 0);

@@ -21,6 +21,7 @@ struct ConstantTrace {
     bool (*test)(double);
     double x;
   };
+  std::vector<double> given;  ///< from outside
   std::vector<Fold> folds;
   std::vector<double> read;  ///< anything may depend on these; numbers that the program brings along are among them
   std::vector<Test> tests;   ///< of these only the outcome matters

@@ -141,6 +141,11 @@ Node Graph::constant(double value) {
   return keep(value);
 }
 
+Node Graph::given(double value) {
+  if (ConstantTrace::active) ConstantTrace::active->given.push_back(value);
+  return keep(value);
+}
+
 // Of constants.
 Node Graph::fold(Op op, Node a, Node b, Node c) {
   const auto number = [this](Node n) { return n == no_node ? 0 : (*this)[n].value; };
@@ -189,6 +194,17 @@ void Graph::extend(const Graph& by, std::span<const double> values) {
   }
   structure_ = by.structure_;
   hashed_ = by.hashed_;
+}
+
+void Graph::set_constants(std::span<const double> values) {
+  std::fill(constant_table_.begin(), constant_table_.end(), no_node);
+  for (std::size_t k = 0; k < constants_.size(); ++k) {
+    Entry& e = entries_[static_cast<std::size_t>(constants_[k])];
+    e.value = values[k];
+    Slots slots(entries_, e, constant_table_.size() - 1);
+    while (constant_table_[slots.slot()] != no_node) slots.next();
+    constant_table_[slots.slot()] = constants_[k];
+  }
 }
 
 Node Graph::variable(std::string name) {

@@ -82,6 +82,9 @@ class Graph {
   Graph();
 
   Node constant(double value);
+  /// A constant that is given from outside, and may be another one the next time; one that another graph has.
+  Node given(double value);
+  Node carried(double value) { return keep(value); }
   Node variable(std::string name);
 
   /// The node of `op` applied to the operands. Constants are folded and the simplifications that are exact in
@@ -154,6 +157,8 @@ class Graph {
   /// What another graph has more than this one, whose structure its first nodes have; with these values of constants,
   /// one for each that is new.
   void extend(const Graph& by, std::span<const double> values);
+  /// Other values in the place of its constants, in their order; all differ, and what was 0, 1 or -1 stays so.
+  void set_constants(std::span<const double> values);
   /// select(c, x, 0) or select(c, 0, x): a term that a condition can switch off.
   bool switched(Node node) const;
 

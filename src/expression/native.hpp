@@ -64,6 +64,7 @@ struct NativeFunction {
   std::int32_t scratch = 0;  // slots that are taken; after compile(), those that the code needs
   bool tables = false;       // does the code know where tables are?
   std::shared_ptr<const NativeCode> code;
+  std::shared_ptr<const std::vector<TapePlaces::ConstantPlace>> constants;  // null where nobody has said
 
   /// The steps of a plan in the order in which it found them; outputs that are inputs or come twice are copied. Leaves
   /// no code where there can be none.
@@ -74,6 +75,9 @@ struct NativeFunction {
 /// with that; null: without.
 std::unique_ptr<Evaluator> with_native_code(NativeFunction native, std::vector<double> scratch, std::size_t outputs,
                                             const std::unique_ptr<Evaluator>& tape);
+/// Where scratch arrays of the code have the constants of the graph it was made of; null where there is no code, or it
+/// depends on more than these.
+const std::vector<TapePlaces::ConstantPlace>* constants_in_code(const Evaluator& evaluator);
 /// The code itself, for calls with all blocks; null where there is none.
 const NativeCode* native_code_of(const Evaluator& evaluator);
 

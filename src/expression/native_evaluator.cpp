@@ -39,6 +39,7 @@ class NativeEvaluator final : public Evaluator {
   }
 
   const NativeCode& code() const { return *native_.code; }
+  const NativeFunction& native() const { return native_; }
 
   // Both at points of which some have zeros of both signs, infinite numbers, huge ones and none.
   void compare(const Evaluator& tape) const {
@@ -99,6 +100,11 @@ class NativeEvaluator final : public Evaluator {
 const NativeCode* native_code_of(const Evaluator& evaluator) {
   const auto* native = dynamic_cast<const NativeEvaluator*>(&evaluator);
   return native ? &native->code() : nullptr;
+}
+
+const std::vector<TapePlaces::ConstantPlace>* constants_in_code(const Evaluator& evaluator) {
+  const auto* native = dynamic_cast<const NativeEvaluator*>(&evaluator);
+  return native && !native->native().tables ? native->native().constants.get() : nullptr;
 }
 
 std::unique_ptr<Evaluator> with_native_code(NativeFunction native, std::vector<double> scratch, std::size_t outputs,

@@ -310,6 +310,7 @@ std::unique_ptr<Evaluator> make_tape(const Graph& graph, std::span<const std::ve
   native.compile(graph, plan, outputs, places);
   if (!native.code) return tape();
   places.find_copies(graph, outputs);
+  native.constants = std::make_shared<const std::vector<TapePlaces::ConstantPlace>>(places.constant_places());
   if (key) NativeLibrary::keep(*key, native, places);
   return with_native_code(std::move(native), places.make_scratch(native.scratch), outputs.size(),
                           use == NativeUse::check ? tape() : nullptr);

@@ -83,4 +83,14 @@ std::vector<double> TapePlaces::make_scratch(std::int32_t size, const Graph& gra
   return scratch;
 }
 
+std::vector<TapePlaces::ConstantPlace> TapePlaces::constant_places() const {
+  std::vector<ConstantPlace> places;
+  for (std::size_t k = 0; k < constant_nodes.size(); ++k)
+    if (constant_nodes[k] != no_node) places.push_back({inputs + static_cast<std::int32_t>(k), constant_nodes[k]});
+  for (const Copy& copy : constant_outputs)
+    if (const Node n = constant_nodes[at(copy.from - inputs)]; n != no_node && copy.from != copy.to)
+      places.push_back({copy.to, n});
+  return places;
+}
+
 }  // namespace hinge

@@ -27,6 +27,12 @@ struct TapePlaces {
              const TapePlan& plan);
   /// Constants in their places, also where they are outputs.
   std::vector<double> make_scratch(std::int32_t size) const;
+  /// Where constants of a graph stand in a scratch array.
+  struct ConstantPlace {
+    std::int32_t slot;
+    Node node;
+  };
+  std::vector<ConstantPlace> constant_places() const;
   /// The same with the constants of another graph, which has others in the same places.
   std::vector<double> make_scratch(std::int32_t size, const Graph& graph) const;
   /// Outputs that are constants, and those that are inputs or come twice, which are copied after all else.

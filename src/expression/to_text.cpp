@@ -56,6 +56,7 @@ std::string to_text(const Graph& graph, Node node, std::size_t limit) {
     }
     const auto& e = graph[piece.node];
     if (e.op == Op::constant) {
+      graph.value(piece.node);  // is noted: what is made of this text depends on it
       const bool wrap = e.value < 0 && piece.around > additive;
       out += fmt::format("{}{:g}{}", wrap ? "(" : "", e.value, wrap ? ")" : "");
     } else if (e.op == Op::variable) {

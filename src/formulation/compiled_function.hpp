@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "expression/evaluator.hpp"
 #include "expression/native.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -14,13 +16,12 @@ class CompiledFunction {
  public:
   CompiledFunction() = default;
   CompiledFunction(const Graph& graph, std::span<const std::vector<Node>> blocks, std::vector<Node> outputs,
-                   Node settled) {
-    outputs.push_back(settled);
-    function_ = make_tape(graph, blocks, outputs);
-    code_ = native_code_of(*function_);
-    scratch_ = function_->make_scratch();
+                   Node settled)
+      : CompiledFunction(made_of(graph, blocks, std::move(outputs), settled)) {}
+  explicit CompiledFunction(FunctionMade made)
+      : function_(std::move(made.evaluator)), code_(native_code_of(*function_)), scratch_(std::move(made.scratch)) {
     output_ = scratch_.data() + function_->first_output();
-    settled_ = output_ + outputs.size() - 1;
+    settled_ = output_ + function_->output_count() - 1;
   }
   explicit operator bool() const { return function_ != nullptr; }
 
@@ -36,12 +37,20 @@ class CompiledFunction {
   /// Where outputs stand in a scratch array, and the last of them.
   int first_output() const { return static_cast<int>(function_->first_output()); }
   int settled() const { return static_cast<int>(settled_ - scratch_.data()); }
-  /// As it is before the first call: for calls of the code itself.
-  std::vector<double> make_scratch() const { return function_->make_scratch(); }
+  /// For calls of the code itself.
+  std::vector<double> make_scratch() const { return scratch_; }
   const NativeCode* code() const { return code_; }
 
  private:
-  std::unique_ptr<Evaluator> function_;
+  static FunctionMade made_of(const Graph& graph, std::span<const std::vector<Node>> blocks, std::vector<Node> outputs,
+                              Node settled) {
+    outputs.push_back(settled);
+    FunctionMade made{make_tape(graph, blocks, outputs), {}};
+    made.scratch = made.evaluator->make_scratch();
+    return made;
+  }
+
+  std::shared_ptr<const Evaluator> function_;
   const NativeCode* code_ = nullptr;
   std::vector<double> scratch_;
   const double *output_ = nullptr, *settled_ = nullptr;

@@ -25,46 +25,58 @@ std::unique_ptr<MotionCode> MotionCode::make(std::shared_ptr<const System> syste
   return std::unique_ptr<MotionCode>(new MotionCode(std::move(system), exchanges));
 }
 
+// Of this kind, with these exchanges.
+FunctionKey MotionCode::key(GraphLibrary::Making making) const {
+  FunctionKey key{static_cast<int>(making)};
+  key.insert(key.end(), exchanges_.begin(), exchanges_.end());
+  return key;
+}
+
 // The last of what was made is `settled`.
 void MotionCode::compile(bool keep) {
-  MotionDraft draft(static_cast<const SymbolicSystem&>(*system_), exchanges_);
-  MotionDraft::Point point = draft.variables();
-  Nodes outputs = GraphLibrary::once(draft.graph(), draft.key(keep ? Making::motion_with_matrix : Making::motion), [&] {
-    const MotionDraft::Motion motion = draft.motion(point);
-    Nodes all = motion.velocity;
-    append(all, motion.acceleration);
-    append(all, motion.multiplier);
-    if (keep && !draft.constant_mass()) append(all, motion.mass);
-    if (keep) append(all, motion.reaction);
-    if (keep) append(all, motion.gradient);
-    all.push_back(motion.settled);
-    return all;
-  });
-  const Node settled = outputs.back();
-  outputs.pop_back();
-  const std::vector<Nodes> blocks{{point.t}, point.y, point.z};
-  CompiledFunction& function = keep ? with_matrix_ : alone_;
-  function = CompiledFunction(draft.graph(), blocks, std::move(outputs), settled);
+  const Making making = keep ? Making::motion_with_matrix : Making::motion;
+  const auto make = [&](const SymbolicSystem& system) {
+    MotionDraft draft(system, exchanges_);
+    MotionDraft::Point point = draft.variables();
+    Nodes outputs = GraphLibrary::once(draft.graph(), draft.key(making), [&] {
+      const MotionDraft::Motion motion = draft.motion(point);
+      Nodes all = motion.velocity;
+      append(all, motion.acceleration);
+      append(all, motion.multiplier);
+      if (keep && !draft.constant_mass()) append(all, motion.mass);
+      if (keep) append(all, motion.reaction);
+      if (keep) append(all, motion.gradient);
+      all.push_back(motion.settled);
+      return all;
+    });
+    return FunctionDraft{std::move(draft.graph()), {{point.t}, point.y, point.z}, std::move(outputs)};
+  };
+  const auto& system = static_cast<const SymbolicSystem&>(*system_);
+  (keep ? with_matrix_ : alone_) = CompiledFunction(system.function(key(making), make));
   if (!keep) return;
+  using Q = Quantity;
+  const auto entries = [&](Q q) { return system.pattern(q).column.size(); };
   mass_ = with_matrix_.output() + ny_ + nz_ + m_;
-  reaction_ = mass_ + (draft.constant_mass() ? 0 : draft.masses());
-  gradient_ = reaction_ + draft.reactions();
+  reaction_ = mass_ + (system.is_constant(Q::momentum_z) ? 0 : entries(Q::momentum_z));
+  gradient_ = reaction_ + (system.structure().reaction_is_ideal ? 0 : entries(Q::reaction_psi));
 }
 
 void MotionCode::compile_projection() {
-  MotionDraft draft(static_cast<const SymbolicSystem&>(*system_), exchanges_);
-  MotionDraft::Point point = draft.variables();
-  const std::vector<Nodes> blocks{{point.t}, point.y, point.z};
-  Nodes corrected = GraphLibrary::once(draft.graph(), draft.key(Making::projection), [&] {
-    const Node enough = draft.project(point);
-    Nodes all = point.y;
-    append(all, point.z);
-    all.push_back(enough);
-    return all;
-  });
-  const Node enough = corrected.back();
-  corrected.pop_back();
-  projection_ = CompiledFunction(draft.graph(), blocks, std::move(corrected), enough);
+  const auto make = [&](const SymbolicSystem& system) {
+    MotionDraft draft(system, exchanges_);
+    MotionDraft::Point point = draft.variables();
+    std::vector<Nodes> blocks{{point.t}, point.y, point.z};
+    Nodes corrected = GraphLibrary::once(draft.graph(), draft.key(Making::projection), [&] {
+      const Node enough = draft.project(point);
+      Nodes all = point.y;
+      append(all, point.z);
+      all.push_back(enough);
+      return all;
+    });
+    return FunctionDraft{std::move(draft.graph()), std::move(blocks), std::move(corrected)};
+  };
+  const auto& system = static_cast<const SymbolicSystem&>(*system_);
+  projection_ = CompiledFunction(system.function(key(Making::projection), make));
 }
 
 bool MotionCode::project(double t, double* y, double* z) {

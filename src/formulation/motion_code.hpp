@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "expression/graph_library.hpp"
 #include "formulation/compiled_function.hpp"
 #include "hinge/system.hpp"
 
@@ -52,6 +53,7 @@ class MotionCode {
 
  private:
   MotionCode(std::shared_ptr<const System> system, const std::vector<int>& exchanges);
+  FunctionKey key(GraphLibrary::Making making) const;
   void compile(bool keep);
   void compile_projection();
 

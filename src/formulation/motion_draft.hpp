@@ -40,9 +40,6 @@ class MotionDraft {
 
   /// Of what is made of it next, and only once (expression/graph_library.hpp).
   GraphLibrary::Key key(GraphLibrary::Making making) const;
-  /// Entries of the matrix.
-  std::size_t masses() const { return mass_.size(); }
-  std::size_t reactions() const { return reaction_.size(); }
   bool constant_mass() const { return constant_mass_; }
   Graph& graph() { return graph_; }
 

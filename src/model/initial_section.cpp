@@ -65,7 +65,7 @@ void read_motion(const Item& section, SystemSection& system, Start& start) {
   };
   const auto numbers = [&](const Item& item, const Blocks& blocks, const std::vector<std::string>& aliases, bool all) {
     const auto missing = all ? nullptr : zeros(*system.scope.graph);
-    return read.constants(item, BlockReader{read, blocks, aliases, missing}(item), initial_numbers);
+    return read.carried(item, BlockReader{read, blocks, aliases, missing}(item), initial_numbers);
   };
   const auto numbers_into = [&](std::vector<double>& all, const Item& item, const Blocks& blocks, const char* suffix,
                                 bool needed) {
@@ -150,7 +150,7 @@ void read_unknowns(const Item& section, SystemSection& system, Start& start) {
     for (std::size_t k = 0; k < n; ++k) {
       if (nodes[k] == no_node) continue;
       values[k] =
-          read.constants(item, {nodes[k]}, "initial values are numbers; they cannot depend on t or unknowns")[0];
+          read.carried(item, {nodes[k]}, "initial values are numbers; they cannot depend on t or unknowns")[0];
       given[k] = 1;
     }
   };

@@ -12,6 +12,7 @@
 #include <toml++/toml.h>
 
 #include "expression/printable.hpp"
+#include "model/model_variants.hpp"
 #include "model/override.hpp"
 #include "model/sections.hpp"
 #include "simulate/record/recorder_vtk.hpp"
@@ -144,10 +145,14 @@ struct ParsedFile {
 };
 
 Model read_model(toml::table& table, const std::string& text, const std::string& name,
-                 const std::vector<Override>& overrides) {
+                 const std::vector<Override>& overrides, VariedKeys* varied) {
   Overridden before;
   Source source{name, {}, table["integrate"]["method"].value_or<std::string>(""), {}, 0, {}};
-  for (const Override& o : overrides) apply_override(table, o, source, &before);
+  for (std::size_t k = 0; k < overrides.size(); ++k) {
+    const std::string key = apply_override(table, overrides[k], source, &before);
+    if (varied && k + varied->count >= overrides.size()) varied->read.emplace(key, false);
+  }
+  if (varied) source.varied = &varied->read;
   refuse_unused_parameters(table, text, overrides);
   for (const char* system : {"multibody", "dae", "odae", "mechanical", "hamiltonian", "lagrangian"})
     if (table.contains(system)) source.system = system;
@@ -157,8 +162,7 @@ Model read_model(toml::table& table, const std::string& text, const std::string&
 
   Model model;
   model.path = name;
-  for (const Override& o : overrides)
-    model.settings += fmt::format("{}{}={}", model.settings.empty() ? "" : " ", o.key, o.value);
+  model.settings = settings_text(overrides);
   model.end = NAN;
   model.title = printable(root["title"] ? root["title"].text() : std::filesystem::path(name).stem().string());
   SystemSection system = read_system(root);
@@ -178,10 +182,15 @@ Model read_model(toml::table& table, const std::string& text, const std::string&
 }  // namespace
 
 Model parse_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides) {
+  return parse_varied_model(text, name, overrides, nullptr);
+}
+
+Model parse_varied_model(const std::string& text, const std::string& name, const std::vector<Override>& overrides,
+                         VariedKeys* varied) {
   thread_local ParsedFile last;
   if (last.taken) {
     toml::table table = parse_toml(text, name);
-    return read_model(table, text, name, overrides);
+    return read_model(table, text, name, overrides, varied);
   }
   const struct Taken {
     bool& taken;
@@ -190,7 +199,7 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
     Taken& operator=(const Taken&) = delete;
     ~Taken() { taken = false; }
   } taken(last.taken);
-  return read_model(last.of(text, name), text, name, overrides);
+  return read_model(last.of(text, name), text, name, overrides, varied);
 }
 
 Model load_model(const std::string& path, const std::vector<Override>& overrides) {

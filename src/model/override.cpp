@@ -128,7 +128,16 @@ Overridden::~Overridden() {
   for (auto last = all_.rbegin(); last != all_.rend(); ++last) (*last)();
 }
 
-void apply_override(toml::table& root, const Override& o, Source& source, Overridden* before) {
+std::optional<double> plain_number(const std::string& value) {
+  toml::table parsed;
+  if (!put_plain(value, parsed)) return std::nullopt;
+  const toml::node& number = *parsed.get("value");
+  if (const auto* whole = number.as_integer()) return static_cast<double>(whole->get());
+  if (const auto* any = number.as_floating_point()) return any->get();
+  return std::nullopt;
+}
+
+std::string apply_override(toml::table& root, const Override& o, Source& source, Overridden* before) {
   toml::table* table = &root;
   toml::array* array = nullptr;  // in its place: one of [[body]]
   std::string path;
@@ -159,7 +168,7 @@ void apply_override(toml::table& root, const Override& o, Source& source, Overri
       else
         table->insert_or_assign(name, *parsed.get("value"));
       source.overridden[path] = o.option.empty() ? "--set " + path : o.option;
-      return;
+      return path;
     }
     if (!place) {
       if (before) keep(*before, root, parts);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,11 @@ class Overridden {
   std::vector<std::function<void()>> all_;
 };
 
-/// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none.
-void apply_override(toml::table& root, const Override& o, Source& source, Overridden* before = nullptr);
+/// A value that is a number as it stands, such as -1.25e-3: what apply_override() makes of it.
+std::optional<double> plain_number(const std::string& value);
+/// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none. Returns the key of
+/// the item.
+std::string apply_override(toml::table& root, const Override& o, Source& source, Overridden* before = nullptr);
 
 /// A misspelt parameter in --set would otherwise be a new one that nothing uses.
 void refuse_unused_parameters(const toml::table& root, const std::string& text, const std::vector<Override>& overrides);

@@ -81,7 +81,26 @@ std::size_t word_index(const Item& item) {
   return static_cast<std::size_t>(std::find(words.begin(), words.end(), item.text()) - words.begin());
 }
 
+namespace {
+
+// Is it one of the numbers that may be others the next time? `as_value`: and no more is done with it than is traced.
+bool varies(const Item& item, bool as_value) {
+  if (!item.source->varied) return false;
+  const auto found = item.source->varied->find(item.key);
+  if (found == item.source->varied->end()) return false;
+  if (as_value) found->second = true;
+  return true;
+}
+
+}  // namespace
+
 double ValueReader::number(const Item& item) const {
+  const double x = any_number(item);
+  if (ConstantTrace::active && varies(item, false)) ConstantTrace::active->read.push_back(x);
+  return x;
+}
+
+double ValueReader::any_number(const Item& item) const {
   double x = NAN;
   if (const auto* i = item.node->as_integer()) {
     x = static_cast<double>(i->get());
@@ -113,7 +132,11 @@ Value ValueReader::value(const Item& item) const {
     if (const auto quantity = with_unit(item, scope_)) return scalar_value(scope_.graph->constant(*quantity));
     return item.located([&] { return parse(item.text(), scope_); });
   }
-  if (!item.is_array()) return {{}, {scope_.graph->constant(number(item))}};
+  if (!item.is_array()) {
+    const double x = any_number(item);
+    const bool limited = item.row && !item.row->in_library && item.row->option.range.limited();
+    return {{}, {!limited && varies(item, true) ? scope_.graph->given(x) : scope_.graph->constant(x)}};
+  }
   if (item.row) require_unit(item, item.row->option.unit, scope_);
   if (item.size() == 0) item.fail("this list is empty; give at least one number or expression");
   Value result;
@@ -153,6 +176,17 @@ std::vector<double> ValueReader::constants(const Item& item, const std::vector<N
     if (!scope_.graph->is_constant(n)) item.fail(what);
     x.push_back(scope_.graph->value(n));
     if (!std::isfinite(x.back())) item.fail("a number here is not finite; give ordinary numbers");
+  }
+  return x;
+}
+
+std::vector<double> ValueReader::carried(const Item& item, const std::vector<Node>& nodes, const char* what) const {
+  std::vector<double> x;
+  for (const Node n : nodes) {
+    if (!scope_.graph->is_constant(n)) item.fail(what);
+    if (!scope_.graph->passes([](double value) { return std::isfinite(value); }, n))
+      item.fail("a number here is not finite; give ordinary numbers");
+    x.push_back((*scope_.graph)[n].value);
   }
   return x;
 }

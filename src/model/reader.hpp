@@ -24,6 +24,8 @@ struct Source {
   std::map<std::string, std::string> overridden;  // "parameters.m1" -> "--set parameters.m1", how it was given
   mutable long parts = 0;                         // of a scene, so far
   mutable std::vector<std::string> files{};       // that were read: key, name and a sum over what is in them
+  // Keys of numbers that may be others the next time (hinge/model.hpp, ModelVariants): has each been read as a value?
+  std::map<std::string, bool>* varied = nullptr;
   /// Was this key, or one inside it, given on the command line?
   bool overrides(const std::string& key) const;
 };
@@ -123,6 +125,8 @@ class ValueReader {
                                 const char* what =
                                     "these are numbers, given by parameters; they cannot depend on t or "
                                     "the motion") const;
+  /// The same, where nothing but these numbers depends on them.
+  std::vector<double> carried(const Item& item, const std::vector<Node>& nodes, const char* what) const;
   /// Numbers of one of these shapes (any where there are none); `expected` is what a complaint asks for.
   std::vector<double> numbers(const Item& item, const std::vector<std::vector<int>>& shapes,
                               const char* expected) const;
@@ -139,6 +143,8 @@ class ValueReader {
   void family(const Item& item, int default_to, const std::function<void(int)>& action) const;
 
  private:
+  double any_number(const Item& item) const;
+
   Scope& scope_;
 };
 

@@ -37,7 +37,7 @@ struct SystemReader {
     for (const auto& [name, value] : parameters.names) {
       Value& own = scope.names[name];
       own.shape = value.shape;
-      for (const Node n : value.entries) own.entries.push_back(graph->constant(parameters.graph->value(n)));
+      for (const Node n : value.entries) own.entries.push_back(graph->carried((*parameters.graph)[n].value));
     }
     out.builder = std::move(builder);
     declare_states(root["states"], out);

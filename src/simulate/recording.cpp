@@ -17,8 +17,19 @@ void ObservedQuantities::compile(const System& system) {
   if (expressions.empty()) return;
   const SymbolicSystem* symbolic = symbolic_part(system);
   if (!symbolic) throw InputError("quantities can be observed on systems made of expressions only");
-  Graph graph;
   contact_forces = ContactForces(system);
+  const auto& source = symbolic->equations().source;
+  FunctionKey key{-1};  // besides the kinds of GraphLibrary::Making
+  for (const Expression& e : expressions)
+    if (e.graph() && e.graph() == source) key.push_back(e.node_in(*e.graph()));
+  if (key.size() == expressions.size() + 1 && contact_forces.empty()) {
+    functions = StateFunctions(symbolic->function(key, [&](const SymbolicSystem& s) {
+      const Equations& eq = s.equations();
+      return FunctionDraft{*eq.source, {{eq.t}, eq.y, eq.z, eq.psi}, {key.begin() + 1, key.end()}};
+    }));
+    return;
+  }
+  Graph graph;
   const std::vector<Node> nodes = symbolic->nodes_of(expressions, graph);
   functions = StateFunctions(*symbolic, graph, nodes, contact_forces.variables());
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "system/symbolic.hpp"
@@ -15,6 +16,9 @@ class StateFunctions {
   /// Nodes of `graph`, which contains the system's.
   StateFunctions(const SymbolicSystem& system, const Graph& graph, std::span<const Node> nodes)
       : tape_(system.equations().tape(graph, nodes)), scratch_(tape_->make_scratch()), values_(nodes.size()) {}
+  /// With the blocks t, y, z and psi.
+  explicit StateFunctions(FunctionMade made)
+      : tape_(std::move(made.evaluator)), scratch_(std::move(made.scratch)), values_(tape_->output_count()) {}
 
   /// The same with numbers besides the state, that stand for these variables.
   StateFunctions(const SymbolicSystem& system, const Graph& graph, std::span<const Node> nodes,
@@ -35,7 +39,7 @@ class StateFunctions {
   }
 
  private:
-  std::unique_ptr<Evaluator> tape_;
+  std::shared_ptr<const Evaluator> tape_;
   std::vector<double> scratch_, values_;
 };
 

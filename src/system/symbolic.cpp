@@ -10,6 +10,7 @@
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
 #include "system/quantity.hpp"
+#include "system/system_family.hpp"
 #include "system/turning.hpp"
 #include "system/velocity_constraints.hpp"
 
@@ -74,6 +75,12 @@ class TapeEvaluation final : public Evaluation {
     }
   }
 
+  /// One with a scratch array that has its constants.
+  TapeEvaluation(std::shared_ptr<const Evaluator> evaluator, std::vector<double> scratch, const Parts& parts)
+      : evaluator_(std::move(evaluator)), scratch_(std::move(scratch)) {
+    place(evaluator_->first_output(), parts);
+  }
+
   void at(double t, const double* y, const double* z, const double* psi) override {
     const double* const inputs[] = {&t, y, z, psi};
     if (walked_) {
@@ -92,9 +99,10 @@ class TapeEvaluation final : public Evaluation {
     place(evaluator_->first_output());
   }
 
-  void place(std::size_t first_output) {
+  void place(std::size_t first_output) { place(first_output, parts_); }
+  void place(std::size_t first_output, const Parts& parts) {
     const double* value = scratch_.data() + first_output;
-    for (const auto& [quantity, size] : parts_) {
+    for (const auto& [quantity, size] : parts) {
       value_[static_cast<std::size_t>(quantity)] = value;
       value += size;
     }
@@ -215,10 +223,21 @@ std::vector<Node> SymbolicSystem::nodes_of(Quantity q, Graph& graph) const {
 
 std::vector<std::vector<Node>> SymbolicSystem::nodes_of(std::span<const Quantity> quantities, Graph& graph) const {
   const std::lock_guard lock(derived_->mutex);
+  derive_alone();
   std::vector<std::vector<Node>> nodes;
   for (const Quantity q : quantities) nodes.push_back(entry(q).nodes);
   graph = derived_->graph;
   return nodes;
+}
+
+std::unique_ptr<Evaluation> SymbolicSystem::evaluation_of_family(std::uint32_t quantities) const {
+  if (!kin_ || (quantities & ~kin_->known->known) != 0) return nullptr;
+  const auto tape = kin_->family->tape(quantities, *kin_->known);
+  if (!tape) return nullptr;
+  std::vector<double> scratch = tape->scratch;
+  for (const auto& [slot, number] : tape->constants)
+    scratch[static_cast<std::size_t>(slot)] = kin_->numbers[static_cast<std::size_t>(number)];
+  return std::make_unique<TapeEvaluation>(tape->evaluator, std::move(scratch), tape->parts);
 }
 
 SymbolicSystem::Draft& SymbolicSystem::draft(bool rated) const {
@@ -295,13 +314,23 @@ SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
 }
 
 const SymbolicSystem::Entry& SymbolicSystem::entry(Quantity q) const {
+  if (const Entry* known = of_family(q)) return *known;
   auto& slot = entries_[static_cast<std::size_t>(q)];
-  if (!slot) slot = derive(q);
+  if (slot) return *slot;
+  if (kin_) {
+    kin_->family->learn(q);  // for those that come later
+    derive_alone();
+  }
+  std::optional<ConstantTracing> tracing;
+  if (derivations_) tracing.emplace();
+  slot = derive(q);
+  if (tracing) tracing->append_to(*derivations_);
   return *slot;
 }
 
 // Asked for in steps: a lock is taken the first time only.
 const Pattern& SymbolicSystem::pattern(Quantity q) const {
+  if (const Entry* entry = of_family(q)) return entry->pattern;
   std::atomic<const Pattern*>& known = patterns_[static_cast<std::size_t>(q)];
   if (const Pattern* pattern = known.load(std::memory_order_acquire)) return *pattern;
   const std::lock_guard lock(derived_->mutex);
@@ -311,23 +340,24 @@ const Pattern& SymbolicSystem::pattern(Quantity q) const {
 }
 
 bool SymbolicSystem::is_constant(Quantity q) const {
+  if (of_family(q)) return kin_->known->constant >> static_cast<unsigned>(q) & 1U;
   const std::lock_guard lock(derived_->mutex);
   const auto& nodes = entry(q).nodes;
   return std::all_of(nodes.begin(), nodes.end(), [this](Node n) { return derived_->graph.is_constant(n); });
 }
 
 std::unique_ptr<Evaluation> SymbolicSystem::evaluation(Quantities wanted) const {
-  const std::lock_guard lock(derived_->mutex);
-  std::vector<std::pair<Quantity, std::size_t>> parts;
-  parts.reserve(quantity_count);
   static_assert(quantity_count <= 32);
   std::uint32_t key = 0;
-  for (int k = 0; k < quantity_count; ++k) {
-    const auto q = static_cast<Quantity>(k);
-    if (!wanted.contains(q)) continue;
-    key |= std::uint32_t{1} << k;
-    parts.emplace_back(q, entry(q).nodes.size());
-  }
+  for (int k = 0; k < quantity_count; ++k)
+    if (wanted.contains(static_cast<Quantity>(k))) key |= std::uint32_t{1} << k;
+  if (auto known = evaluation_of_family(key)) return known;
+  const std::lock_guard lock(derived_->mutex);
+  derive_alone();
+  std::vector<std::pair<Quantity, std::size_t>> parts;
+  parts.reserve(quantity_count);
+  for (int k = 0; k < quantity_count; ++k)
+    if (const auto q = static_cast<Quantity>(k); wanted.contains(q)) parts.emplace_back(q, entry(q).nodes.size());
   // starts, checks and methods ask for the same few sets again and again
   std::shared_ptr<SharedTape>& tape = tapes_[key];
   if (!tape) {

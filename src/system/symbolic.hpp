@@ -84,9 +84,27 @@ struct SystemHooks {
   std::shared_ptr<const BodyTable> bodies{};
 };
 
+class SymbolicSystem;
+class SystemFamily;
+
+/// A function as it is put together, and which one it is among those that are made of a system.
+struct FunctionDraft {
+  Graph graph;
+  std::vector<std::vector<Node>> blocks;
+  std::vector<Node> outputs;
+};
+using FunctionKey = std::vector<std::int32_t>;
+using MakeFunction = std::function<FunctionDraft(const SymbolicSystem&)>;
+/// The function, and a scratch array that has its constants.
+struct FunctionMade {
+  std::shared_ptr<const Evaluator> evaluator;
+  std::vector<double> scratch;
+};
+
 class SymbolicSystem final : public System {
  public:
   SymbolicSystem(Layout layout, Equations equations, SystemHooks hooks = {});
+  ~SymbolicSystem() override;
 
   const Pattern& pattern(Quantity q) const override;
   bool is_constant(Quantity q) const override;
@@ -106,12 +124,21 @@ class SymbolicSystem final : public System {
   std::vector<Node> nodes_of(Quantity q, Graph& graph) const;
   /// The same of several, in a graph that has all of them.
   std::vector<std::vector<Node>> nodes_of(std::span<const Quantity> quantities, Graph& graph) const;
+  /// A function that is made of this system and nothing else but the key. Where the system is one of a family
+  /// (system/system_family.hpp), what `make` gives of the first one may be taken.
+  FunctionMade function(const FunctionKey& key, const MakeFunction& make) const;
 
  private:
+  friend class SystemFamily;
+  struct Kin;  // of a member of a family
   struct Entry {
     Pattern pattern;
     std::vector<Node> nodes;
   };
+  SymbolicSystem(const SymbolicSystem& first, Equations equations, Kin kin);
+  const Entry* of_family(Quantity q) const;
+  std::unique_ptr<Evaluation> evaluation_of_family(std::uint32_t quantities) const;
+  void derive_alone() const;
   const Entry& entry(Quantity q) const;
   Entry derive(Quantity q) const;
   Entry derive_anew(Quantity q) const;
@@ -123,6 +150,8 @@ class SymbolicSystem final : public System {
   Equations eq_;
   StructureHash hash_;  // of eq_, but for its graph
   SystemHooks hooks_;
+  std::unique_ptr<Kin> kin_;                     // null where there is no family
+  mutable ConstantTrace* derivations_ = nullptr;  // where the first of a family notes how it derives
   std::shared_ptr<SharedTape::Source> derived_;  // the frozen graph, and after it what has been derived
   // all below: behind the lock of derived_
   mutable std::array<std::optional<Entry>, quantity_count> entries_;

@@ -97,9 +97,10 @@ std::string model_text(Random& r, std::size_t kind) {
 }
 
 // The bits of the last row, or why there is none.
-std::string end_of(const std::string& text, const Overrides& overrides) {
+template <class Make>
+std::string end_of_model(Make make) {
   try {
-    const Model model = parse_model(text, "model", overrides);
+    const Model model = make();
     Simulation run = model.simulation_for("");
     std::vector<double> row;
     run.on_row([&](const Row& r) { row.assign(r.values.begin(), r.values.end()); });
@@ -113,6 +114,10 @@ std::string end_of(const std::string& text, const Overrides& overrides) {
   } catch (const Error& e) {
     return e.what();
   }
+}
+
+std::string end_of(const std::string& text, const Overrides& overrides) {
+  return end_of_model([&] { return parse_model(text, "model", overrides); });
 }
 
 void forget_all() {
@@ -134,6 +139,19 @@ int expect_bits_of_runs_alone(const std::string& text, const std::vector<Overrid
     ended += std::isdigit(static_cast<unsigned char>(alone[k][0])) != 0;
   }
   return ended;
+}
+
+// The same of variants of one model; the last `varied` overrides are those that vary.
+void expect_bits_of_variants(const std::string& text, const std::vector<Overrides>& runs, std::size_t varied,
+                             long& found) {
+  const auto split = runs[0].end() - static_cast<std::ptrdiff_t>(varied);
+  const ModelVariants variants(text, "model", {runs[0].begin(), split});
+  for (const Overrides& run : runs) {
+    const Overrides values(run.end() - static_cast<std::ptrdiff_t>(varied), run.end());
+    const std::string shared = end_of_model([&] { return variants.with(values); });
+    EXPECT_EQ(shared, end_of(text, run)) << text << values[0].key << " = " << values[0].value;
+  }
+  found += variants.found();
 }
 
 const std::vector<std::vector<std::string>> methods{{"explicit", "radau", "taylor", "bdf"},
@@ -161,6 +179,48 @@ TEST(RunsInARow, OfAnyParametersHaveTheBitsOfRunsThatAreAlone) {
   }
   EXPECT_GT(ended, 100);                            // measured 144 of 144
   EXPECT_GT(GraphLibrary::found() - before, 1000);  // measured 4549
+}
+
+// One model for all runs: the same, and where it cannot be one the run reads its own.
+TEST(RunsInARow, OfVariantsOfAModelHaveTheBitsOfRunsThatAreAlone) {
+  Random r{std::mt19937_64(23)};
+  long found = 0;
+  for (int m = 0; m < 24; ++m) {
+    const std::size_t kind = r.below(4);
+    const std::string text = model_text(r, kind);
+    const std::string method = methods[kind][r.below(methods[kind].size())];
+    const bool both = r.below(2) == 0, at_start = kind < 3 && r.below(3) == 0;
+    std::vector<Overrides> runs;
+    for (int k = 0; k < 8; ++k) {
+      runs.push_back({{"integrate.method", method}, {"parameters.a", r.number()}});
+      if (both) runs.back().push_back({"parameters.b", r.below(3) ? r.number() : runs.back()[1].value});
+      if (at_start) runs.back().push_back({"initial.position.q", fmt::format("[{}, 0.25]", r.number())});
+    }
+    expect_bits_of_variants(text, runs, runs[0].size() - 1, found);
+  }
+  EXPECT_GT(found, 50);
+}
+
+// Numbers at the start by themselves, and beside a parameter.
+TEST(RunsInARow, OfVariantsThatStartElsewhereHaveTheBitsOfRunsThatAreAlone) {
+  Random r{std::mt19937_64(29)};
+  long found = 0;
+  for (const char* method : {"explicit", "radau", "gauss-lobatto"}) {
+    const std::string text =
+        "[parameters]\nl = 1.3\ng = 9.81\n[lagrangian]\ncoordinates = [\"phi\", \"r\"]\n"
+        "kinetic = \"(r'^2 + r^2*phi'^2)/2\"\npotential = \"-g*r*cos(phi) + 20*(r - l)^2\"\n"
+        "[initial]\nposition = { phi = 1.5, r = \"l\" }\nvelocity = { r = 0.1 }\n"
+        "[integrate]\nend = 0.5\n";
+    std::vector<Overrides> runs;
+    for (int k = 0; k < 10; ++k)
+      runs.push_back({{"integrate.method", method},
+                      {method[0] == 'g' ? "integrate.step" : "integrate.tolerance", method[0] == 'g' ? "0.01" : "1e-7"},
+                      {"initial.position.phi", r.number()},
+                      {"initial.velocity.r", r.number()},
+                      {"parameters.l", r.number()}});
+    for (std::size_t varied = 1; varied <= 3; ++varied) expect_bits_of_variants(text, runs, varied, found);
+  }
+  EXPECT_GT(found, 20);
 }
 
 // Methods, tolerances, initial values, and the equations themselves.
