@@ -446,8 +446,9 @@ void ensemble() {
   const hinge::Model base = hinge::load_model(path);
   hinge::SweepPlan plan;
   plan.sample("parameters.m1=uniform(0.5,2):200");
+  const hinge::ModelVariants variants(base.text, path);
   const auto make = [&](std::span<const hinge::Setting> settings, const hinge::AttachRun& attach) {
-    hinge::Model model = hinge::parse_model(base.text, path, {{settings[0].key, settings[0].value}});
+    hinge::Model model = variants.with({{settings[0].key, settings[0].value}});
     model.choice = hinge::make_method("explicit", {});
     model.simulation = {.tolerance = {1e-8, 1e-8}, .every = 1'000'000'000};
     hinge::SweptRun run{model.simulation_for(""), 10};

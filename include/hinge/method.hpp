@@ -124,6 +124,8 @@ struct StepOptions {
   bool chosen() const { return tolerance.given(); }
 };
 
+class StepAhead;
+
 /// A method bound to a system, with its work space. A method with steps of given length implements step() and, where it
 /// remembers something, reset(); one that chooses its steps implements start(), advance() and interpolate(). The rest
 /// follows from these.
@@ -140,6 +142,9 @@ class Stepper {
   /// One step of the method's own length, not beyond `limit`, which is hit exactly when it is reached; a step to
   /// `limit` where the length is given. When it fails, the state is as it was.
   virtual StepResult advance(State& state, double limit);
+  /// The step that advance() with this limit would make next, for who computes several together; null where there is
+  /// none to offer (method/step_ahead.hpp). Of chosen steps.
+  virtual StepAhead* ahead(const State& /*state*/, double /*limit*/) { return nullptr; }
   /// Goes on from a state that is the end of the last step but for a small correction, such as a projection. Methods
   /// that can, keep their step length and what they remember; the others start anew.
   virtual StepResult continue_from(const State& state) { return start(state); }

@@ -210,6 +210,7 @@ class Simulation {
   void on_progress(std::function<bool(double t)> callback);
 
  private:
+  friend class RunsAbreast;
   std::unique_ptr<Run> run_;
 };
 

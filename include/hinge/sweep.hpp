@@ -4,8 +4,11 @@
 //   hinge::SweepPlan plan;
 //   plan.vary("parameters.m1=0.5:2:100");
 //   plan.sample("parameters.l=normal(1,0.1):1000");
+//   const hinge::ModelVariants variants(text, name);
 //   const auto make = [&](std::span<const hinge::Setting> settings, const hinge::AttachRun& attach) {
-//     const hinge::Model model = hinge::parse_model(text, name, overrides_of(settings));
+//     std::vector<hinge::Override> values;
+//     for (const hinge::Setting& s : settings) values.push_back({s.key, s.value});
+//     const hinge::Model model = variants.with(values);
 //     hinge::SweptRun run{model.simulation_for(""), model.end};
 //     attach(run.simulation);
 //     run.simulation.start(model.start);

@@ -6,12 +6,13 @@
 #include <cmath>
 #include <set>
 
+#include "solve/index.hpp"
+
 namespace hinge {
 
 namespace {
 
-std::uint64_t number_bits(double x) { return std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x); }
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
+std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x == 0 ? 0.0 : x); }
 
 }  // namespace
 
@@ -65,10 +66,10 @@ std::optional<std::vector<double>> ConstantsMade::made_of(std::span<const double
   bool same = true;
   for (std::size_t k = 0; k < given.size(); ++k) {
     const std::size_t to = at(given_[k]);
-    if (known[to] && number_bits(x[to]) != number_bits(given[k])) return std::nullopt;
+    if (known[to] && bits_of(x[to]) != bits_of(given[k])) return std::nullopt;
     x[to] = given[k] == 0 ? 0.0 : given[k];
     known[to] = 1;
-    same = same && number_bits(x[to]) == number_bits(values_[to]);
+    same = same && bits_of(x[to]) == bits_of(values_[to]);
   }
   if (!same && !follow(x, known)) return std::nullopt;
   std::vector<double> made;
@@ -78,13 +79,13 @@ std::optional<std::vector<double>> ConstantsMade::made_of(std::span<const double
 }
 
 int ConstantsMade::find(double x) const {
-  const auto found = place_.find(number_bits(x));
+  const auto found = place_.find(bits_of(x));
   return found == place_.end() ? -1 : found->second;
 }
 
 bool ConstantsMade::add(double x) {
   if (std::isnan(x)) return false;
-  if (place_.try_emplace(number_bits(x), static_cast<int>(values_.size())).second) values_.push_back(x == 0 ? 0.0 : x);
+  if (place_.try_emplace(bits_of(x), static_cast<int>(values_.size())).second) values_.push_back(x == 0 ? 0.0 : x);
   return true;
 }
 
@@ -93,7 +94,7 @@ void ConstantsMade::require(double x) {
 }
 
 bool ConstantsMade::follow(std::vector<double>& x, std::vector<char>& known) const {
-  const auto changed = [&](int k) { return number_bits(x[at(k)]) != number_bits(values_[at(k)]); };
+  const auto changed = [&](int k) { return bits_of(x[at(k)]) != bits_of(values_[at(k)]); };
   for (const int k : required_) {
     if (changed(k)) return false;
     known[at(k)] = 1;
@@ -102,7 +103,7 @@ bool ConstantsMade::follow(std::vector<double>& x, std::vector<char>& known) con
     const bool any = changed(s.a) || changed(s.b) || changed(s.c);
     const double result = any ? apply_op(s.op, x[at(s.a)], x[at(s.b)], x[at(s.c)]) : values_[at(s.result)];
     if (std::isfinite(result) != std::isfinite(values_[at(s.result)])) return false;  // may be refused
-    if (known[at(s.result)] && number_bits(x[at(s.result)]) != number_bits(result)) return false;
+    if (known[at(s.result)] && bits_of(x[at(s.result)]) != bits_of(result)) return false;
     x[at(s.result)] = result == 0 ? 0.0 : result;
     known[at(s.result)] = 1;
   }
@@ -114,7 +115,7 @@ bool ConstantsMade::follow(std::vector<double>& x, std::vector<char>& known) con
 // As they did.
 bool ConstantsMade::all_differ(const std::vector<double>& x) const {
   for (std::size_t k = 0; k < x.size(); ++k) {
-    if (number_bits(x[k]) == number_bits(values_[k])) continue;
+    if (bits_of(x[k]) == bits_of(values_[k])) continue;
     if (std::isnan(x[k])) return false;
     for (std::size_t l = 0; l < x.size(); ++l)
       if (l != k && x[l] == x[k]) return false;

@@ -67,8 +67,9 @@ struct NativeFunction {
   std::shared_ptr<const std::vector<TapePlaces::ConstantPlace>> constants;  // null where nobody has said
 
   /// The steps of a plan in the order in which it found them; outputs that are inputs or come twice are copied. Leaves
-  /// no code where there can be none.
-  void compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, const TapePlaces& places);
+  /// no code where there can be none. With four lanes every place has four numbers side by side, of as many points.
+  void compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, const TapePlaces& places,
+               int lanes = 1);
 };
 
 /// The code as an evaluator with so many outputs, whose scratch arrays begin as this one. `tape`: after it was compared

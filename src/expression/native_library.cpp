@@ -10,7 +10,7 @@ namespace hinge {
 namespace {
 
 // Larger functions are evaluated for longer than they take to be compiled.
-constexpr Node most_nodes = 20000;
+constexpr Node most_nodes_of_code = 20000;
 constexpr std::size_t most_functions = 1000, most_bytes = std::size_t{8} << 20;
 
 struct Known {
@@ -63,7 +63,7 @@ Shelf& shelf() {
 
 std::optional<NativeLibrary::Key> NativeLibrary::key(const Graph& graph, std::span<const std::vector<Node>> blocks,
                                                      std::span<const Node> outputs) {
-  if (graph.size() > most_nodes) return std::nullopt;
+  if (graph.size() > most_nodes_of_code) return std::nullopt;
   StructureHash hash = graph.structure();
   hash.add(blocks.size());
   for (const auto& block : blocks) hash.add(block);

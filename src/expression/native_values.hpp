@@ -23,10 +23,12 @@ class NativeValues {
   static constexpr std::uint8_t none = 255;
   static constexpr std::size_t at(std::int32_t n) { return static_cast<std::size_t>(n); }
 
-  NativeValues(const TapePlan& plan, NativeFunction& function)
+  /// One number in each place, or `lanes` of them side by side: four.
+  NativeValues(const TapePlan& plan, NativeFunction& function, int lanes)
       : plan_(plan),
         function_(function),
-        code_(64 + 12 * plan.operands.size()),
+        bytes_(8 * lanes),
+        code_(128 + 12 * plan.operands.size(), lanes > 1),
         register_(function.slots.size(), std::int8_t{-1}),
         next_(function.slots.size(), never),
         occurrence_(plan.operands.size(), never),
@@ -48,7 +50,7 @@ class NativeValues {
     while (slot < function_.blocks[k].first || slot >= function_.blocks[k].first + function_.blocks[k].size) ++k;
     return k;
   }
-  x86::Memory in_scratch(std::int32_t slot) const { return {scratch_, 8 * slot}; }
+  x86::Memory in_scratch(std::int32_t slot) const { return {scratch_, bytes_ * slot}; }
 
   x86::Memory memory_of(Node n) {
     const std::int32_t slot = function_.slots[at(n)];
@@ -59,7 +61,7 @@ class NativeValues {
       pointer = x86::rax;
       code_.load_pointer(pointer, {inputs_, static_cast<std::int32_t>(8 * block)});
     }
-    return {pointer, 8 * (slot - function_.blocks[block].first)};
+    return {pointer, bytes_ * (slot - function_.blocks[block].first)};
   }
 
   // A slot for a value that has none.
@@ -162,6 +164,7 @@ class NativeValues {
 
   const TapePlan& plan_;
   NativeFunction& function_;
+  std::int32_t bytes_;  // of a place
   x86::Code code_;
   std::vector<std::int8_t> register_;     // of each node; -1: in none
   std::vector<std::int32_t> next_;        // of each node: the step that needs it next

@@ -5,13 +5,16 @@
 // there. Inputs are read from the caller's blocks, constants from the scratch array. Calls of sin and the like keep no
 // register, so what is needed later is written before. Nothing is contracted or reordered: each operation rounds as it
 // does in the tape, in which a sum of products adds them one after the other.
+//
+// For four points at once the same instructions are written for all lanes of ymm registers. Each lane has the numbers
+// that it has alone; functions are called for one lane after the other, from memory to memory.
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "expression/native.hpp"
+#include "expression/native_calls.hpp"
 #include "expression/native_values.hpp"
 #include "expression/table.hpp"
 #include "expression/x86_code.hpp"
@@ -25,49 +28,12 @@ using x86::Compare;
 using x86::Memory;
 using x86::Scalar;
 
-// What code calls. The tape computes the two together, too.
-void sine_and_cosine(double angle, double* sine, double* cosine) {
-  *sine = std::sin(angle);
-  *cosine = std::cos(angle);
-}
-double at_table(double x, const Table* table) { return (*table)(x); }
-
-using One = double (*)(double);
-using Two = double (*)(double, double);
-template <class F>
-const void* address_of(F* function) {
-  return reinterpret_cast<const void*>(function);
-}
-
-// The function of the C library that the tape calls for an operation; null where there is none.
-const void* function_of(int kind) {
-  switch (static_cast<Op>(kind)) {
-    case Op::sin: return address_of(static_cast<One>(std::sin));
-    case Op::cos: return address_of(static_cast<One>(std::cos));
-    case Op::tan: return address_of(static_cast<One>(std::tan));
-    case Op::asin: return address_of(static_cast<One>(std::asin));
-    case Op::acos: return address_of(static_cast<One>(std::acos));
-    case Op::atan: return address_of(static_cast<One>(std::atan));
-    case Op::sinh: return address_of(static_cast<One>(std::sinh));
-    case Op::cosh: return address_of(static_cast<One>(std::cosh));
-    case Op::tanh: return address_of(static_cast<One>(std::tanh));
-    case Op::exp: return address_of(static_cast<One>(std::exp));
-    case Op::log: return address_of(static_cast<One>(std::log));
-    case Op::power: return address_of(static_cast<Two>(std::pow));
-    case Op::atan2: return address_of(static_cast<Two>(std::atan2));
-    case Op::hypot: return address_of(static_cast<Two>(std::hypot));
-    default: return nullptr;
-  }
-}
-
-bool calls(int kind) {
-  return kind == TapePlan::sine_and_cosine || kind == kind_of(Op::table) || function_of(kind) != nullptr;
-}
+bool calls(int kind) { return called_function(kind, 1) != nullptr; }
 
 class Compiler : NativeValues {
  public:
-  Compiler(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, NativeFunction& function)
-      : NativeValues(plan, function), graph_(graph), outputs_(outputs) {}
+  Compiler(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, NativeFunction& function, int lanes)
+      : NativeValues(plan, function, lanes), graph_(graph), outputs_(outputs), lanes_(lanes) {}
 
   void compile() {
     if (!fits()) return;
@@ -89,7 +55,7 @@ class Compiler : NativeValues {
 
   // Offsets in memory have 31 bits.
   bool fits() const {
-    constexpr std::int64_t most = std::int64_t{1} << 27;
+    constexpr std::int64_t most = std::int64_t{1} << 25;
     return function_.scratch + static_cast<std::int64_t>(plan_.steps.size()) < most;
   }
 
@@ -113,9 +79,9 @@ class Compiler : NativeValues {
 
   std::size_t begin() {
     // signs, everything but signs, and 1; after them the function
-    for (const std::uint64_t word : {std::uint64_t{1} << 63, std::uint64_t{0}, ~(std::uint64_t{1} << 63),
-                                     std::uint64_t{0}, std::bit_cast<std::uint64_t>(1.0), std::uint64_t{0}})
-      code_.append(word);
+    for (const std::uint64_t word :
+         {std::uint64_t{1} << 63, ~(std::uint64_t{1} << 63), std::bit_cast<std::uint64_t>(1.0)})
+      for (int k = 0; k < 4; ++k) code_.append(k < lanes_ ? word : 0);
     const std::size_t entry = code_.size();
     code_.entry();
     using namespace x86;
@@ -149,6 +115,7 @@ class Compiler : NativeValues {
       code_.raise_stack();
       for (auto r = saved.rbegin(); r != saved.rend(); ++r) code_.pop(*r);
     }
+    if (lanes_ > 1) code_.clear_upper_halves();
     code_.leave();
     function_.scratch = spill_end_;
   }
@@ -164,7 +131,7 @@ class Compiler : NativeValues {
 
   // --------------------------------------------------------------------------------------------- operations
 
-  static constexpr Memory signs{0, 0, true}, magnitude{0, 16, true}, one{0, 32, true};
+  static constexpr Memory signs{0, 0, true}, magnitude{0, 32, true}, one{0, 64, true};
 
   void step(const TapePlan::Step& s) {
     if (s.kind == TapePlan::sum) return sum(s);
@@ -299,7 +266,48 @@ class Compiler : NativeValues {
     return spare;
   }
 
+  // Nothing is in a register after it.
+  void keep_all() {
+    for (Node& n : owner_) {
+      if (n == no_node) continue;
+      write(n);
+      register_[at(n)] = -1;
+      n = no_node;
+    }
+  }
+
+  void call_four(const TapePlan::Step& s) {
+    const bool pair = s.kind == TapePlan::sine_and_cosine, table = s.kind == kind_of(Op::table);
+    const std::int32_t arguments = pair ? 1 : s.count;
+    for (std::int32_t k = 0; k < arguments; ++k)
+      if (const Operand o = operand(s, k); register_[at(o.node)] >= 0) write(o.node);
+    std::array<Node, 2> from{};
+    for (std::int32_t k = 0; k < arguments; ++k) {
+      from[at(k)] = operand(s, k).node;
+      used(operand(s, k));
+    }
+    keep_all();
+    std::array<Node, 2> results{s.result, pair ? plan_.operands[at(s.first + 1)] : no_node};
+    int next = 0;
+    constexpr std::array<int, 4> places{x86::rdi, x86::rsi, x86::rdx, x86::rcx};
+    for (const Node n : results)
+      if (n != no_node) {
+        give_slot(n);
+        code_.address(places[at(next++)], in_scratch(function_.slots[at(n)]));
+      }
+    for (std::int32_t k = 0; k < arguments; ++k) code_.address(places[at(next++)], memory_of(from[at(k)]));
+    if (table) {
+      function_.tables = true;
+      code_.set_pointer(places[at(next)], graph_.table(graph_[s.result]).get());
+    }
+    code_.clear_upper_halves();
+    code_.call(called_function(s.kind, lanes_));
+    for (const Node n : results)
+      if (n != no_node && next_[at(n)] == never) forget(n);
+  }
+
   void call(const TapePlan::Step& s) {
+    if (lanes_ > 1) return call_four(s);
     const bool pair = s.kind == TapePlan::sine_and_cosine;
     const std::int32_t arguments = pair ? 1 : s.count;
     for (std::int32_t k = 0; k < arguments; ++k) {
@@ -311,12 +319,7 @@ class Compiler : NativeValues {
         code_.load(to, memory_of(o.node));
     }
     for (std::int32_t k = 0; k < arguments; ++k) used(operand(s, k));
-    for (Node& n : owner_) {
-      if (n == no_node) continue;
-      write(n);
-      register_[at(n)] = -1;
-      n = no_node;
-    }
+    keep_all();
     code_.move(0, spare);
     if (arguments > 1) code_.move(1, other_spare);
     if (pair) {
@@ -325,7 +328,7 @@ class Compiler : NativeValues {
       give_slot(cosine);
       code_.address(x86::rdi, in_scratch(function_.slots[at(s.result)]));
       code_.address(x86::rsi, in_scratch(function_.slots[at(cosine)]));
-      code_.call(address_of(&sine_and_cosine));
+      code_.call(called_function(s.kind, 1));
       for (const Node n : {s.result, cosine})
         if (next_[at(n)] == never) forget(n);
       return;
@@ -333,10 +336,8 @@ class Compiler : NativeValues {
     if (s.kind == kind_of(Op::table)) {
       function_.tables = true;
       code_.set_pointer(x86::rdi, graph_.table(graph_[s.result]).get());
-      code_.call(address_of(&at_table));
-    } else {
-      code_.call(function_of(s.kind));
     }
+    code_.call(called_function(s.kind, 1));
     owner_[0] = s.result;
     register_[at(s.result)] = 0;
     finish(s.result);
@@ -346,19 +347,20 @@ class Compiler : NativeValues {
 
   const Graph& graph_;
   std::span<const Node> outputs_;
+  int lanes_;
   bool has_calls_ = false;
 };
 
 }  // namespace
 
 void NativeFunction::compile(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs,
-                             const TapePlaces& places) {
+                             const TapePlaces& places, int lanes) {
   blocks = places.blocks;
   slots = places.slot;
   inputs = places.inputs;
   first_output = places.first_output;
   scratch = places.slots;
-  Compiler(graph, plan, outputs, *this).compile();
+  Compiler(graph, plan, outputs, *this, lanes).compile();
   slots = {};
 }
 

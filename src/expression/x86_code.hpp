@@ -45,7 +45,11 @@ enum class Compare : std::uint8_t {
 
 class Code {
  public:
-  explicit Code(std::size_t expected) { bytes_.resize(expected + room); }
+  /// With `four` lanes, operations named after one double are made on all four of a register.
+  explicit Code(std::size_t expected, bool four = false)
+      : one_(four ? prefix_66 | four_doubles : prefix_f2), bits_(four ? prefix_66 | four_doubles : prefix_66) {
+    bytes_.resize(expected + room);
+  }
 
   std::size_t size() const { return size_; }
   const std::uint8_t* data() const { return bytes_.data(); }
@@ -53,27 +57,28 @@ class Code {
   /// result = a op b
   template <class B>
   void scalar(Scalar op, int result, int a, B b) {
-    vex(1, prefix_f2, static_cast<std::uint8_t>(op), result, a, b);
+    if (op == Scalar::sqrt && one_ != prefix_f2) a = 0;  // there is no second operand then
+    vex(1, one_, static_cast<std::uint8_t>(op), result, a, b);
   }
   template <class B>
   void bits(Bits op, int result, int a, B b) {
-    vex(1, prefix_66, static_cast<std::uint8_t>(op), result, a, b);
+    vex(1, bits_, static_cast<std::uint8_t>(op), result, a, b);
   }
   /// All bits of the lower double set where the comparison holds, none where it does not.
   template <class B>
   void compare(Compare what, int result, int a, B b) {
-    vex(1, prefix_f2, 0xC2, result, a, b, 1);
+    vex(1, one_, 0xC2, result, a, b, 1);
     byte(static_cast<std::uint8_t>(what));
   }
   /// result = mask ? yes : no
   void blend(int result, int no, int yes, int mask) {
-    vex(3, prefix_66, 0x4B, result, no, yes, 1);
+    vex(3, bits_, 0x4B, result, no, yes, 1);
     byte(static_cast<std::uint8_t>(mask << 4));
   }
-  void load(int result, Memory from) { vex(1, prefix_f2, 0x10, result, 0, from); }
-  void store(Memory to, int from) { vex(1, prefix_f2, 0x11, from, 0, to); }
+  void load(int result, Memory from) { vex(1, one_, 0x10, result, 0, from); }
+  void store(Memory to, int from) { vex(1, one_, 0x11, from, 0, to); }
   void move(int to, int from) {
-    if (to != from) vex(1, prefix_66, 0x28, to, 0, from);
+    if (to != from) vex(1, bits_, 0x28, to, 0, from);
   }
 
   /// The same of all four doubles of a register, or of its lower two.
@@ -216,6 +221,7 @@ class Code {
       append(m.offset);
   }
 
+  int one_, bits_;  // prefixes
   std::vector<std::uint8_t> bytes_;
   std::size_t size_ = 0;
 };

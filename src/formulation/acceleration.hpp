@@ -44,6 +44,10 @@ class Acceleration {
   SaddleKernel& matrix();
   /// Code for (v, z', psi), with its scratch array, from (t, y, z); null where there is none, or it is not asked now.
   const CompiledFunction* code() { return motion_ && without_code_ == 0 ? &motion_->function() : nullptr; }
+  /// Code that project() calls; null where it has none.
+  const CompiledFunction* projection_code() {
+    return motion_ && motion_->can_project() ? &motion_->projection() : nullptr;
+  }
   /// It has been called there, and was settled: as compute() without the matrix.
   void computed_by_code() { by_code_ = true; }
   /// Back onto the constraints by two corrections, by code, as ConstraintProjection would do it

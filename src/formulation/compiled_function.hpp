@@ -19,7 +19,10 @@ class CompiledFunction {
                    Node settled)
       : CompiledFunction(made_of(graph, blocks, std::move(outputs), settled)) {}
   explicit CompiledFunction(FunctionMade made)
-      : function_(std::move(made.evaluator)), code_(native_code_of(*function_)), scratch_(std::move(made.scratch)) {
+      : function_(std::move(made.evaluator)),
+        code_(native_code_of(*function_)),
+        lanes_(std::move(made.lanes)),
+        scratch_(std::move(made.scratch)) {
     output_ = scratch_.data() + function_->first_output();
     settled_ = output_ + function_->output_count() - 1;
   }
@@ -40,6 +43,9 @@ class CompiledFunction {
   /// For calls of the code itself.
   std::vector<double> make_scratch() const { return scratch_; }
   const NativeCode* code() const { return code_; }
+  /// Code for several at once, whose constants stand where they do here; null where there is none.
+  const std::shared_ptr<LaneCode>& lanes() const { return lanes_; }
+  const std::vector<double>& scratch() const { return scratch_; }
 
  private:
   static FunctionMade made_of(const Graph& graph, std::span<const std::vector<Node>> blocks, std::vector<Node> outputs,
@@ -52,6 +58,7 @@ class CompiledFunction {
 
   std::shared_ptr<const Evaluator> function_;
   const NativeCode* code_ = nullptr;
+  std::shared_ptr<LaneCode> lanes_;
   std::vector<double> scratch_;
   const double *output_ = nullptr, *settled_ = nullptr;
 };

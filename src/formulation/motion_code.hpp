@@ -48,6 +48,11 @@ class MotionCode {
   const double* gradient() const { return gradient_; }
 
   bool can_project() const { return can_project_; }
+  /// What project() calls.
+  const CompiledFunction& projection() {
+    if (!projection_) compile_projection();
+    return projection_;
+  }
   /// False where two corrections are not enough, or SaddleKernel has to decide: y and z are then as they were.
   bool project(double t, double* y, double* z);
 

@@ -61,6 +61,10 @@ class RedundantRows final : public StepperAround {
     return counted(std::move(result));
   }
 
+  StepAhead* ahead(const State& state, double limit) override {
+    return known_ && !part_ ? inner().ahead(state, limit) : nullptr;
+  }
+
   StepResult continue_from(const State& state) override {
     if (!part_) return StepperAround::continue_from(state);
     collect(state);

@@ -77,6 +77,10 @@ class SingularPassage final : public StepperAround {
     return result;
   }
 
+  StepAhead* ahead(const State& state, double limit) override {
+    return passing_ ? nullptr : method_->ahead(state, limit);
+  }
+
   std::vector<std::string> remarks() const override {
     std::vector<std::string> list = method_->remarks();
     if (passages_ > 0)

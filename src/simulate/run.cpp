@@ -146,41 +146,18 @@ void Run::refuse_coarse_time(double end) const {
 }
 
 void Run::until(double end) {
-  if (!started_) throw InputError("start() comes before until()");
-  if (!std::isfinite(end)) throw InputError("the end time is not a finite number");
-  const double start = state_.t, h = options.step;
-  if (end < start) throw InputError(fmt::format("the end, {}, lies before the present time, {}", end, start));
-  const double count = stepper_->chooses_steps() ? 0 : Grid::steps_between(start, end, h);
-  if (count > most_steps)
-    throw InputError(fmt::format("{:g} steps of {:g} are too many; choose a longer step", count, h));
-  refuse_coarse_time(end);
+  refuse_leg(end);
   guarded([&] {
-    if (std::exchange(resumed_, false)) {
-      grid_.end = end;
-      grid_.count = stepper_->chooses_steps() ? 0 : static_cast<long>(Grid::steps_between(grid_.start, end, h));
-    } else {
-      grid_ = {start, h, end, static_cast<long>(count)};
+    set_out(end);
+    while (go_on_leg()) {
     }
-    const auto arrived = [&] { return stepper_->chooses_steps() ? state_.t >= end : grid_.k >= grid_.count; };
-    if (status_ != RunStatus::failed) set_status(RunStatus::finished);
-    recording.expect(start, end);
-    leaps_.expect(start, end);
-    last_told_ = last_checkpoint_ = now_in_seconds();
-    bool ended = false;
-    try {
-      while (!ended && !arrived()) {
-        ended = go_on(end);
-        if (!ended && (status_ == RunStatus::stopped || told_to_stop(state_.t))) break;
-        if (!ended && !arrived()) restart_if_due();
-      }
-    } catch (const StepFailure&) {
-      keep_last_state();
-      throw;
-    }
-    if (ended)
-      message_ = fmt::format("ended by the event '{}' at t = {:.15g}", events.occurred().back().name, state_.t);
-    recording.conclude({state_, watch.seen(), *stepper_, last_step()});
+    end_leg();
   });
+}
+
+void Run::begin_leg(double end) {
+  refuse_leg(end);
+  guarded([&] { set_out(end); });
 }
 
 // A step, what happens in it, and its row. True when an event ends the run.
@@ -202,8 +179,14 @@ bool Run::told_to_stop(double t) {
     set_status(RunStatus::stopped, "");
     return true;
   }
-  if (!progress || now_in_seconds() - last_told_ <= 0.1) return false;
-  last_told_ = now_in_seconds();
+  constexpr int few = 8;  // steps, while they are so short that the clock would be a part of them
+  if (!progress || ++not_asked_ < patience_) return false;
+  const double now = now_in_seconds();
+  patience_ = now - last_asked_ < 1e-3 ? few : 1;
+  not_asked_ = 0;
+  last_asked_ = now;
+  if (now - last_told_ <= 0.1) return false;
+  last_told_ = now;
   if (progress(t)) return false;
   set_status(RunStatus::stopped, fmt::format("stopped at t = {:g}", t));
   return true;
@@ -241,8 +224,11 @@ void Run::fixed_step() {
   probed_from_ = NAN;
 }
 
+// Not over what a step has been seen to fly over.
+double Run::step_limit(double limit) const { return state_.t < leap_end_ ? std::min(limit, leap_end_) : limit; }
+
 void Run::chosen_step(double limit) {
-  if (state_.t < leap_end_) limit = std::min(limit, leap_end_);  // not over what a step has been seen to fly over
+  limit = step_limit(limit);
   attempt([&] { return stepper_->advance(state_, limit); });
   fly_over_nothing();
   const double h = state_.t - before_.t;

@@ -52,6 +52,10 @@ class Run {
   void resume(const std::string& checkpoint);
   void step();
   void until(double end);
+  /// The same in parts (simulate/runs_abreast.hpp).
+  void begin_leg(double end);
+  bool go_on_abreast();
+  StepAhead* step_ahead();
   void finish();
   Report report();
   const std::vector<std::string>& warnings();
@@ -63,6 +67,12 @@ class Run {
   /// Without a reason: that of the exception that is being handled.
   void close_as_failed(const char* reason = nullptr) noexcept;
 
+  void refuse_leg(double end) const;
+  void set_out(double end);
+  double step_limit(double limit) const;
+  bool arrived() const;
+  bool go_on_leg();
+  void end_leg();
   bool go_on(double limit);
   template <typename Advance>
   void attempt(Advance advance);
@@ -138,9 +148,12 @@ class Run {
   ContactStatistics contacts_before_;
   double probed_from_ = NAN;  // where shorter steps begin
   Grid grid_;
+  double leg_end_ = 0;  // until when it is to go on
+  bool leg_ended_ = false;  // by an event
   long steps_ = 0;
   double shortest_ = INFINITY, longest_ = 0;
-  double wall_seconds_ = 0, last_told_ = 0;
+  double wall_seconds_ = 0, last_told_ = 0, last_asked_ = 0;
+  int not_asked_ = 0, patience_ = 1;  // steps since the clock was looked at, and until it is
   RunStatus status_ = RunStatus::finished;
   std::string message_;
   std::optional<double> condition_;

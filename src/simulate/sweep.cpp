@@ -1,11 +1,13 @@
 // A sweep: threads that take one run after the other, and one file.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,6 +16,7 @@
 
 #include "hinge/error.hpp"
 #include "hinge/version.hpp"
+#include "simulate/runs_abreast.hpp"
 #include "simulate/sweep_file.hpp"
 
 namespace hinge {
@@ -85,42 +88,69 @@ RecordHeader header_of(const SweepPlan& plan, const SweepOptions& options, const
 /// One run on its way into the file.
 class RunInSweep {
  public:
+  RunInSweep(const RunInSweep&) = delete;
+  RunInSweep& operator=(const RunInSweep&) = delete;
   RunInSweep(const SweepPlan& plan, const SweepOptions& options, const SweepColumns& columns, std::size_t run)
-      : plan_(plan), options_(options), columns_(columns), run_(run), last_(columns.recorded.size(), NAN) {
+      : plan_(plan), options_(options), columns_(columns), number_(run), last_(columns.recorded.size(), NAN) {
     least_.assign(columns.extremes.size(), NAN);
     largest_ = least_;
   }
 
-  /// Nothing where it was told to stop.
-  std::optional<FinishedRun> compute(const MakeRun& make, const std::atomic<bool>& stop, double& setup_seconds) {
-    std::optional<SweptRun> run;
-    std::string failure;
+  void begin(const MakeRun& make, const std::atomic<bool>& stop) {
     const Clock::time_point begin = Clock::now();
-    try {
-      run.emplace(make(plan_.settings(run_), [&](Simulation& s) {
+    guarded([&] {
+      run_.emplace(make(plan_.settings(number_), [&](Simulation& s) {
         s.on_row([this](const Row& row) { take(row); });
-        s.on_progress([&](double) { return !stop; });
+        s.on_progress([&stop](double) { return !stop; });
       }));
-      setup_seconds = seconds_since(begin);
-      run->simulation.until(run->end);
-      run->simulation.finish();
-    } catch (const std::exception& e) {
-      failure = e.what();
-      if (failure.empty()) failure = "for a reason that is not told";
-    }
-    const Report report = run ? run->simulation.report() : Report{};
-    if (failure.empty() && report.status == RunStatus::stopped && stop) return std::nullopt;
-    return finished(report, failure);
+      setup_seconds_ = seconds_since(begin);
+      RunsAbreast::begin(run_->simulation, run_->end);
+      goes_on_ = true;
+    });
   }
 
+  /// Null where it is at its end.
+  Simulation* going() { return goes_on_ ? &run_->simulation : nullptr; }
+  void go_on() {
+    guarded([&] {
+      ++steps_;
+      goes_on_ = RunsAbreast::go_on(run_->simulation);
+      if (!goes_on_) run_->simulation.finish();
+    });
+  }
+  /// Times that it has gone on.
+  long steps() const { return steps_; }
+
+  /// Nothing where it was told to stop.
+  std::optional<FinishedRun> finished(const std::atomic<bool>& stop) {
+    const Report report = run_ ? run_->simulation.report() : Report{};
+    if (failure_.empty() && report.status == RunStatus::stopped && stop) return std::nullopt;
+    return finished(report);
+  }
+  double setup_seconds() const { return setup_seconds_; }
+
  private:
+  template <typename Action>
+  void guarded(Action action) {
+    try {
+      action();
+    } catch (const std::exception& e) {
+      goes_on_ = false;
+      failure_ = e.what();
+      if (failure_.empty()) failure_ = "for a reason that is not told";
+    }
+  }
+
   void take(const Row& row) {
-    if (!std::equal(row.columns.begin(), row.columns.end(), columns_.recorded.begin(), columns_.recorded.end()))
+    const bool seen = row.columns.data() == columns_seen_;  // all rows of a run have the same
+    if (!seen &&
+        !std::equal(row.columns.begin(), row.columns.end(), columns_.recorded.begin(), columns_.recorded.end()))
       throw InputError(
           fmt::format("its rows have {} columns, or others, where those of the sweep have {}; sweep over keys that "
                       "leave the unknowns as they are",
                       row.columns.size(), columns_.recorded.size()));
-    last_.assign(row.values.begin(), row.values.end());
+    columns_seen_ = row.columns.data();
+    std::copy(row.values.begin(), row.values.end(), last_.begin());
     if (options_.rows) kept_.insert(kept_.end(), last_.begin(), last_.end());
     for (std::size_t k = 0; k < least_.size(); ++k) {
       const double x = last_[columns_.extremes[k]];
@@ -129,15 +159,15 @@ class RunInSweep {
     }
   }
 
-  FinishedRun finished(const Report& report, const std::string& failure) {
+  FinishedRun finished(const Report& report) {
     if (kept_.empty()) kept_ = last_;
-    std::vector<double> before{static_cast<double>(run_)}, after;
-    for (const double x : plan_.numbers(run_)) before.push_back(x);
+    std::vector<double> before{static_cast<double>(number_)}, after;
+    for (const double x : plan_.numbers(number_)) before.push_back(x);
     if (options_.rows) before.push_back(0);
     const Counters& c = report.counters;
     const auto number = [](auto n) { return static_cast<double>(n); };
     for (const double x :
-         {failure.empty() ? 0.0 : 1.0, number(report.doubts.size()), number(report.steps), number(report.rejected),
+         {failure_.empty() ? 0.0 : 1.0, number(report.doubts.size()), number(report.steps), number(report.rejected),
           number(c.iterations), number(c.evaluations), number(c.factorisations)})
       before.push_back(x);
     for (std::size_t k = 0; k < least_.size(); ++k) after.insert(after.end(), {least_[k], largest_[k]});
@@ -149,8 +179,8 @@ class RunInSweep {
                                      std::pair{after.begin(), after.end()}})
         out.rows.insert(out.rows.end(), from, to);
     }
-    if (!failure.empty()) {
-      out.remark = "failed: " + failure;
+    if (!failure_.empty()) {
+      out.remark = "failed: " + failure_;
     } else {
       for (const Doubt& d : report.doubts)
         out.remark +=
@@ -162,8 +192,14 @@ class RunInSweep {
   const SweepPlan& plan_;
   const SweepOptions& options_;
   const SweepColumns& columns_;
-  std::size_t run_;
+  std::size_t number_;
   std::vector<double> last_, kept_, least_, largest_;
+  const std::string* columns_seen_ = nullptr;  // the first of those that have been compared
+  std::optional<SweptRun> run_;
+  bool goes_on_ = false;
+  long steps_ = 0;
+  std::string failure_;
+  double setup_seconds_ = 0;
 };
 
 void count(SweepProgress& progress, const FinishedRun& run) {
@@ -215,18 +251,16 @@ class Workers {
   double setup_seconds() const { return setup_seconds_; }
 
  private:
+  using Place = std::unique_ptr<RunInSweep>;
+
   void take_runs() {
     try {
-      for (std::size_t k = next_++; k < todo_.size() && !stop_; k = next_++) {
-        double setup = 0;
-        const auto run = RunInSweep(plan_, options_, columns_, todo_[k]).compute(make_, stop_, setup);
-        if (!run) break;
-        const std::lock_guard hold(mutex_);
-        file_.add(*run);
-        count(progress_, *run);
-        ++computed_;
-        setup_seconds_ += setup;
-      }
+      RunsAbreast together;
+      std::array<Place, RunsAbreast::most> runs;
+      do {
+        for (Place& run : runs)
+          if (!run) run = next_run();
+      } while (go_on(together, runs));
     } catch (...) {  // the file cannot be written
       const std::lock_guard hold(mutex_);
       if (!failure_) failure_ = std::current_exception();
@@ -235,6 +269,45 @@ class Workers {
     const std::lock_guard hold(mutex_);
     --busy_;
     changed_.notify_one();
+  }
+
+  // Null where there is none left, or it is to stop.
+  Place next_run() {
+    if (stop_) return nullptr;
+    const std::size_t k = next_++;
+    if (k >= todo_.size()) return nullptr;
+    auto run = std::make_unique<RunInSweep>(plan_, options_, columns_, todo_[k]);
+    run->begin(make_, stop_);
+    return run;
+  }
+
+  // A step of each, together where that can be; to its end where nothing can be done together. False where there is none.
+  bool go_on(RunsAbreast& together, std::array<Place, RunsAbreast::most>& runs) {
+    using Next = RunsAbreast::Next;
+    constexpr long some_steps = 3;  // before which a method may not know what it can do
+    std::array<Simulation*, RunsAbreast::most> going{};
+    for (std::size_t k = 0; k < runs.size(); ++k) going[k] = runs[k] ? runs[k]->going() : nullptr;
+    const auto next = together.look_ahead(going);
+    bool any = false;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      if (!runs[k]) continue;
+      any = true;
+      RunInSweep& run = *runs[k];
+      if (run.going() && next[k] != Next::wait) run.go_on();
+      while (run.going() && next[k] == Next::go_alone && run.steps() > some_steps) run.go_on();
+      if (!run.going()) deliver(std::move(runs[k]));
+    }
+    return any;
+  }
+
+  void deliver(Place run) {
+    const auto finished = run->finished(stop_);
+    if (!finished) return;
+    const std::lock_guard hold(mutex_);
+    file_.add(*finished);
+    count(progress_, *finished);
+    ++computed_;
+    setup_seconds_ += run->setup_seconds();
   }
 
   const SweepPlan& plan_;

@@ -84,6 +84,7 @@ struct SystemHooks {
   std::shared_ptr<const BodyTable> bodies{};
 };
 
+class LaneCode;
 class SymbolicSystem;
 class SystemFamily;
 
@@ -99,6 +100,7 @@ using MakeFunction = std::function<FunctionDraft(const SymbolicSystem&)>;
 struct FunctionMade {
   std::shared_ptr<const Evaluator> evaluator;
   std::vector<double> scratch;
+  std::shared_ptr<LaneCode> lanes{};  ///< the same for several members of a family at once; null where there is none
 };
 
 class SymbolicSystem final : public System {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "expression/lane_code.hpp"
 #include "expression/native.hpp"
 #include "hinge/error.hpp"
 
@@ -187,6 +188,8 @@ std::shared_ptr<const SystemFamily::Function> SystemFamily::make_function(const 
   if (!numbers) return nullptr;
   function.numbers = std::move(*numbers);
   function.scratch = function.evaluator->make_scratch();
+  function.lanes =
+      std::make_shared<LaneCode>(std::move(draft.graph), std::move(draft.blocks), std::move(draft.outputs));
   return std::make_shared<const Function>(std::move(function));
 }
 
@@ -227,7 +230,7 @@ FunctionMade SymbolicSystem::function(const FunctionKey& key, const MakeFunction
   if (!known || known->numbers.given() > kin_->numbers.size()) return alone();
   const auto constants = known->numbers.made_of(std::span(kin_->numbers).first(known->numbers.given()));
   if (!constants) return alone();
-  FunctionMade made{known->evaluator, known->scratch};
+  FunctionMade made{known->evaluator, known->scratch, known->lanes};
   for (std::size_t k = 0; k < constants->size(); ++k)
     made.scratch[static_cast<std::size_t>(known->slots[k])] = (*constants)[k];
   if (native_use() == NativeUse::check && alone().scratch != made.scratch)

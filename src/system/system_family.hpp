@@ -68,6 +68,7 @@ class SystemFamily : public std::enable_shared_from_this<SystemFamily> {
     std::vector<double> scratch;
     std::vector<std::int32_t> slots;
     ConstantsMade numbers;  // of the slots, from the first numbers of a member
+    std::shared_ptr<LaneCode> lanes;
   };
 
   SystemFamily(std::shared_ptr<const SymbolicSystem> first, std::vector<double> given, ConstantTrace making,

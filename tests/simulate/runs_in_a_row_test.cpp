@@ -144,12 +144,14 @@ int expect_bits_of_runs_alone(const std::string& text, const std::vector<Overrid
 // The same of variants of one model; the last `varied` overrides are those that vary.
 void expect_bits_of_variants(const std::string& text, const std::vector<Overrides>& runs, std::size_t varied,
                              long& found) {
-  const auto split = runs[0].end() - static_cast<std::ptrdiff_t>(varied);
-  const ModelVariants variants(text, "model", {runs[0].begin(), split});
+  const Overrides always(runs[0].begin(), runs[0].end() - static_cast<std::ptrdiff_t>(varied));
+  const ModelVariants variants(text, "model", always);
   for (const Overrides& run : runs) {
     const Overrides values(run.end() - static_cast<std::ptrdiff_t>(varied), run.end());
+    Overrides all = always;
+    all.insert(all.end(), values.begin(), values.end());
     const std::string shared = end_of_model([&] { return variants.with(values); });
-    EXPECT_EQ(shared, end_of(text, run)) << text << values[0].key << " = " << values[0].value;
+    EXPECT_EQ(shared, end_of(text, all)) << text << values[0].key << " = " << values[0].value;
   }
   found += variants.found();
 }

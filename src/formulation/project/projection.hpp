@@ -31,6 +31,9 @@ class ConstraintProjection {
                        LinearAlgebra choice = LinearAlgebra::automatic);
   /// Is there anything to do?
   bool active() const { return position_ || velocity_; }
+  /// Does project() first ask for Acceleration::project()? That it has been done, by who has called the same code.
+  bool by_code() const { return twice_; }
+  void projected_by_code() { evaluations_ += 4; }
   /// Moves y and z; psi matters only where r_psi depends on it. `near`: accelerations that were computed at a
   /// point nearby, whose matrix serves; or null. False where the iteration does not converge; y and z are then of no
   /// use.

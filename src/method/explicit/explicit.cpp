@@ -51,6 +51,33 @@ StepResult ExplicitStepper::start(const State& state) {
   return {};
 }
 
+// As advance() begins, for which nothing changes: who has moved on does so once more from the same place.
+StepAhead* ExplicitStepper::ahead(const State& state, double limit) {
+  if (!chooses_steps() || !stages_.continues(state, 0)) return nullptr;
+  const double h = state.t + 1.01 * h_ >= limit ? limit - state.t : h_;
+  if (vanishes(state.t, h)) return nullptr;
+  stages_.move_on();
+  ExplicitAhead* const step = stages_.ahead(h, options_.tolerance);
+  if (!step) return nullptr;
+  ahead_from_ = state.t;
+  ahead_limit_ = limit;
+  if (!step->refused) step->refused = [this] { return refuse_ahead(); };
+  return step;
+}
+
+// What advance() does where the error is too large, up to the next step, which it would try.
+bool ExplicitStepper::refuse_ahead() {
+  double h = stages_.asked_ahead();
+  const double error = stages_.error_ahead();
+  if (!std::isfinite(error) || !(error > 1)) return false;
+  stages_.refuse_ahead();
+  ++counters_.rejected;
+  h = h_ = control_.reject(h, error);
+  if (ahead_from_ + 1.01 * h >= ahead_limit_) h = ahead_limit_ - ahead_from_;
+  stages_.ahead(h, options_.tolerance);
+  return !vanishes(ahead_from_, h);
+}
+
 StepResult ExplicitStepper::advance(State& state, double limit) {
   if (!chooses_steps()) return Stepper::advance(state, limit);
   if (stages_.continues(state, 0))

@@ -23,6 +23,7 @@
 #include "formulation/project/projection.hpp"
 #include "hinge/method.hpp"
 #include "method/explicit/dormand_prince.hpp"
+#include "method/explicit/explicit_lanes.hpp"
 #include "method/explicit/weighted_sum.hpp"
 #include "method/step_control.hpp"
 
@@ -41,6 +42,12 @@ class ExplicitStages {
   void move_on();
   /// All stages of a step of h, and x1; nothing is projected yet. The tolerance is that of error().
   bool stages(double h, const Tolerance& tolerance = {});
+  /// The step of h that stages() would be asked for next; null where it cannot be computed with others. After move_on().
+  ExplicitAhead* ahead(double h, const Tolerance& tolerance);
+  /// Of that step, once it has been computed.
+  double asked_ahead() const { return ahead_->h; }
+  void refuse_ahead() { evaluations_ += tableau_.stages - 1; }
+  double error_ahead() const { return measured(ahead_->errors.first, ahead_->errors.second); }
   /// The error estimate of that step relative to the tolerance.
   double error(double h, const Tolerance& tolerance);
   /// Projects x1 and computes its rates and multipliers.
@@ -61,6 +68,7 @@ class ExplicitStages {
   const std::vector<double>& psi() const { return psi_; }
 
  private:
+  double measured(double first, double second) const;
   struct Dense;  // made when it is first asked for
   double* rate(int stage) const { return rows_.data() + rates_ + stage * stride_; }
   bool rates(double t, const double* x, double* out);
@@ -84,7 +92,9 @@ class ExplicitStages {
   int stride_, rates_ = 0;
   StageLoop loop_;
   StageLoop::Errors errors_{};  // of the last step, where the loop made it
-  bool by_loop_ = false;
+  bool by_loop_ = false, was_ahead_ = false;
+  mutable bool wants_rows_ = false, has_rows_ = true;  // of all stages, for interpolation
+  std::unique_ptr<ExplicitAhead> ahead_;
   long evaluations_ = 0;
   mutable std::shared_ptr<Dense> dense_;
   mutable bool dense_ready_ = false;
@@ -97,6 +107,7 @@ class ExplicitStepper final : public Stepper {
   StepResult start(const State& state) override;
   StepResult step(State& state, double h) override;
   StepResult advance(State& state, double limit) override;
+  StepAhead* ahead(const State& state, double limit) override;
   void interpolate(double t, State& state) const override { stages_.interpolate(t, state); }
   void reset() override { begun_ = false; }
   /// Have the last steps been bound by stability instead of accuracy?
@@ -106,6 +117,7 @@ class ExplicitStepper final : public Stepper {
 
  private:
   void look_for_stiffness(double t, double h);
+  bool refuse_ahead();
   void count() {
     counters_.evaluations = stages_.evaluations();
     counters_.factorisations = stages_.factorisations();
@@ -114,6 +126,7 @@ class ExplicitStepper final : public Stepper {
   ExplicitStages stages_;
   StepOptions options_;
   StepControl control_;
+  double ahead_from_ = 0, ahead_limit_ = 0;
   bool begun_ = false;  // by a step of given length
   double h_ = 0;        // the next of chosen ones
   int stiff_steps_ = 0, other_steps_ = 0;

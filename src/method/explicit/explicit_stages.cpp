@@ -1,5 +1,6 @@
 // The stages of an explicit step, its error estimate, and what lies between its ends.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "method/consistent_row.hpp"
@@ -88,10 +89,58 @@ void ExplicitStages::use_code() {
   loop_ = StageLoop(tableau_, *function->code(), n_, ny_, rows_.data(), stride_, rates_, function->settled());
 }
 
+ExplicitAhead* ExplicitStages::ahead(double h, const Tolerance& tolerance) {
+  if (ahead_) ahead_->made = false;
+  if (!loop_) use_code();
+  const CompiledFunction* function = loop_ ? acceleration_.code() : nullptr;
+  if (!function || !function->lanes() || tableau_.second_error.empty()) return nullptr;
+  if (!ahead_) {
+    static std::atomic<std::uint64_t> serial{0};
+    ahead_ = std::make_unique<ExplicitAhead>();
+    ExplicitAhead& a = *ahead_;
+    a.tableau = &tableau_;
+    a.serial = ++serial;
+    a.n = n_;
+    a.ny = ny_;
+    a.m = static_cast<int>(psi_.size());
+    a.x1.resize(x1_.size());
+    a.last_stage.resize(x1_.size());
+    a.end.resize(x1_.size());
+    a.rates_at_end.resize(static_cast<std::size_t>(padded(n_ + static_cast<int>(psi_.size()))));
+    a.constants = function;
+    a.rates = function->lanes();
+    const CompiledFunction* back =
+        projection_.active() && projection_.by_code() ? acceleration_.projection_code() : nullptr;
+    if (back) a.projection = back->lanes(), a.projection_constants = back;
+    a.can_finish = !projection_.active() || a.projection;
+  }
+  ExplicitAhead& a = *ahead_;
+  a.t = t0_;
+  a.h = h;
+  a.tolerance = tolerance;
+  a.x0 = x0_.data();
+  a.rate0 = rate(0);
+  a.rows = rate(0);
+  a.all_rows = wants_rows_;
+  a.stride = stride_;
+  a.made = false;
+  return &a;
+}
+
 bool ExplicitStages::stages(double h, const Tolerance& tolerance) {
   if (!loop_) use_code();
   int first = 1;
   by_loop_ = false;
+  was_ahead_ = ahead_ && ahead_->take(t0_, h, tolerance);
+  has_rows_ = true;
+  if (was_ahead_) {
+    copy_few(ahead_->x1, x1_);
+    copy_few(ahead_->last_stage, last_stage_);
+    errors_ = ahead_->errors;
+    has_rows_ = ahead_->all_rows;
+    evaluations_ += tableau_.stages - 1;
+    return by_loop_ = true;
+  }
   if (loop_ && acceleration_.code()) {
     first = loop_.stages(t0_, h, x0_.data(), stage_.data(), last_stage_.data());
     evaluations_ += first - 1;
@@ -114,14 +163,15 @@ bool ExplicitStages::stages(double h, const Tolerance& tolerance) {
   return true;
 }
 
+double ExplicitStages::measured(double first, double second) const {
+  const double both = first + 0.01 * second;
+  return both > 0 ? first / std::sqrt(both * n_) : (both == 0 ? 0 : INFINITY);
+}
+
 double ExplicitStages::error(double h, const Tolerance& tolerance) {
   // order 5 asks for the rates at x1 as well
   if (tableau_.error.back().stage == tableau_.stages && !rates(t0_ + h, x1_.data(), rate(tableau_.stages)))
     return INFINITY;
-  const auto measured = [&](double first, double second) {
-    const double both = first + 0.01 * second;
-    return both > 0 ? first / std::sqrt(both * n_) : (both == 0 ? 0 : INFINITY);
-  };
   if (by_loop_) return measured(errors_.first, errors_.second);
   combine(tableau_.error, nullptr, h, error_.data());
   if (tableau_.second_error.empty())
@@ -138,6 +188,17 @@ double ExplicitStages::error(double h, const Tolerance& tolerance) {
 }
 
 bool ExplicitStages::finish(double h) {
+  if (was_ahead_ && ahead_->finished) {
+    if (projection_.active()) projection_.projected_by_code();
+    copy_few(ahead_->end, x1_);
+    copy_few(ahead_->rates_at_end.data(), n_, rate(tableau_.stages));
+    copy_few(ahead_->rates_at_end.data() + n_, static_cast<int>(psi_.size()), psi_.data());
+    ++evaluations_;
+    acceleration_.computed_by_code();
+    h_ = h;
+    dense_ready_ = false;
+    return true;
+  }
   if (projection_.active() && !projection_.project(t0_ + h, x1_.data(), x1_.data() + ny_, psi_.data(), &acceleration_))
     return false;
   if (!rates_at_end(h)) return false;
@@ -195,6 +256,12 @@ void ExplicitStages::end_state(State& state) const {
 }
 
 void ExplicitStages::prepare_dense() const {
+  wants_rows_ = true;
+  if (!has_rows_) {  // they have stayed in the lanes
+    std::vector<double> stage(stage_.size()), last(stage_.size());
+    loop_.stages(t0_, h_, x0_.data(), stage.data(), last.data());
+    has_rows_ = true;
+  }
   const auto n = static_cast<std::size_t>(padded_), parts = 4 + tableau_.dense.size();
   if (!dense_) {
     dense_ = std::make_shared<Dense>(Dense{Acceleration(system_, choice_, options_.formulation),
