@@ -56,8 +56,8 @@ Model parse_model(const std::string& text, const std::string& name, const std::v
 /// One model many times over, with other values of some keys: runs of a sweep. Where these are numbers of [parameters]
 /// and [initial], what is read, derived and compiled is made once and taken with other numbers in its place, as long as
 /// the same would be made: a value of 0 or 1, or the same as another one, may simplify an expression, and exponents,
-/// conditions and sizes change it. Each model is what parse_model() gives, and runs of it have the same bits; but it has
-/// no `view` then.
+/// conditions and sizes change it. Each model is what parse_model() gives, and runs of it have the same bits; but it
+/// has no `view` then.
 class ModelVariants {
  public:
   /// `always`: what all have.

@@ -85,7 +85,7 @@ Node Meaning::make(Op op, Node a, Node b, Position at, Position first) {
   const Graph::Entry& entry = graph_[node];
   if (entry.op == Op::constant) {
     if (!std::isfinite(entry.value)) fail_not_finite(at, first, entry.value);
-  } else if (entry.op == Op::multiply && graph_.is_constant(entry.a) && 
+  } else if (entry.op == Op::multiply && graph_.is_constant(entry.a) &&
              !graph_.passes([](double x) { return std::isfinite(x); }, entry.a)) {
     fail_not_finite(at, first, graph_[entry.a].value);  // constant factors were gathered and overflowed
   }

@@ -149,8 +149,7 @@ void read_unknowns(const Item& section, SystemSection& system, Start& start) {
     const std::vector<Node> nodes = BlockReader{read, layout.y, names_of(layout.y, suffix), nothing}(item);
     for (std::size_t k = 0; k < n; ++k) {
       if (nodes[k] == no_node) continue;
-      values[k] =
-          read.carried(item, {nodes[k]}, "initial values are numbers; they cannot depend on t or unknowns")[0];
+      values[k] = read.carried(item, {nodes[k]}, "initial values are numbers; they cannot depend on t or unknowns")[0];
       given[k] = 1;
     }
   };

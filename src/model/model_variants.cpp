@@ -80,9 +80,8 @@ class ReadModel {
     const auto* system = dynamic_cast<const SymbolicSystem*>(alone->system.get());
     if (!system) return nullptr;
     bool all_here = true;
-    for_each_expression(*alone, [&](Expression& e) {
-      all_here = all_here && (!e.graph() || e.graph() == system->equations().source);
-    });
+    for_each_expression(
+        *alone, [&](Expression& e) { all_here = all_here && (!e.graph() || e.graph() == system->equations().source); });
     if (!all_here) return nullptr;
     auto read = std::shared_ptr<ReadModel>(new ReadModel);
     read->family_ = SystemFamily::found(alone->system, numbers, std::move(trace), std::move(start));
@@ -131,10 +130,7 @@ struct ModelVariants::Shelf {
 };
 
 ModelVariants::ModelVariants(std::string text, std::string name, std::vector<Override> always)
-    : text_(std::move(text)),
-      name_(std::move(name)),
-      always_(std::move(always)),
-      shelf_(std::make_unique<Shelf>()) {}
+    : text_(std::move(text)), name_(std::move(name)), always_(std::move(always)), shelf_(std::make_unique<Shelf>()) {}
 ModelVariants::~ModelVariants() = default;
 
 long ModelVariants::found() const { return shelf_->found; }

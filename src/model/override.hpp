@@ -32,8 +32,8 @@ class Overridden {
 
 /// A value that is a number as it stands, such as -1.25e-3: what apply_override() makes of it.
 std::optional<double> plain_number(const std::string& value);
-/// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none. Returns the key of
-/// the item.
+/// --set a.b.c=value, or body.0.mass=value; the value is read as TOML, and as a text where it is none. Returns the key
+/// of the item.
 std::string apply_override(toml::table& root, const Override& o, Source& source, Overridden* before = nullptr);
 
 /// A misspelt parameter in --set would otherwise be a new one that nothing uses.

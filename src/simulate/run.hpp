@@ -148,7 +148,7 @@ class Run {
   ContactStatistics contacts_before_;
   double probed_from_ = NAN;  // where shorter steps begin
   Grid grid_;
-  double leg_end_ = 0;  // until when it is to go on
+  double leg_end_ = 0;      // until when it is to go on
   bool leg_ended_ = false;  // by an event
   long steps_ = 0;
   double shortest_ = INFINITY, longest_ = 0;

@@ -1,5 +1,5 @@
-// A run on its way to a time: how it sets out, goes on step by step, by itself or beside others, and what it says when it
-// is there.
+// A run on its way to a time: how it sets out, goes on step by step, by itself or beside others, and what it says when
+// it is there.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,5 +1,5 @@
-// Runs side by side, a step of each at a time: steps that can be computed together are, ahead of the runs that make them
-// (method/step_ahead.hpp). Every run has the numbers that it has alone.
+// Runs side by side, a step of each at a time: steps that can be computed together are, ahead of the runs that make
+// them (method/step_ahead.hpp). Every run has the numbers that it has alone.
 #pragma once
 
 #include <array>
@@ -21,8 +21,9 @@ class RunsAbreast {
   /// A step. False where the run is at its end, as after until().
   static bool go_on(Simulation& run);
 
-  /// Computes what it can of the next step of each; null where there is none. A run whose step is refused waits, so that
-  /// the next one that it tries is computed beside the next steps of others; one that has no use for it goes alone.
+  /// Computes what it can of the next step of each; null where there is none. A run whose step is refused waits, so
+  /// that the next one that it tries is computed beside the next steps of others; one that has no use for it goes
+  /// alone.
   enum class Next { go_on, wait, go_alone };
   std::array<Next, most> look_ahead(std::span<Simulation* const> runs);
   /// So many times has this process made room for steps of a kind.

@@ -37,13 +37,8 @@ void StepWatch::assign_rows(std::vector<double>& to) const {
 // det(A B^T); 0 where a pivot vanishes.
 double StepWatch::volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept) {
   std::fill(product_.begin(), product_.end(), 0.0);
-  for (auto next = products_.begin(); next != products_.end();) {  // those of one place follow each other
-    const int place = (*next)[0];
-    double sum = 0;
-    for (; next != products_.end() && (*next)[0] == place; ++next)
-      sum += a[static_cast<std::size_t>((*next)[1])] * b[static_cast<std::size_t>((*next)[2])];
-    product_[static_cast<std::size_t>(place)] = sum;
-  }
+  for (const auto& [at, k, l] : products_)
+    product_[static_cast<std::size_t>(at)] += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(l)];
   int m = static_cast<int>(exchange_.size());
   if (!kept.empty()) {
     std::size_t to = 0;

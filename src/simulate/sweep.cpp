@@ -281,7 +281,8 @@ class Workers {
     return run;
   }
 
-  // A step of each, together where that can be; to its end where nothing can be done together. False where there is none.
+  // A step of each, together where that can be; to its end where nothing can be done together. False where there is
+  // none.
   bool go_on(RunsAbreast& together, std::array<Place, RunsAbreast::most>& runs) {
     using Next = RunsAbreast::Next;
     constexpr long some_steps = 3;  // before which a method may not know what it can do

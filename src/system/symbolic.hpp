@@ -152,9 +152,9 @@ class SymbolicSystem final : public System {
   Equations eq_;
   StructureHash hash_;  // of eq_, but for its graph
   SystemHooks hooks_;
-  std::unique_ptr<Kin> kin_;                     // null where there is no family
+  std::unique_ptr<Kin> kin_;                      // null where there is no family
   mutable ConstantTrace* derivations_ = nullptr;  // where the first of a family notes how it derives
-  std::shared_ptr<SharedTape::Source> derived_;  // the frozen graph, and after it what has been derived
+  std::shared_ptr<SharedTape::Source> derived_;   // the frozen graph, and after it what has been derived
   // all below: behind the lock of derived_
   mutable std::array<std::optional<Entry>, quantity_count> entries_;
   mutable std::array<std::atomic<const Pattern*>, quantity_count> patterns_{};  // of entries_, without a lock

@@ -6,8 +6,8 @@
 // it is asked by the family alone, behind its lock, and what it is asked for is traced as well. A member has the graph
 // of the first with constants of its own, and takes from the family what that knows: where the entries of a quantity
 // stand, and machine code, which reads its constants from the scratch array. What the family does not know, or what
-// would be something else with these constants, the member makes by itself, as any system does. Its numbers are those of
-// the same system alone, bit by bit.
+// would be something else with these constants, the member makes by itself, as any system does. Its numbers are those
+// of the same system alone, bit by bit.
 #pragma once
 
 #include <array>

@@ -75,8 +75,9 @@ TEST_F(LaneCodeTest, EveryOperationOnNumbersOfAllKinds) {
     const Node out = graph.make(op, blocks[0][0], n > 1 ? blocks[0][1] : no_node, n > 2 ? blocks[0][2] : no_node);
     for (std::size_t a = 0; a < odd.size(); ++a)
       for (std::size_t b = 0; b + 3 < odd.size(); b += 2)
-        expect_lanes(graph, blocks, {out},
-                     {{odd[a], odd[b], 7.25}, {odd[b + 1], odd[a], 7.25}, {odd[a], odd[b + 2], 1}, {odd[a], odd[a], 0}});
+        expect_lanes(
+            graph, blocks, {out},
+            {{odd[a], odd[b], 7.25}, {odd[b + 1], odd[a], 7.25}, {odd[a], odd[b + 2], 1}, {odd[a], odd[a], 0}});
   }
 }
 
@@ -88,8 +89,8 @@ TEST_F(LaneCodeTest, RandomExpressionsWithCallsAndMoreValuesThanRegisters) {
     const std::vector<std::vector<Node>> blocks{declare_variables(graph, 2 + k % 9)};
     std::vector<Node> outputs;
     for (int i = 0; i < 5; ++i) outputs.push_back(random_expression(graph, blocks[0], 40 + 30 * (k % 7), random));
-    outputs.push_back(blocks[0][0]);          // copied
-    outputs.push_back(outputs[1]);            // twice
+    outputs.push_back(blocks[0][0]);           // copied
+    outputs.push_back(outputs[1]);             // twice
     outputs.push_back(graph.constant(2.125));  // there from the beginning
     std::vector<std::vector<double>> points;
     for (int l = 0; l < 4; ++l) points.push_back(random_point(random, blocks[0].size()));

@@ -28,7 +28,8 @@ std::string rows_of(Make make) {
     const Model model = make();
     Simulation run = model.simulation_for("");
     run.on_row([&](const Row& row) {
-      for (const double x : row.values) all += fmt::format(" {:x}", std::isnan(x) ? 0 : std::bit_cast<std::uint64_t>(x));
+      for (const double x : row.values)
+        all += fmt::format(" {:x}", std::isnan(x) ? 0 : std::bit_cast<std::uint64_t>(x));
       all += '\n';
     });
     run.start(model.start);
@@ -95,7 +96,9 @@ TEST(ModelVariants, EveryThreadHasTheRowsOfOneAlone) {
   const Overrides always{{"integrate.method", "explicit"}, {"integrate.tolerance", "1e-8"}, {"integrate.end", "0.5"}};
   const std::string text = load_model(path).text;
   std::vector<std::string> alone, shared(64);
-  const auto own = [](std::size_t k) { return Overrides{{"parameters.m1", fmt::format("{}", 0.5 + 0.01 * static_cast<double>(k))}}; };
+  const auto own = [](std::size_t k) {
+    return Overrides{{"parameters.m1", fmt::format("{}", 0.5 + 0.01 * static_cast<double>(k))}};
+  };
   for (std::size_t k = 0; k < shared.size(); ++k) {
     Overrides all = always;
     all.push_back(own(k)[0]);

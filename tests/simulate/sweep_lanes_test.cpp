@@ -110,7 +110,8 @@ const std::string integrate = "[integrate]\nmethod = \"explicit\"\ntolerance = 1
 TEST(SweepLanes, RowsOfThePendulumsAreThoseOfRunsAlone) {
   const long before = RunsAbreast::lanes_made();
   const std::string text = load_model(HINGE_EXAMPLES "/double-spherical-pendulum.toml").text;
-  const std::vector<Override> always{{"integrate.method", "explicit"}, {"integrate.tolerance", "1e-8"}, {"initial.consistent", "project"}};
+  const std::vector<Override> always{
+      {"integrate.method", "explicit"}, {"integrate.tolerance", "1e-8"}, {"initial.consistent", "project"}};
   SweepPlan plan;
   plan.vary("parameters.m1=0.5:2:7");
   plan.vary("parameters.l2=0.8,1,1.3");
@@ -144,7 +145,8 @@ TEST(SweepLanes, RowsOfAllKindsOfRunsAreThoseOfRunsAlone) {
       {{"integrate.order", "5"}},
       {{"integrate.max_step", "0.02"}},
       {{"integrate.formulation", "baumgarte"}, {"integrate.alpha", "5"}, {"integrate.beta", "5"}},
-      {{"event", "[{ name = \"low\", root = \"q[0] - 0.1\" }, { name = \"end\", root = \"t - c - 1\", action = \"stop\" }]"}}};
+      {{"event",
+        "[{ name = \"low\", root = \"q[0] - 0.1\" }, { name = \"end\", root = \"t - c - 1\", action = \"stop\" }]"}}};
   int ended = 0;
   for (const auto& kind : kinds) ended += expect_rows_of_runs_alone(pendulum, kind, plan);
   EXPECT_EQ(ended, 81);

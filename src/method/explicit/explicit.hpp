@@ -42,7 +42,8 @@ class ExplicitStages {
   void move_on();
   /// All stages of a step of h, and x1; nothing is projected yet. The tolerance is that of error().
   bool stages(double h, const Tolerance& tolerance = {});
-  /// The step of h that stages() would be asked for next; null where it cannot be computed with others. After move_on().
+  /// The step of h that stages() would be asked for next; null where it cannot be computed with others. After
+  /// move_on().
   ExplicitAhead* ahead(double h, const Tolerance& tolerance);
   /// Of that step, once it has been computed.
   double asked_ahead() const { return ahead_->h; }

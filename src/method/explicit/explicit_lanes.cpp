@@ -114,7 +114,8 @@ class ExplicitLanes final : public StepLanes {
         end_(flat(like.tableau->b())),
         first_(flat(like.tableau->error)),
         second_(flat(like.tableau->second_error)) {
-    for (int i = 0; i < like.tableau->stages; ++i) stages_.push_back(flat(like.tableau->a[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < like.tableau->stages; ++i)
+      stages_.push_back(flat(like.tableau->a[static_cast<std::size_t>(i)]));
     k_.resize(static_cast<std::size_t>(width_) * stages_.size());
     for (auto* x : {&x0_, &stage_, &last_stage_, &x1_, &corrected_, &first_error_, &second_error_})
       x->resize(static_cast<std::size_t>(width_));
@@ -196,8 +197,8 @@ class ExplicitLanes final : public StepLanes {
     move_lanes(end_, x0_.data(), h_, k_.data(), width_, x1_.data());
     move_lanes(first_, nullptr, h_, k_.data(), width_, first_error_.data());
     move_lanes(second_, nullptr, h_, k_.data(), width_, second_error_.data());
-    measure_lanes(first_error_.data(), second_error_.data(), x0_.data(), x1_.data(), absolute_, relative_, n_, first_sum_,
-            second_sum_);
+    measure_lanes(first_error_.data(), second_error_.data(), x0_.data(), x1_.data(), absolute_, relative_, n_,
+                  first_sum_, second_sum_);
   }
 
   template <class Place>
@@ -214,9 +215,9 @@ class ExplicitLanes final : public StepLanes {
     for (std::size_t l = 0; l < most; ++l) any |= all[l] = all[l] && lane_[l] && lane_[l]->all_rows;
     const std::size_t last = stages_.size() - 1;
     for (std::size_t i = any ? 1 : last; i <= last; ++i)
-      give_four(k_.data() + i * static_cast<std::size_t>(width_), width_, places(i == last ? settled_ : all, [&](Ahead& a) {
-                  return a.rows + static_cast<std::ptrdiff_t>(i) * a.stride;
-                }));
+      give_four(k_.data() + i * static_cast<std::size_t>(width_), width_,
+                places(i == last ? settled_ : all,
+                       [&](Ahead& a) { return a.rows + static_cast<std::ptrdiff_t>(i) * a.stride; }));
     give_four(last_stage_.data(), width_, places(settled_, [](Ahead& a) { return a.last_stage.data(); }));
     give_four(x1_.data(), width_, places(settled_, [](Ahead& a) { return a.x1.data(); }));
     for (std::size_t l = 0; l < most; ++l) {
@@ -260,8 +261,8 @@ class ExplicitLanes final : public StepLanes {
   std::array<std::uint64_t, most> serial_{};
   std::array<bool, most> settled_{};
   Four t_{}, h_{}, absolute_{}, relative_{}, first_sum_{}, second_sum_{};
-  std::vector<Four> k_, x0_, stage_, last_stage_, x1_, corrected_, first_error_, second_error_, end_rates_,
-      scratch_,      projection_scratch_;
+  std::vector<Four> k_, x0_, stage_, last_stage_, x1_, corrected_, first_error_, second_error_, end_rates_, scratch_,
+      projection_scratch_;
 };
 
 }  // namespace
