@@ -120,7 +120,7 @@ TEST(SweepLanes, RowsOfThePendulumsAreThoseOfRunsAlone) {
   drawn.sample("parameters.l1=uniform(0.5,2):20");
   drawn.sample("parameters.gravity=normal(9.81,2):20");
   EXPECT_EQ(expect_rows_of_runs_alone(text, always, drawn), 20);
-  if (native_possible()) {
+  if (native_use() != NativeUse::off) {
     EXPECT_GT(RunsAbreast::lanes_made(), before);
   }
 }
