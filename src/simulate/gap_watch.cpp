@@ -366,7 +366,7 @@ std::vector<double> GapWatch::ways() const {
 // ---- What is said of it -------------------------------------------------------------------------------------------
 
 void GapWatch::doubts(std::vector<Doubt>& doubts) const {
-  constexpr double far = 0.02, late = 0.1, some = 0.05;
+  constexpr double far = 0.02, late = 0.1, some = 0.05, some_bodies = 5;
   const auto step_of = [](double h) { return fmt::format("take a step of {:.1e} or shorter", h); };
   if (passes_ > 0)
     doubts.push_back(
@@ -387,7 +387,7 @@ void GapWatch::doubts(std::vector<Doubt>& doubts) const {
                       turned * 180 / std::numbers::pi, step_of(0.8 * some / turned * longest_step_)});
   double allowed = far;
   if (misplaced_ > 0) {
-    off = misplaced_ / std::max(smallest_, extent());
+    off = misplaced_ / std::max(some_bodies * smallest_, extent());
     allowed = late;
   }
   if (off > allowed)
