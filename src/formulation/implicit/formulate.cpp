@@ -9,6 +9,7 @@
 #include "formulation/implicit/function_dae.hpp"
 #include "formulation/implicit/implicit_problem.hpp"
 #include "formulation/implicit/mechanical_forms.hpp"
+#include "formulation/implicit/moving_problem.hpp"
 #include "hinge/error.hpp"
 #include "solve/linear/sparse.hpp"
 
@@ -215,6 +216,16 @@ std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system,
                                            : ImplicitProblem::Shape{};
   return std::make_unique<MechanicalProblem>(system, mechanical_rows(system, chosen, correction),
                                              system->ny() + system->nz(), -1, shape);
+}
+
+std::unique_ptr<ImplicitProblem> formulate_moving(std::shared_ptr<const System> system,
+                                                  const FormulationOptions& options, double keep_partition,
+                                                  Correction correction) {
+  auto problem = formulate(system, options, keep_partition, correction);
+  const Formulation form = options.formulation;
+  if (system->structure().is_dae || (form != Formulation::automatic && form != Formulation::projected_invariants))
+    return problem;
+  return moving_along(std::move(problem), system);
 }
 
 }  // namespace hinge

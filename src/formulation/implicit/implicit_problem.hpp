@@ -4,6 +4,8 @@
 // at, and powers of h that make the iteration matrix  F_x + c F_x'  well conditioned for every h.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -61,6 +63,28 @@ class ImplicitProblem {
   /// higher index, of which a method knows less than of the others, algebraic ones between steps, and x'.
   virtual void show(double t, const double* x, const double* rate, State& state) { to_state(t, x, rate, state); }
 
+  /// Positions and velocities of a state, in the place of those of x.
+  virtual void set_motion(double /*t*/, const State& state, double* x) const {
+    std::copy(state.y.begin(), state.y.end(), x);
+    std::copy(state.z.begin(), state.z.end(), x + state.y.size());
+  }
+
+  /// How large each unknown is, for an error that is relative to it: of a vector in space, the vector.
+  virtual void sizes(const double* x, double* out) const {
+    for (int k = 0; k < size(); ++k) out[k] = std::abs(x[k]);
+  }
+
+  /// Coordinates that move along (moving_problem.hpp): do they, at present?
+  virtual bool moves() const { return false; }
+  /// From here on they rest: x is that of a state. Then F may have changed, and its pattern.
+  virtual void stand_still(double /*t*/) {}
+  /// Chooses how they move on from a point of the motion; false where they rest, and will.
+  virtual bool aim(double /*t*/, const double* /*x*/, const double* /*rate*/) { return false; }
+  /// x, and x' where it is not null, from the present coordinates to those that aim() has chosen.
+  virtual void carry(double /*t*/, double* /*x*/, double* /*rate*/) {}
+  /// To those that aim() has chosen: F and the meaning of x change, and where moves() does, the pattern.
+  virtual void go() {}
+
   /// To be called after every accepted step: coordinates may be chosen anew. Then F has changed (not the meaning of x),
   /// and `pattern` says that its pattern has, too.
   enum class Change { none, values, pattern };
@@ -83,5 +107,9 @@ enum class Correction { as_published, free_of_mass };
 std::unique_ptr<ImplicitProblem> formulate(std::shared_ptr<const System> system, const FormulationOptions& options,
                                            double keep_partition = 0.5,
                                            Correction correction = Correction::as_published);
+/// The same; that of bodies in space in coordinates that move along, where there are such for the formulation.
+std::unique_ptr<ImplicitProblem> formulate_moving(std::shared_ptr<const System> system,
+                                                  const FormulationOptions& options, double keep_partition,
+                                                  Correction correction);
 
 }  // namespace hinge

@@ -1,28 +1,4 @@
-// BDF of orders 1 to 5 with steps and orders chosen to meet a tolerance, on F(t, x, x') = 0 of index up to 3.
-//
-// The method, its error test and the choice of order are those of bdf_coefficients.hpp and choose_next() below. Three
-// things make it work on problems of higher index:
-//
-//   (a) error and order tests look at unknowns of index 1 only (ImplicitProblem::Unknown::tested);
-//   (b) Newton's increments of other unknowns are measured in units of their own (increment_units.hpp);
-//   (c) at least two iterations per step, and no rate of convergence is taken over from an earlier step.
-//
-// Two more keep it from going round in circles, which the usual control of order and step does where the error of a
-// step does not shrink as its length and order promise. The multipliers of index 2 change by O(h^k) when h or k do, and
-// the error test sees this as a jump of x'; an algebraic unknown may follow the others with large factors that cancel
-// on the solution, though not in its error.
-//
-//   (d) order 2, once chosen, is kept for three steps, unless the error test refuses one of them
-//   (e) after the error test has refused a step, none is lengthened until k + 2 steps of equal length have shown
-//       whether a higher order would do better
-//
-// Newton's iteration keeps the constraints that are rows of F to a small part of the tolerance; the projection that
-// follows (where both levels are rows, unless it is switched off) to round-off. Keeps neither energy nor the symplectic
-// form.
-//
-// The multipliers of a state are those of the formulation where these are functions of positions and velocities
-// (index-1, baumgarte, extended, projected-invariants, charts). Elsewhere (index-3, index-2, ggl) they depend on the
-// last steps' lengths, and are computed anew from positions and velocities.
+// BDF with steps and orders chosen to meet a tolerance: bdf.hpp says how.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -51,7 +27,7 @@ class AdaptiveBdf final : public Stepper {
               const StepOptions& adaptive)
       : Stepper(true),
         system_(std::move(system)),
-        problem_(formulate(system_, options.form, options.keep_partition, Correction::free_of_mass)),
+        problem_(formulate_moving(system_, options.form, options.keep_partition, Correction::free_of_mass)),
         matrix_(*problem_, solver.linear_algebra),
         units_(*problem_, system_->structure().is_dae ? problem_->size() : system_->ny() + system_->nz()),
         adaptive_(adaptive),
@@ -59,7 +35,7 @@ class AdaptiveBdf final : public Stepper {
         most_order_(static_cast<std::size_t>(options.order)) {
     for (auto* list : {&phi_, &star_})
       for (auto& x : *list) x.assign(n_, 0.0);
-    for (auto* x : {&x_, &rate_, &e_, &d_, &weight_, &newton_weight_}) x->resize(n_);
+    for (auto* x : {&x_, &rate_, &e_, &d_, &size_, &weight_, &newton_weight_}) x->resize(n_);
     shown_.resize(n_);
     shown_rate_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i)
@@ -78,6 +54,7 @@ class AdaptiveBdf final : public Stepper {
 
   StepResult start(const State& state) override {
     t_ = state.t;
+    problem_->stand_still(t_);
     if (!problem_->from_state(state, x_.data(), rate_.data()))
       return bdf_failure(*system_, state, 0, NewtonTrouble::singular);
     matrix_.rebuild();  // a chart may have been chosen
@@ -126,6 +103,7 @@ class AdaptiveBdf final : public Stepper {
   NewtonTrouble iterate(double t);
   Estimates estimate(double error) const;
   void accept(double t, double h);
+  void move_along();
   void choose_next(const Estimates& errors, double h, std::size_t k_before);
   void project(State& state);
   void show(double t, const double* x, const double* rate, State& state) const;
@@ -162,7 +140,7 @@ class AdaptiveBdf final : public Stepper {
   int raised_ = 0;             // steps for which the order is not lowered again
   int refused_ = 0;            // steps for which the step is not doubled again
   bool growing_ = true;        // at the start orders and steps grow from step to step
-  std::vector<double> x_, rate_, e_, d_, weight_, newton_weight_;  // weights are reciprocal
+  std::vector<double> x_, rate_, e_, d_, size_, weight_, newton_weight_;  // weights are reciprocal
   mutable std::vector<double> shown_, shown_rate_;
   std::optional<ConstraintProjection> projection_;
   mutable std::optional<ConsistentRow> end_, row_;  // of steps; between them
@@ -185,10 +163,11 @@ void AdaptiveBdf::first_step(double limit) {
 // 1 / (relative |x| + absolute). Where only a relative tolerance is given, zeros are judged beside the largest number.
 void AdaptiveBdf::set_weights() {
   const auto [relative, absolute] = adaptive_.tolerance;
+  problem_->sizes(phi_[0].data(), size_.data());
   double largest = 1e-200;
-  for (const std::size_t i : tested_) largest = std::max(largest, std::abs(phi_[0][i]));
+  for (const std::size_t i : tested_) largest = std::max(largest, size_[i]);
   const double least = 1e-6 * relative * largest;
-  for (std::size_t i = 0; i < n_; ++i) weight_[i] = 1 / std::max(relative * std::abs(phi_[0][i]) + absolute, least);
+  for (std::size_t i = 0; i < n_; ++i) weight_[i] = 1 / std::max(relative * size_[i] + absolute, least);
 }
 
 void AdaptiveBdf::predict() {
@@ -321,6 +300,7 @@ void AdaptiveBdf::choose_next(const Estimates& errors, double h, std::size_t k_b
 }
 
 StepResult AdaptiveBdf::advance(State& state, double limit) {
+  move_along();
   if (h_ == 0) first_step(limit);
   set_weights();
   int refused = 0, unsolved = 0;
@@ -377,11 +357,28 @@ void AdaptiveBdf::project(State& state) {
   if (!projection_) return;
   problem_->to_state(t_, x_.data(), rate_.data(), state);
   if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
+  std::copy(x_.begin(), x_.end(), shown_.begin());
+  problem_->set_motion(t_, state, shown_.data());
   for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {
-    const double change = (i < state.y.size() ? state.y[i] : state.z[i - state.y.size()]) - x_[i];
+    const double change = shown_[i] - x_[i];
     x_[i] += change;
     for (std::size_t j = 0; j <= k_used_ + 1; ++j) phi_[j][i] += change;
   }
+}
+
+// Coordinates that move along are chosen anew with every step.
+void AdaptiveBdf::move_along() {
+  const bool moved = problem_->moves();
+  if (!problem_->aim(t_, x_.data(), rate_.data())) return;
+  problem_->carry(t_, x_.data(), rate_.data());
+  if (h_used_ == 0)
+    phi_[0] = x_;  // there is but a state and its slope
+  else
+    used_.change_values(k_used_ + 2, phi_, star_, [&](double s, double* x) { problem_->carry(t_ + s, x, nullptr); });
+  problem_->go();
+  if (problem_->moves() == moved) return;
+  matrix_.rebuild();
+  matrix_c_ = 0;
 }
 
 void AdaptiveBdf::show(double t, const double* x, const double* rate, State& state) const {

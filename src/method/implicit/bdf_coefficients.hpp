@@ -62,6 +62,31 @@ struct BdfCoefficients {
       before = psi[j - 1];
     }
   }
+
+  /// History whose values x(t_n + s) at the last points become `change(s, x)`.
+  template <class History, class Change>
+  void change_values(std::size_t points, History& phi, History& work, Change&& change) const {
+    const auto place = [this](std::size_t i) { return i == 0 ? 0.0 : -psi[i - 1]; };
+    const std::size_t n = phi[0].size();
+    for (std::size_t i = 0; i < points; ++i) {
+      double factor = 1;
+      std::fill(work[i].begin(), work[i].end(), 0.0);
+      for (std::size_t j = 0; j <= i; ++j) {
+        for (std::size_t k = 0; k < n; ++k) work[i][k] += factor * phi[j][k];
+        factor *= (place(i) - place(j)) / psi[j];
+      }
+      change(place(i), work[i].data());
+    }
+    for (std::size_t i = 0; i < points; ++i) phi[i] = work[i];
+    for (std::size_t j = 1; j < points; ++j)  // divided differences
+      for (std::size_t i = points - 1; i >= j; --i)
+        for (std::size_t k = 0; k < n; ++k) phi[i][k] = (phi[i - 1][k] - phi[i][k]) / (place(i - j) - place(i));
+    double factor = 1;
+    for (std::size_t j = 1; j < points; ++j) {
+      factor *= psi[j - 1];
+      for (std::size_t k = 0; k < n; ++k) phi[j][k] *= factor;
+    }
+  }
 };
 
 }  // namespace hinge

@@ -21,9 +21,9 @@ constexpr double projected_part =
     0.25;                            // rows of mechanical systems are projected: less will do in the choice of steps
 constexpr double unsure = 5;         // a guess may be off by that factor
 constexpr int most_stagewise = 300;  // unknowns: full matrices
-constexpr int stagewise_for = 20;    // steps, when the simplified iteration has failed
 constexpr int settle_after = 3, settle_each = 8;  // tries of a step
-constexpr double renew_above = 0.1;               // contraction
+constexpr double part_beside_courses =
+    0.1;  // of what Newton's iteration may leave: errors beside a steady motion are less overestimated
 constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
 
 // Which unknowns does a state show as they are? Multipliers of mechanical systems and what is of higher index in a DAE
@@ -49,7 +49,7 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
       options_(options),
       variable_(radau.stages == 0),
       tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
-      problem_(formulate(system_, radau.formulation, 0.5, Correction::free_of_mass)),
+      problem_(formulate_moving(system_, radau.formulation, 0.5, Correction::free_of_mass)),
       stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
       report_(system_, *problem_, radau,
               radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
@@ -60,7 +60,8 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
       may_turn_(system_->structure().has_bodies && problem_->projected_invariants().psi > 0 &&
                 problem_->size() <= most_stagewise) {
   const auto n = static_cast<std::size_t>(problem_->size());
-  for (auto* v : {&x0_, &rate0_, &weight_, &error_, &trial_, &slope_, &now_.from, &last_.from}) v->assign(n, 0.0);
+  for (auto* v : {&x0_, &rate0_, &size_, &weight_, &error_, &trial_, &slope_, &now_.from, &last_.from})
+    v->assign(n, 0.0);
   for (auto* v : {&now_.z, &last_.z, &dz_, &predicted_}) v->assign(n * most_stages, 0.0);
   const Formulation form = radau.formulation.formulation;
   const Projection kept = levels_of(form);
@@ -94,6 +95,7 @@ void RadauAdaptive::use_tolerances() {
   relative_ = 0.1 * std::pow(given_, (s + 1) / (2 * s));
   absolute_ = relative_ * absolute / given_;
   newton_.policy.enough = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
+  if (problem_->moves()) newton_.policy.enough *= part_beside_courses;
 }
 
 void RadauAdaptive::watch_size() {
@@ -107,6 +109,9 @@ void RadauAdaptive::watch_size() {
 }
 
 StepResult RadauAdaptive::start(const State& state) {
+  if (problem_->moves())
+    for (auto& stagewise : stagewise_) stagewise.reset();
+  problem_->stand_still(state.t);
   if (!problem_->from_state(state, x0_.data(), rate0_.data()))
     return {false, fmt::format("at t = {:g} the accelerations cannot be computed: the mass is singular there, or the "
                                "constraints are dependent",
@@ -181,24 +186,6 @@ double RadauAdaptive::increment_size() const {
   return std::sqrt(sum / static_cast<double>(s));
 }
 
-// With the derivatives of every stage, where those of the middle are not enough.
-bool RadauAdaptive::solve_stagewise(double h) {
-  if (!may_turn_) return false;
-  std::optional<RadauStagewise>& stagewise = stagewise_[level_];
-  if (!stagewise) stagewise.emplace(*problem_, tableau(), counters_);
-  if (stagewise_steps_ == 0) predict(h);
-  newton_.forget();
-  const bool solved = solved_by_newton(Booked(newton_, counters_), [&]() -> Increment {
-    if ((newton_.count() == 0 || newton_.slowest() > renew_above) &&
-        !stagewise->linearise(t_, x0_.data(), h, now_.z.data()))
-      return no_increment;
-    if (!stagewise->iterate(t_, x0_.data(), h, now_.z.data(), dz_.data())) return no_increment;
-    return increment_size();
-  });
-  stagewise_steps_ = !solved ? 0 : stagewise_steps_ > 0 ? stagewise_steps_ - 1 : stagewise_for;
-  return solved;
-}
-
 bool RadauAdaptive::solve(double h) {
   if (stagewise_steps_ > 0) return solve_stagewise(h);
   // What is left of algebraic equations at the end is a defect at the next t0, however short the next step: the first
@@ -216,6 +203,7 @@ StepResult RadauAdaptive::advance(State& state, double limit) {
     set_weights(1);
     h_ = first_step(limit);
   }
+  move_along();
   const char* trouble = "";
   for (;;) {
     double h = options_.max_step > 0 ? std::min(h_, options_.max_step) : h_;
@@ -334,8 +322,7 @@ void RadauAdaptive::project(State& state) {
   if (!projection_) return;
   problem_->to_state(t_, x0_.data(), rate0_.data(), state);
   if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
-  std::copy(state.y.begin(), state.y.end(), x0_.begin());
-  std::copy(state.z.begin(), state.z.end(), x0_.begin() + static_cast<std::ptrdiff_t>(state.y.size()));
+  problem_->set_motion(t_, state, x0_.data());
 }
 
 // More stages where Newton's iteration converges fast, fewer where it does not; not while the step changes much.

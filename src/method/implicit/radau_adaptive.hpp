@@ -64,6 +64,7 @@ class RadauAdaptive final : public Stepper {
   double first_step(double limit) const;
   void settle();
   void predict(double h);
+  void predict_steadily(double h);
   void linearise(double h);
   bool solve(double h);
   bool solve_stagewise(double h);
@@ -80,6 +81,7 @@ class RadauAdaptive final : public Stepper {
   double quotient(double error) const;
   double next_step(double h, double error) const;
   void project(State& state);
+  void move_along();
   void show(double t, State& state, bool exactly) const;
   void choose_order(double quotient);
   double norm(const double* x) const;
@@ -120,7 +122,7 @@ class RadauAdaptive final : public Stepper {
   int since_order_change_ = 0;
   WithinTolerance newton_{newton_policy::collocation_within_tolerance};
   std::array<long, 3> steps_with_{};
-  std::vector<double> x0_, rate0_, weight_, error_, dz_, predicted_;
+  std::vector<double> x0_, rate0_, size_, weight_, error_, dz_, predicted_;
   mutable std::vector<double> trial_, slope_;
 };
 

@@ -20,10 +20,11 @@ double RadauAdaptive::norm(const double* x) const {
 
 void RadauAdaptive::set_weights(double h) {
   const auto& unknowns = problem_->unknowns();
+  problem_->sizes(x0_.data(), size_.data());
   for (std::size_t k = 0; k < weight_.size(); ++k) {
     double w = 1;
     for (int power = std::max(unknowns[k].index - 1, unknowns[k].scale); power > 0; --power) w *= h;
-    weight_[k] = unknowns[k].vanishes ? 0 : w / (absolute_ + relative_ * std::abs(x0_[k]));
+    weight_[k] = unknowns[k].vanishes ? 0 : w / (absolute_ + relative_ * size_[k]);
   }
 }
 
