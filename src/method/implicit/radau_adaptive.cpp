@@ -22,8 +22,9 @@ constexpr double projected_part =
 constexpr double unsure = 5;         // a guess may be off by that factor
 constexpr int most_stagewise = 300;  // unknowns: full matrices
 constexpr int settle_after = 3, settle_each = 8;  // tries of a step
-constexpr double part_beside_courses =
-    0.1;  // of what Newton's iteration may leave: errors beside a steady motion are less overestimated
+// Of what Newton's iteration may leave, and iterations for that: errors beside a steady motion are less overestimated.
+constexpr double part_beside_courses = 0.1;
+constexpr int more_beside_courses = 3;
 constexpr double good_start = 0.5;  // the step is lengthened only as far as this contraction can be expected
 
 // Which unknowns does a state show as they are? Multipliers of mechanical systems and what is of higher index in a DAE
@@ -40,6 +41,13 @@ bool of_index_one(const ImplicitProblem& problem) {
   return std::all_of(problem.unknowns().begin(), problem.unknowns().end(), [](const auto& u) { return u.index == 1; });
 }
 
+// Coordinates that move along go with the derivatives of every stage, which velocity constraints do not have.
+std::unique_ptr<ImplicitProblem> formulate_for_steps(const std::shared_ptr<const System>& system,
+                                                     const FormulationOptions& options) {
+  return system->nw() > 0 ? formulate(system, options, 0.5, Correction::free_of_mass)
+                          : formulate_moving(system, options, 0.5, Correction::free_of_mass);
+}
+
 }  // namespace
 
 RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOptions& radau,
@@ -49,7 +57,7 @@ RadauAdaptive::RadauAdaptive(std::shared_ptr<const System> system, const RadauOp
       options_(options),
       variable_(radau.stages == 0),
       tableaus_{radau_tableau(3), radau_tableau(5), radau_tableau(7)},
-      problem_(formulate_moving(system_, radau.formulation, 0.5, Correction::free_of_mass)),
+      problem_(formulate_for_steps(system_, radau.formulation)),
       stages_(*problem_, variable_ ? most_stages : radau.stages, solver.linear_algebra, counters_),
       report_(system_, *problem_, radau,
               radau.projection ? Projection::none : levels_at_ends(radau.formulation.formulation)),
@@ -80,7 +88,6 @@ void RadauAdaptive::use(std::size_t level) {
   level_ = level;
   stages_.use(tableau());
   use_tolerances();
-  newton_.policy.limit = 7 + (tableau().stages - 3) * 5 / 2;
   factored_h_ = 0;
   since_order_change_ = 0;
 }
@@ -95,7 +102,10 @@ void RadauAdaptive::use_tolerances() {
   relative_ = 0.1 * std::pow(given_, (s + 1) / (2 * s));
   absolute_ = relative_ * absolute / given_;
   newton_.policy.enough = std::max(10 * epsilon / relative_, std::min(0.03, std::sqrt(relative_)));
-  if (problem_->moves()) newton_.policy.enough *= part_beside_courses;
+  newton_.policy.limit = 7 + (tableau().stages - 3) * 5 / 2;
+  if (!problem_->moves()) return;
+  newton_.policy.enough *= part_beside_courses;
+  newton_.policy.limit += more_beside_courses;
 }
 
 void RadauAdaptive::watch_size() {

@@ -237,7 +237,7 @@ TEST(MovingBodies, SpinningTreesTakeFewerSteps) {
 
 // The history of bdf: scaled divided differences of values, which change by a function of the time.
 TEST(MovingBodies, HistoryOfOtherValues) {
-  BdfCoefficients used, next;
+  BdfCoefficients used;
   used.psi = {0.1, 0.25, 0.3, 0.47, 0.6, 0.8, 0.9};
   const auto history = [&](auto&& value) {
     std::array<std::vector<double>, BdfCoefficients::most_order + 2> phi;
