@@ -124,6 +124,16 @@ class Integration {
     return first;
   }
 
+  bool may_jump(Node u) const {
+    for (const Node n : cone_of(graph_, std::span(&u, 1))) {
+      const Op op = graph_[n].op;
+      const bool jumps =
+          op == Op::table || op == Op::sign || op == Op::logical_not || (op >= Op::less && op <= Op::select);
+      if (jumps && depends(n)) return true;
+    }
+    return false;
+  }
+
   Node with(Node f, Node replaced, Node image) {
     return substitute(graph_, std::span(&f, 1), std::span(&replaced, 1), std::span(&image, 1), graph_)[0];
   }
@@ -136,8 +146,9 @@ class Integration {
     return n ? std::optional(f(*n)) : std::nullopt;
   }
 
-  // Of a linear function of t; not zero.
+  // Of a linear function of t; not zero. What jumps has a constant slope, too, and is none.
   std::optional<Node> slope_of(Node u) {
+    if (may_jump(u)) return {};
     const Node slope = gradient(graph_, u, std::span(&t_, 1))[0];
     if (depends(slope) || graph_.is_constant(slope, 0)) return {};
     return slope;

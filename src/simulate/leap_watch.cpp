@@ -175,8 +175,12 @@ void LeapWatch::expect_curves(const State& before, const State& after, std::vect
       middle[k] += x / 2 + h / 8 * (bounds_->at(k, moved) - x) / delta;
     }
   }
-  for (std::size_t k = 0; k < functions_; ++k)
-    if (std::abs(middle[k]) <= 2 * largest[k]) expected[k] = hull(expected[k], {middle[k], middle[k]});
+  constexpr double known = 0.1;  // of what the middle is further out
+  for (std::size_t k = 0; k < functions_; ++k) {
+    if (!(std::abs(middle[k]) <= 2 * largest[k])) continue;
+    const double out = known * std::max({0.0, middle[k] - expected[k].high, expected[k].low - middle[k]});
+    expected[k] = hull(expected[k], {middle[k] - out, middle[k] + out});
+  }
 }
 
 std::optional<double> LeapWatch::unseen(const State& before, const State& after,
@@ -204,13 +208,13 @@ std::optional<double> LeapWatch::unseen(const State& before, const State& after,
       if (const double width = bounds_->value(k).width(); std::isfinite(width))
         rounding[k] = std::max(rounding[k], width);
   }
-  if (given()) expect_curves(before, after, expected);
   for (std::size_t k = 0; k < functions_; ++k) {
     Interval& e = expected[k];
     const double margin = (e.high - e.low) + 1e-6 * std::max(std::abs(e.low), std::abs(e.high)) + 1e-300 +
                           10 * rounding[k] + matters * acts_.size(k, after.t - before.t, momentum_, sizes_);
     e = {e.low - margin, e.high + margin};
   }
+  if (given()) expect_curves(before, after, expected);
   struct Stretch {
     const State *from, *to;
   };

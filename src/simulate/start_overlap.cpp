@@ -32,16 +32,19 @@ double StartOverlap::deepest(const State& state) {
 // What is not apart after as many steps as that may take is held together by something else.
 void StartOverlap::see(const State& state) {
   pushed_ = false;
-  if (!finder_) return;
+  if (!finder_ || steps_left_ == 0) return;
   const double depth = deepest(state);
   if (steps_left_ < 0) {
     depth_ = depth > some * smallest_ ? depth : 0;
     steps_left_ = static_cast<long>(std::min(1e6, depth_ / (pushed_per_step * smallest_))) + 2;
-    if (depth_ == 0) finder_.reset();
+    if (depth_ == 0) steps_left_ = 0;
     return;
   }
   pushed_ = true;
-  if (!(depth > apart * smallest_) || --steps_left_ == 0) finder_.reset();
+  if (depth > apart * smallest_)
+    --steps_left_;
+  else
+    steps_left_ = 0;
 }
 
 }  // namespace hinge

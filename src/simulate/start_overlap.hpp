@@ -29,7 +29,7 @@ class StartOverlap {
   std::unique_ptr<ContactFinder> finder_;  // while they are not apart
   ContactList list_;
   double depth_ = 0, smallest_ = 0;
-  long steps_left_ = -1;  // -1: nothing was seen yet
+  long steps_left_ = -1;  // -1: nothing was seen yet; 0: nobody looks any more
   bool pushed_ = false;
 };
 

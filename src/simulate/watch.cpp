@@ -31,6 +31,20 @@ bool surfaces_move(const Equations& eq) {
   return std::any_of(left.begin(), left.end(), [&](Node n) { return !graph.is_constant(n, 0); });
 }
 
+// More than a start on the other side leaves of rounding?
+bool velocities_jump(std::span<const Stepper::Break> breaks) {
+  constexpr double some = 1e-6;
+  for (const Stepper::Break& here : breaks) {
+    double jump = 0, size = 0;
+    for (std::size_t i = 0; i < here.before.z.size(); ++i) {
+      jump = std::max(jump, std::abs(here.after.z[i] - here.before.z[i]));
+      size = std::max({size, std::abs(here.after.z[i]), std::abs(here.before.z[i])});
+    }
+    if (jump > some * size) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Watch::begin(const System& system, const Tolerance& tolerance, const Preserves& preserves, int order) {
@@ -309,7 +323,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   overlap_.see(state);
   measure_velocity_constraints(state);
   if (levels_) levels_->take(state);
-  const bool broken = stepper && h > 0 && !stepper->breaks().empty();
+  const bool broken = stepper && h > 0 && velocities_jump(stepper->breaks());
   prescribed_.see(state, *evaluation_, h, broken);
   reactions_.see(state, h, broken);
   take(seen_);

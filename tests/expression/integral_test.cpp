@@ -111,7 +111,8 @@ TEST(Integral, OfPiecesWithinPiecesIsRight) {
 }
 
 TEST(Integral, IsNotGuessed) {
-  for (const char* text : {"exp(-t^2)", "sin(t^2)", "1/(1 + t^2)", "if(sin(t) > 0, 1, 0)"}) {
+  for (const char* text : {"exp(-t^2)", "sin(t^2)", "1/(1 + t^2)", "if(sin(t) > 0, 1, 0)", "if(mod(t, 1) < 0.5, 1, 0)",
+                           "0.3 + if(mod(t, 2) < 1, 1, -1)", "sin(mod(t, 1))", "cos(t)*floor(t)"}) {
     Graph graph;
     Scope scope;
     scope.graph = &graph;

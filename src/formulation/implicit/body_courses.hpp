@@ -1,6 +1,6 @@
 // Steady motions beside which the bodies of a system move: of each body one that begins where the body is.
 //
-//   q = exp(O s/2) B eta exp(S s/2) A        s = t - t0; O in space, S along the axes of the body
+//   q = exp(O s/2) B eta A exp(S s/2)        s = t - t0; O in space, S along the axes of the body
 //   spin = (A exp(S s))^-1 sigma             along the axes of the body
 //   x = c + exp(w s) (D xi - c),  v = exp(w s) D nu
 //
