@@ -98,7 +98,7 @@ class RadauAdaptive final : public Stepper {
   bool reported_;    // are unknowns of higher index results? Multipliers of mechanical systems can be computed anew
   bool determines_;  // do constraints or, perhaps, algebraic equations determine some of what is shown?
   bool leaves_constraints_ = false;  // as Newton's iteration leaves them, without a projection
-  bool settles_;     // see settle()
+  bool settles_;                     // see settle()
   std::vector<char> shown_;
   std::optional<ConstraintProjection> projection_;
   mutable std::optional<ConsistentRow> row_;
