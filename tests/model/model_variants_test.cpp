@@ -16,6 +16,7 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "model/given_values.hpp"
+#include "places.hpp"
 
 namespace hinge::model_variants_test {
 namespace {
