@@ -111,17 +111,9 @@ class Integration {
   // The first one in f: it has no others in it.
   Node first_switch(Node f) {
     const std::vector<char> by_t = dependence(graph_, std::span(&t_, 1));
-    std::vector<char> needed(static_cast<std::size_t>(f) + 1, 0);
-    needed[static_cast<std::size_t>(f)] = 1;
-    Node first = no_node;
-    for (Node n = f; n >= 0; --n) {
-      if (!needed[static_cast<std::size_t>(n)] || !by_t[static_cast<std::size_t>(n)]) continue;
-      const Graph::Entry& e = graph_[n];
-      if (is_switch(e.op)) first = n;
-      const Node operands[] = {e.a, e.b, e.c};
-      for (int k = 0; k < arity(e.op); ++k) needed[static_cast<std::size_t>(operands[k])] = 1;
-    }
-    return first;
+    for (const Node n : cone_of(graph_, std::span(&f, 1)))
+      if (by_t[static_cast<std::size_t>(n)] && is_switch(graph_[n].op)) return n;
+    return no_node;
   }
 
   bool may_jump(Node u) const {

@@ -99,18 +99,12 @@ void Meaning::fail_not_finite(Position at, Position first, double value) const {
 
 // Something that jumps may be in it: conditions, signs, tables of steps. A flat table is none.
 bool Meaning::may_jump(Node function) const {
-  std::vector<char> needed(static_cast<std::size_t>(function) + 1, 0);
-  needed[static_cast<std::size_t>(function)] = 1;
-  for (Node n = function; n >= 0; --n) {
-    if (!needed[static_cast<std::size_t>(n)] || graph_.is_constant(n)) continue;
+  for (const Node n : cone_of(graph_, std::span(&function, 1))) {
     const Graph::Entry& e = graph_[n];
     if (e.op == Op::sign || e.op == Op::logical_not || (e.op >= Op::less && e.op <= Op::select)) return true;
-    if (e.op == Op::table) {
-      const Table& table = *graph_.table(e);
-      if (!std::isfinite(table.slopes(table.range()).width())) return true;
-    }
-    const Node operands[] = {e.a, e.b, e.c};
-    for (int k = 0; k < arity(e.op); ++k) needed[static_cast<std::size_t>(operands[k])] = 1;
+    if (e.op != Op::table) continue;
+    const Table& table = *graph_.table(e);
+    if (!std::isfinite(table.slopes(table.range()).width())) return true;
   }
   return false;
 }
