@@ -8,9 +8,11 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "expression/native.hpp"
+#include "expression/tape_loops.hpp"
 #include "expression/tape_plan.hpp"
 #include "expression/x86_code.hpp"
 
@@ -21,14 +23,16 @@ class NativeValues {
   static constexpr std::int32_t never = std::numeric_limits<std::int32_t>::max();
   static constexpr int registers = 14, spare = 14, other_spare = 15;
   static constexpr std::uint8_t none = 255;
+  static constexpr std::array<std::uint8_t, 6> saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
   static constexpr std::size_t at(std::int32_t n) { return static_cast<std::size_t>(n); }
 
   /// One number in each place, or `lanes` of them side by side: four.
-  NativeValues(const TapePlan& plan, NativeFunction& function, int lanes)
+  /// So many operands are going to be written.
+  NativeValues(const TapePlan& plan, NativeFunction& function, int lanes, std::size_t operands)
       : plan_(plan),
         function_(function),
         bytes_(8 * lanes),
-        code_(128 + 12 * plan.operands.size(), lanes > 1),
+        code_(128 + 12 * operands, lanes > 1),
         register_(function.slots.size(), std::int8_t{-1}),
         next_(function.slots.size(), never),
         occurrence_(plan.operands.size(), never),
@@ -54,9 +58,10 @@ class NativeValues {
 
   x86::Memory memory_of(Node n) {
     const std::int32_t slot = function_.slots[at(n)];
-    if (slot >= function_.inputs) return in_scratch(slot);
+    const std::uint8_t moved = moving_.empty() ? none : moving_[at(n)];
+    if (slot >= function_.inputs) return {moved == none ? scratch_ : moved, bytes_ * slot};
     const std::size_t block = block_of(n);
-    std::uint8_t pointer = block_pointer_[block];
+    std::uint8_t pointer = moved == none ? block_pointer_[block] : moved;
     if (pointer == none) {  // more blocks than registers
       pointer = x86::rax;
       code_.load_pointer(pointer, {inputs_, static_cast<std::int32_t>(8 * block)});
@@ -158,8 +163,48 @@ class NativeValues {
   // The result is in its register: outputs are written to their places at once.
   void finish(Node n) {
     const std::int32_t slot = function_.slots[at(n)];
-    if (slot >= 0) code_.store(in_scratch(slot), register_[at(n)]);
+    if (slot >= 0) code_.store(memory_of(n), register_[at(n)]);
     if (next_[at(n)] == never) forget(n);
+  }
+
+  // Nothing is in a register after it.
+  void keep_all() {
+    for (Node& n : owner_) {
+      if (n == no_node) continue;
+      write(n);
+      register_[at(n)] = -1;
+      n = no_node;
+    }
+  }
+
+  // Nothing is in a register where a round begins or ends. Returns where it begins. Pointers that move on are in
+  // registers that have been saved.
+  std::size_t begin_rounds(const TapeLoop& loop) {
+    keep_all();
+    moving_.resize(function_.slots.size(), none);
+    pointers_.clear();
+    for (const auto& [node, stride] : loop.moving) {
+      const bool input = function_.slots[at(node)] < function_.inputs;
+      const std::uint8_t base = input ? block_pointer_[block_of(node)] : scratch_;
+      std::size_t k = 0;
+      while (k < pointers_.size() && (pointers_[k].base != base || pointers_[k].stride != stride)) ++k;
+      if (k == pointers_.size()) {
+        pointers_.push_back({base, stride});
+        code_.copy_pointer(saved[k], base);
+      }
+      moving_[at(node)] = saved[k];
+    }
+    code_.set_number(inputs_, loop.repeats);  // whose blocks have been loaded
+    return code_.size();
+  }
+
+  void end_round(const TapeLoop& loop, std::size_t begin) {
+    for (Node& n : owner_)
+      if (n != no_node) register_[at(std::exchange(n, no_node))] = -1;
+    for (std::size_t k = 0; k < pointers_.size(); ++k) code_.add_to_pointer(saved[k], bytes_ * pointers_[k].stride);
+    code_.add_to_pointer(inputs_, -1);
+    code_.repeat_unless_zero(begin);
+    for (const TapeLoop::Moving& m : loop.moving) moving_[at(m.node)] = none;
   }
 
   const TapePlan& plan_;
@@ -174,6 +219,12 @@ class NativeValues {
   std::int32_t first_spill_, spill_end_;
   std::vector<std::int32_t> free_slots_, released_;
   std::vector<std::uint8_t> block_pointer_;  // the register that points to a block; none: it is loaded when needed
+  struct MovingPointer {
+    std::uint8_t base;
+    std::int32_t stride;  // places
+  };
+  std::vector<MovingPointer> pointers_;  // of a loop
+  std::vector<std::uint8_t> moving_;  // in a loop, of each node: the register that points to it and moves on; or none
   std::uint8_t scratch_ = x86::rsi, inputs_ = x86::rdi;
 };
 

@@ -6,6 +6,9 @@
 // register, so what is needed later is written before. Nothing is contracted or reordered: each operation rounds as it
 // does in the tape, in which a sum of products adds them one after the other.
 //
+// Steps that come again with all places moved on (tape_loops.hpp) are written once, between values in memory: places
+// that move on have pointers of their own.
+//
 // For four points at once the same instructions are written for all lanes of ymm registers. Each lane has the numbers
 // that it has alone; functions are called for one lane after the other, from memory to memory.
 #include <algorithm>
@@ -32,16 +35,27 @@ bool calls(int kind) { return called_function(kind, 1) != nullptr; }
 
 class Compiler : NativeValues {
  public:
-  Compiler(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, NativeFunction& function, int lanes)
-      : NativeValues(plan, function, lanes), graph_(graph), outputs_(outputs), lanes_(lanes) {}
+  Compiler(const Graph& graph, const TapePlan& plan, std::span<const Node> outputs, NativeFunction& function, int lanes,
+           std::vector<TapeLoop> loops)
+      : NativeValues(plan, function, lanes, operands_written(plan, loops)),
+        graph_(graph),
+        outputs_(outputs),
+        lanes_(lanes),
+        loops_(std::move(loops)) {}
 
   void compile() {
     if (!fits()) return;
     look_ahead();
     const std::size_t entry = begin();
-    for (const TapePlan::Step& s : plan_.steps) {
-      begin_step();
-      step(s);
+    auto loop = loops_.begin();
+    for (std::int32_t k = 0; k < std::ssize(plan_.steps);) {
+      if (loop != loops_.end() && loop->first == k) {
+        repeat(*loop);
+        k = (loop++)->end();
+      } else {
+        begin_step();
+        step(plan_.steps[at(k++)]);
+      }
       if (code_.size() > most_bytes) return;
     }
     copy_outputs();
@@ -57,6 +71,13 @@ class Compiler : NativeValues {
   bool fits() const {
     constexpr std::int64_t most = std::int64_t{1} << 25;
     return function_.scratch + static_cast<std::int64_t>(plan_.steps.size()) < most;
+  }
+
+  static std::size_t operands_written(const TapePlan& plan, const std::vector<TapeLoop>& loops) {
+    std::size_t count = plan.operands.size();
+    for (const TapeLoop& loop : loops)
+      for (std::int32_t k = loop.first + loop.period; k < loop.end(); ++k) count -= at(plan.steps[at(k)].count);
+    return count;
   }
 
   // When each value is needed next, from every place where it is needed; and whether there are calls.
@@ -100,6 +121,8 @@ class Compiler : NativeValues {
       code_.copy_pointer(r15, rdi);
       pointers = with_calls;
     }
+    if (!loops_.empty())
+      for (const int r : saved) code_.push(r);
     block_pointer_.assign(function_.blocks.size(), none);
     std::size_t taken = 0;
     for (std::size_t k = 0; k < function_.blocks.size() && taken < pointers.size(); ++k) {
@@ -111,13 +134,21 @@ class Compiler : NativeValues {
   }
 
   void end() {
-    if (has_calls_) {
-      code_.raise_stack();
+    if (has_calls_) code_.raise_stack();
+    if (has_calls_ || !loops_.empty())
       for (auto r = saved.rbegin(); r != saved.rend(); ++r) code_.pop(*r);
-    }
     if (lanes_ > 1) code_.clear_upper_halves();
     code_.leave();
     function_.scratch = spill_end_;
+  }
+
+  void repeat(const TapeLoop& loop) {
+    const std::size_t round = begin_rounds(loop);
+    for (std::int32_t k = loop.first; k < loop.first + loop.period; ++k) {
+      begin_step();
+      step(plan_.steps[at(k)]);
+    }
+    end_round(loop, round);
   }
 
   void copy_outputs() {
@@ -266,16 +297,6 @@ class Compiler : NativeValues {
     return spare;
   }
 
-  // Nothing is in a register after it.
-  void keep_all() {
-    for (Node& n : owner_) {
-      if (n == no_node) continue;
-      write(n);
-      register_[at(n)] = -1;
-      n = no_node;
-    }
-  }
-
   void call_four(const TapePlan::Step& s) {
     const bool pair = s.kind == TapePlan::sine_and_cosine, table = s.kind == kind_of(Op::table);
     const std::int32_t arguments = pair ? 1 : s.count;
@@ -343,11 +364,10 @@ class Compiler : NativeValues {
     finish(s.result);
   }
 
-  static constexpr std::array<int, 6> saved{x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15};
-
   const Graph& graph_;
   std::span<const Node> outputs_;
   int lanes_;
+  std::vector<TapeLoop> loops_;
   bool has_calls_ = false;
 };
 
@@ -360,7 +380,11 @@ void NativeFunction::compile(const Graph& graph, const TapePlan& plan, std::span
   inputs = places.inputs;
   first_output = places.first_output;
   scratch = places.slots;
-  Compiler(graph, plan, outputs, *this, lanes).compile();
+  const auto stays = [](const TapePlan::Step& s) { return !calls(s.kind); };  // so pointers stay in their registers
+  std::vector<TapeLoop> loops;
+  if (lanes == 1 && blocks.size() <= 6 && std::all_of(plan.steps.begin(), plan.steps.end(), stays))
+    loops = find_loops(plan, {blocks, inputs, slots, scratch});
+  Compiler(graph, plan, outputs, *this, lanes, std::move(loops)).compile();
   slots = {};
 }
 

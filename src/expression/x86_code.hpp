@@ -124,6 +124,13 @@ class Code {
     byte(0xFF);
     byte(0xD0);
   }
+  void set_number(int to, std::int32_t value) {
+    reserve();
+    byte(static_cast<std::uint8_t>(0x48 | (to >> 3)));
+    byte(0xC7);
+    byte(static_cast<std::uint8_t>(0xC0 | (to & 7)));
+    append(value);
+  }
   void add_to_pointer(int r, std::int32_t value) {
     reserve();
     byte(static_cast<std::uint8_t>(0x48 | (r >> 3)));
