@@ -17,7 +17,9 @@
 
 // The thread sanitizer cannot look into TBB's library, neither how its threads wait for each other nor who owns a task.
 // Under it the same ranges go to threads of the standard library, so that every access of the work itself is judged.
-#if defined(__has_feature)
+#if defined(__SANITIZE_THREAD__)  // g++
+#define HINGE_THREAD_SANITIZER 1
+#elif defined(__has_feature)  // clang
 #if __has_feature(thread_sanitizer)
 #define HINGE_THREAD_SANITIZER 1
 #endif
