@@ -13,11 +13,13 @@ namespace hinge::x86 {
 enum General : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
 
 /// What stands in memory `offset` bytes after where a register points; or, with `in_code`, after the beginning of the
-/// code.
+/// code. With a second register that is added, one of the first eight and not rsp.
 struct Memory {
   std::uint8_t base = rax;
   std::int32_t offset = 0;
   bool in_code = false;
+  std::uint8_t index = no_index;
+  static constexpr std::uint8_t no_index = rsp;
 };
 
 /// Opcodes of operations on the lower double of a register (with the prefix that says so), and on all its bits.
@@ -86,6 +88,9 @@ class Code {
   void packed(Packed op, int result, int a, B b, bool four = true) {
     vex(1, prefix_66 | (four ? four_doubles : 0), static_cast<std::uint8_t>(op), result, a, b);
   }
+  void bits_of_four(Bits op, int result, int a, Memory b) {
+    vex(1, prefix_66 | four_doubles, static_cast<std::uint8_t>(op), result, a, b);
+  }
   void load_four(int result, Memory from) { vex(1, prefix_66 | four_doubles, 0x10, result, 0, from); }
   void store_four(Memory to, int from) { vex(1, prefix_66 | four_doubles, 0x11, from, 0, to); }
   /// One double, four times.
@@ -101,6 +106,7 @@ class Code {
     vex(3, prefix_66 | four_doubles, 0x19, from, 0, result, 1);
     byte(1);
   }
+  void both(int result, int from) { vex(1, prefix_66, 0x14, result, from, from); }  // the first one, twice
   void second(int result, int from) { vex(1, prefix_66, 0x15, result, from, from); }
   /// Before code that knows of two doubles only.
   void clear_upper_halves() { sequence({0xC5, 0xF8, 0x77}); }
@@ -220,8 +226,9 @@ class Code {
       return;
     }
     const bool near = m.offset >= -128 && m.offset < 128;
-    byte(static_cast<std::uint8_t>((near ? 0x40 : 0x80) | middle | (m.base & 7)));
-    if ((m.base & 7) == rsp) byte(0x24);  // these bases take one byte more
+    const bool two = (m.base & 7) == rsp || m.index != Memory::no_index;  // these take one byte more
+    byte(static_cast<std::uint8_t>((near ? 0x40 : 0x80) | middle | (two ? rsp : m.base & 7)));
+    if (two) byte(static_cast<std::uint8_t>(m.index << 3 | (m.base & 7)));
     if (near)
       byte(static_cast<std::uint8_t>(m.offset));
     else

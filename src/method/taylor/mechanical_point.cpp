@@ -74,7 +74,8 @@ class MechanicalPoint final : public SeriesPoint {
     predict(h);
     moved_ = next_.x;
     const double t1 = t0_ + h;
-    if (projection_.active() && !projection_.project(t1, next_.x.data(), next_.x.data() + ny_, next_.psi.data()))
+    if (projection_.active() && !projection_.project(t1, next_.x.data(), next_.x.data() + ny_, next_.psi.data(),
+                                                     projection_.by_code() ? &acceleration_ : nullptr))
       return false;
     if (!accelerate(t1, next_)) return false;
     h_ = h;

@@ -8,6 +8,8 @@ namespace hinge {
 
 namespace {
 
+constexpr int block = SeriesProgram::block;
+
 // Beyond these the recurrences are computed without code.
 constexpr std::size_t most_bytes = std::size_t{8} << 20, most_numbers = std::size_t{1} << 27;
 
@@ -25,39 +27,64 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
     return place;
   };
   constexpr int last_of_first = SeriesProgram::first_stages;
-  std::vector<std::size_t> first, completed, later, whole;
+  std::vector<std::size_t> first, completed, later, sums;
   for (int stage = at.first_stage; stage <= std::min(last_of_first, at.last_stage); ++stage) {
     assembler.set_stage(stage);
     first.push_back(function(true, [&] { recurrences.first_stage(stage); }));
-    if (stage < 0) continue;
-    completed.push_back(function(true, [&] {
-      recurrences.first_completion(stage);
-      if (stage == last_of_first) recurrences.clear_next(stage);
-    }));
+    if (stage >= 0) completed.push_back(function(true, [&] { recurrences.first_completion(stage); }));
   }
+  std::vector<std::size_t> begun;
+  if (at.inverts && at.last_stage >= last_of_first)
+    begun.push_back(function(true, [&] {
+      for (int stage = at.first_stage; stage <= last_of_first; ++stage) {
+        assembler.set_stage(stage);
+        recurrences.first_stage(stage);
+        if (stage == 0) recurrences.weigh();
+        if (stage < 0) continue;
+        assembler.multiply_by_inverse();
+        recurrences.first_completion(stage);
+      }
+    }));
   assembler.set_stage(0);
   const std::size_t weigh = function(true, [&] { recurrences.weigh(); });
-  const int versions = at.last_stage > last_of_first ? SeriesLayout::version(at.last_stage) + 1 : 0;
-  for (int version = 0; version < versions; ++version) {
-    assembler.set_version(version);
-    if (at.inverts)
-      whole.push_back(function(false, [&] {
-        const std::size_t again = assembler.begin_stages();
+  // stages; where systems are solved by the inverse, whole ones
+  const auto stages = [&](int from, int count, bool in_block) {
+    later.push_back(function(false, [&] {
+      for (int k = 0; k < count; ++k) {
+        in_block ? assembler.set_position(from + k) : assembler.set_stage(from + k);
         recurrences.later_stage();
+        if (!at.inverts) continue;
         assembler.multiply_by_inverse();
         recurrences.later_completion();
-        assembler.end_stages(again);
-      }));
-    else
-      later.push_back(function(false, [&] { recurrences.later_stage(); }));
-    if (assembler.code().size() > most_bytes) return nullptr;
+        assembler.next_stage();
+      }
+    }));
+  };
+  const int begin = program.first_block, direct = std::min(at.last_stage, begin - 1) - last_of_first;
+  const int in_blocks = std::max(0, at.last_stage - begin + 1), blocks = (in_blocks + block - 1) / block;
+  if (direct <= 0) {
+    // these are all
+  } else if (at.inverts) {
+    stages(last_of_first + 1, direct, false);
+    stages(0, block, true);
+    stages(0, in_blocks % block, true);
+  } else {
+    for (int stage = last_of_first + 1; stage < begin; ++stage) stages(stage, 1, false);
+    for (int position = 0; position < block; ++position) stages(position, 1, true);
   }
+  for (int version = 0; version < blocks && assembler.code().size() <= most_bytes; ++version) {
+    const bool and_later = version >= SeriesBlocks::first_alike;
+    assembler.set_version(version, and_later);
+    sums.push_back(function(false, [&] { recurrences.block(); }));
+    if (and_later) break;
+  }
+  if (assembler.code().size() > most_bytes) return nullptr;
   const std::size_t complete = function(false, [&] { recurrences.later_completion(); });
   const std::size_t solve = function(false, [&] {
     if (at.inverts) assembler.multiply_by_inverse();
   });
 
-  std::unique_ptr<SeriesCode> result(new SeriesCode(at));
+  std::unique_ptr<SeriesCode> result(new SeriesCode(program, at));
   result->code_ = NativeCode::make(assembler.code().data(), assembler.code().size(), 0);
   if (!result->code_) return nullptr;
   const NativeCode& code = *result->code_;
@@ -68,8 +95,9 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
   };
   result->first_ = functions(first);
   result->completed_ = functions(completed);
+  result->begun_ = functions(begun);
   result->later_ = functions(later);
-  result->whole_ = functions(whole);
+  result->sums_ = functions(sums);
   result->weigh_ = code.at(weigh);
   result->complete_ = code.at(complete);
   result->solve_ = code.at(solve);

@@ -25,34 +25,50 @@ class SeriesCode {
     run(completed_[static_cast<std::size_t>(stage)], data, stage);
   }
   void weigh(double* data) const { run(weigh_, data, 0); }
+  /// All of the first stages, solved by the inverse matrix. False where there are fewer, or it is not there.
+  bool first_stages(double* data) const {
+    if (begun_.empty()) return false;
+    run(begun_[0], data, 0);
+    return true;
+  }
   /// Where systems are not solved by the inverse matrix.
   void later_stage(int stage, double* data) const {
-    run(later_[static_cast<std::size_t>(SeriesLayout::version(stage))], data, stage);
+    const int in_block = stage - begin;
+    if (in_block >= 0 && in_block % block == 0) run_sums(stage, data);
+    run(later_[static_cast<std::size_t>(in_block < 0 ? stage - first_later : begin - first_later + in_block % block)],
+        data, stage);
   }
   void later_completion(int stage, double* data) const { run(complete_, data, stage); }
   void solve(double* data) const { run(solve_, data, 0); }
   /// All stages after the first ones, solved by the inverse matrix.
   void later_stages(double* data) const {
-    for (int stage = SeriesProgram::first_stages + 1; stage <= at_.last_stage;) {
-      const int version = SeriesLayout::version(stage), last = std::min(SeriesLayout::last_of(version), at_.last_stage);
-      run(whole_[static_cast<std::size_t>(version)], data, stage, last - stage + 1);
-      stage = last + 1;
+    if (at_.last_stage >= first_later) run(later_[0], data, first_later);
+    for (int stage = begin; stage <= at_.last_stage; stage += block) {
+      run_sums(stage, data);
+      run(later_[stage + block - 1 <= at_.last_stage ? 1 : 2], data, stage);
     }
   }
 
  private:
-  explicit SeriesCode(const SeriesLayout& layout) : at_(layout), first(layout.first_stage) {}
-  void run(NativeCode::Function function, double* data, int stage, int count = 1) const {
-    const double* const places[] = {data + stage, data - stage, data + at_.row(stage, 0, -1),
-                                    reinterpret_cast<const double*>(static_cast<std::intptr_t>(count)),
-                                    data + SeriesProgram::lanes * stage};
+  static constexpr int block = SeriesProgram::block, first_later = SeriesProgram::first_stages + 1;
+  SeriesCode(const SeriesProgram& program, const SeriesLayout& layout)
+      : at_(layout), first(layout.first_stage), begin(program.first_block) {}
+  void run_sums(int stage, double* data) const {
+    const auto version = static_cast<std::size_t>((stage - begin) / block), last = sums_.size() - 1;
+    run(sums_[std::min(version, last)], data, stage, static_cast<int>(version - std::min(version, last)));
+  }
+  // `loops`: more than those of the first one of these blocks
+  void run(NativeCode::Function function, double* data, int stage, int loops = 0) const {
+    const double* const places[] = {data + stage, data + SeriesProgram::lanes * stage, data + at_.row(stage, 0, -1),
+                                    reinterpret_cast<const double*>(static_cast<std::intptr_t>(loops))};
     function(places, data);
   }
 
   const SeriesLayout& at_;
-  int first;
+  int first, begin;
   std::unique_ptr<const NativeCode> code_;
-  std::vector<NativeCode::Function> first_, completed_, later_, whole_;
+  // of the later stages: those before the first block, those of a block, and of a last one that is shorter; or each
+  std::vector<NativeCode::Function> first_, completed_, begun_, later_, sums_;
   NativeCode::Function weigh_ = nullptr, complete_ = nullptr, solve_ = nullptr;
 };
 

@@ -20,6 +20,7 @@ class SeriesNumbers {
   using Value = double;
   using Lanes = std::array<double, P::lanes>;
   using Row = SeriesRecurrences<SeriesNumbers>::Row;
+  using Order = SeriesRecurrences<SeriesNumbers>::Order;
 
   SeriesNumbers(const SeriesProgram& program, const SeriesLayout& layout, double* data, int stage)
       : p_(program), at_(layout), data_(data), stage_(stage) {}
@@ -28,6 +29,7 @@ class SeriesNumbers {
   void drop(double) const {}
   double add(double a, double b) const { return a + b; }
   double subtract(double a, double b) const { return a - b; }
+  double twice(double a) const { return a + a; }
   double times(double a, double b) const { return a * b; }
   double divide(double a, double b) const { return a / b; }
   double root(double a) const { return std::sqrt(a); }
@@ -35,26 +37,30 @@ class SeriesNumbers {
 
   double zero(int slot) const { return data_[at_.series_of(slot)]; }
   double at(int slot, int m) const { return data_[at_.series_of(slot) + static_cast<std::size_t>(m)]; }
-  void put(int slot, int m, double x) {
-    data_[at_.series_of(slot) + static_cast<std::size_t>(m)] = x;
-    data_[at_.back_of(slot) - static_cast<std::size_t>(m)] = x;
-  }
+  void put(int slot, int m, double x) { data_[at_.series_of(slot) + static_cast<std::size_t>(m)] = x; }
   double row(Row what, int level) const { return data_[at_.row(stage_, static_cast<int>(what), level)]; }
   double weight(std::size_t k) const { return data_[at_.weights + k]; }
   void set_weight(std::size_t k, double x) { data_[at_.weights + k] = x; }
   double state(int number, int which) const { return data_[at_.state(number, which)]; }
   void set_state(int number, int which, double x) { data_[at_.state(number, which)] = x; }
 
-  double newest(int slot) const { return data_[at_.newest(slot)]; }
-  void set(int slot, double x) { data_[at_.newest(slot)] = x; }
+  const SeriesLayout& layout() const { return at_; }
+  int stage() const { return stage_; }
+  /// Within its block of stages; -1 before the first one.
+  int position() const { return stage_ < p_.first_block ? -1 : (stage_ - p_.first_block) % P::block; }
+  double coefficient(int slot, Order o) const { return at(slot, o.ahead ? stage_ + o.order : o.order); }
+  double block_sum(std::size_t sums) const { return data_[sums + static_cast<std::size_t>(position())]; }
+
+  double newest(int slot) const { return data_[place(at_.newest(slot))]; }
+  void set(int slot, double x) {
+    if (at_.beside(slot)) data_[static_cast<std::size_t>(slot)] = x;
+    if (at_.kept(slot)) data_[place(at_.in_series(slot))] = x;
+  }
   double read(const P::Operand& o) const {
     if (o.where == P::Where::nothing) return 0;
     return o.where == P::Where::stage ? newest(o.slot) : at(o.slot, stage_ + o.level);
   }
-  void keep(int slot, int level, double x) {
-    put(slot, stage_ + level, x);
-    put(slot, stage_ + level + 1, 0);
-  }
+  void keep(int slot, int level, double x) { put(slot, stage_ + level, x); }
   void set_right(std::size_t i, double x) { data_[at_.right + i] = x; }
   double solution(std::size_t j) const { return data_[at_.right + j]; }
   double change(int slot) const { return data_[at_.change + static_cast<std::size_t>(slot)]; }
@@ -64,25 +70,25 @@ class SeriesNumbers {
     return x;
   }
 
-  // Two sums of four numbers each, which take the blocks in turn.
-  double convolve(std::span<const P::Product> products, int level) const {
-    Four sum[2]{};
-    const int blocks = SeriesLayout::blocks(SeriesLayout::version(stage_), level);
-    int count = 0;
+  // Terms go to two sums in turn.
+  void make_block_sum(std::span<const P::Product> products, int level, std::size_t to) {
+    double sum[2][P::block]{};
     for (const P::Product& p : products) {
+      const SeriesBlocks terms(p_, p, level, version());
       const double* const a = data_ + at_.series_of(p.a.slot);
-      const double* const b = data_ + at_.back_of(p.b.slot) - (stage_ + level);
-      for (int k = 0; k < blocks; ++k, ++count) {
-        const Four x = Four::product(a + 4 * k, b + 4 * k);
-        Four& s = sum[count % 2];
-        if (count < 2)
-          s = count == 0 || !p.minus ? x : x.negative();
-        else
-          s.add(x, p.minus);
-      }
+      const double* const b = data_ + at_.series_of(p.b.slot);
+      int count = 0;
+      terms.for_each([&](int i) {
+        double* const s = sum[count++ % 2];
+        const double both = terms.plain_at(i) ? terms.twice ? a[i] + a[i] : a[i] : 0;
+        for (int j = 0; j < P::block; ++j) {
+          const double known = terms.known(i, j) ? b[terms.m + j - i] : 0.0;
+          const double x = (terms.plain_at(i) ? both : a[i] * terms.times(i, j)) * known;
+          s[j] = p.minus ? s[j] - x : s[j] + x;
+        }
+      });
     }
-    if (count > 1) sum[0].add(sum[1], false);
-    return sum[0].total();
+    for (std::size_t j = 0; j < P::block; ++j) data_[to + j] = sum[0][j] + sum[1][j];
   }
 
   // ---- four operations at once --------------------------------------------------------------------------------------
@@ -96,6 +102,7 @@ class SeriesNumbers {
   Lanes times(const Lanes& a, const Lanes& b) const {
     return each([&](std::size_t i) { return a[i] * b[i]; });
   }
+  Lanes twice(const Lanes& a) const { return add(a, a); }
   Lanes times(const Lanes& a, double b) const {
     return each([&](std::size_t i) { return a[i] * b; });
   }
@@ -106,42 +113,40 @@ class SeriesNumbers {
   Lanes states(const std::array<int, P::lanes>& numbers) const {
     return each([&](std::size_t i) { return state(numbers[i], 0); });
   }
-  Lanes newest_four(int four) const { return four_at(at_.newest_four(four)); }
-  Lanes zero_four(int four) const { return four_at(at_.series_of_four(four)); }
-  void set_four(int four, const Lanes& x) { put_four(at_.newest_four(four), x); }
+  void set_four(int four, int level, const Lanes& x) {
+    if (p_.fours[static_cast<std::size_t>(four)].beside) put_four(at_.newest_four(four), x);
+    if (p_.fours[static_cast<std::size_t>(four)].series) put_four(place(at_.in_series_of_four(four, level)), x);
+  }
   void fours(const P::Step& step, SeriesRecurrences<SeriesNumbers>& recurrences) {
-    unrolled_ = step.unrolled();
     for (int k = 0; k < step.fours(); ++k) recurrences.one_four(step.four + k);
   }
-  void keep_fours(const P::Step& step, int first, int level) {
-    for (int four = first; four < step.four + step.fours(); four += step.length) {
-      const std::size_t place = at_.series_of_four(four) + static_cast<std::size_t>(P::lanes * (stage_ + level));
-      put_four(place, newest_four(four));
-      put_four(place + P::lanes, {});
-    }
+  const double* series(int four) const { return data_ + at_.series_of_four(four); }
+  Lanes coefficient(const double* series, Order o) const {
+    return four_at(series + P::lanes * (o.ahead ? stage_ + o.order : o.order));
   }
-  Lanes convolve_four(std::span<const P::Product> products, int level) const {
-    Lanes sum[4]{};
-    const int version = SeriesLayout::version(stage_), m = stage_ + level;
+  const double* four_sum(int four, int number) const { return data_ + sums_of(four, number); }
+  Lanes block_sum(const double* sums) const { return four_at(sums + P::lanes * position()); }
+  void block_of_fours(const P::Step& step, SeriesRecurrences<SeriesNumbers>& recurrences) {
+    for (int k = 0; k < step.fours(); ++k) recurrences.block_of_four(step.four + k);
+  }
+  void make_block_sum_of_four(int four, int number, std::span<const P::Product> products, int level) {
+    Lanes sum[P::block]{};
     for (const P::Product& p : products) {
-      const auto term = [&](int i, double times) {
-        const double* const a = four_series(p.a.slot) + P::lanes * i;
-        const double* const b = four_series(p.b.slot) + P::lanes * (m - i);
-        Lanes& s = sum[i % 4];
-        for (std::size_t l = 0; l < P::lanes; ++l) {
-          const double x = a[l] * times * b[l];
-          s[l] = p.minus ? s[l] - x : s[l] + x;
+      const SeriesBlocks terms(p_, p, level, version());
+      const double* const a = series(four_of(p.a.slot));
+      const double* const b = series(four_of(p.b.slot));
+      terms.for_each([&](int i) {
+        for (int j = 0; j < P::block; ++j) {
+          const int times = terms.times(i, j);
+          if (times == 0) continue;
+          const Lanes once = four_at(a + P::lanes * i);
+          const Lanes x = this->times(times == 2 ? twice(once) : once, four_at(b + P::lanes * (terms.m + j - i)));
+          Lanes& s = sum[j];
+          s = p.minus ? subtract(s, x) : add(s, x);
         }
-      };
-      auto [first, last] = SeriesLayout::orders(version, level, p);
-      if (!unrolled_) first = 0, last = 4 * SeriesLayout::blocks(version, level) - 1;
-      const bool square = unrolled_ && p.a.slot == p.b.slot;
-      const int middle = SeriesLayout::middle(version, level);
-      for (int i = first; i < (square ? middle : last + 1); ++i) term(i, square ? 2 : 1);
-      for (int k = 0; square && k < SeriesLayout::in_the_middle; ++k)
-        term(middle + k, data_[at_.row(stage_, static_cast<int>(Row::middle) + k, level)]);
+      });
     }
-    return add(add(sum[0], sum[1]), add(sum[2], sum[3]));
+    for (std::size_t j = 0; j < P::block; ++j) put_four(sums_of(four, number) + P::lanes * j, sum[j]);
   }
 
   double choice(const P::Operation& op) const {
@@ -168,37 +173,20 @@ class SeriesNumbers {
   }
 
  private:
-  typedef double Pair __attribute__((vector_size(16)));
-  struct Four {
-    Pair low{}, high{};
-    static Four product(const double* a, const double* b) {
-      Pair x[2], y[2];
-      std::memcpy(x, a, sizeof x);
-      std::memcpy(y, b, sizeof y);
-      return {x[0] * y[0], x[1] * y[1]};
-    }
-    Four negative() const { return {Pair{} - low, Pair{} - high}; }
-    void add(const Four& x, bool minus) {
-      low = minus ? low - x.low : low + x.low;
-      high = minus ? high - x.high : high + x.high;
-    }
-    double total() const {
-      const Pair sum = low + high;
-      return sum[0] + sum[1];
-    }
-  };
-
+  std::size_t place(SeriesLayout::Newest n) const { return n.place + static_cast<std::size_t>(n.step * stage_); }
+  int version() const { return (stage_ - p_.first_block) / P::block; }
+  int four_of(int slot) const { return p_.lane_of[static_cast<std::size_t>(slot)].four; }
+  std::size_t sums_of(int four, int number) const {
+    return at_.sums_of_four(four) + SeriesLayout::sums_of_a_four * static_cast<std::size_t>(number);
+  }
   template <class Make>
   static Lanes each(Make&& make) {
     return {make(0), make(1), make(2), make(3)};
   }
-  Lanes four_at(std::size_t place) const {
-    return each([&](std::size_t i) { return data_[place + i]; });
+  Lanes four_at(const double* place) const {
+    return each([&](std::size_t i) { return place[i]; });
   }
   void put_four(std::size_t place, const Lanes& x) { std::copy(x.begin(), x.end(), data_ + place); }
-  const double* four_series(int slot) const {
-    return data_ + at_.series_of_four(p_.lane_of[static_cast<std::size_t>(slot)].four);
-  }
 
   // States of choices: the factor of what is chosen; then, as bits that are all set or none, is it the second, or the
   // third? Then the weights of the three.
@@ -238,7 +226,6 @@ class SeriesNumbers {
   const SeriesLayout& at_;
   double* data_;
   int stage_;
-  bool unrolled_ = false;  // sums of products of fours
 };
 
 }  // namespace hinge

@@ -23,11 +23,14 @@ class SeriesPowers {
     rate_.assign(static_cast<std::size_t>(last) + 1, 0.0);
   }
   void set(double tau) {
-    double power = 1;
-    for (std::size_t m = 1; m < power_.size(); ++m) {
-      rate_[m] = static_cast<double>(m) * power;
-      power_[m] = power *= tau;
-    }
+    const double square = tau * tau, fourth = square * square;
+    double power[4] = {1, tau, square, square * tau};  // four at a time, which wait for one another less
+    for (std::size_t m = 0; m < power_.size(); m += 4)
+      for (std::size_t k = 0; k < 4 && m + k < power_.size(); ++k) {
+        power_[m + k] = power[k];
+        if (m + k + 1 < power_.size()) rate_[m + k + 1] = static_cast<double>(m + k + 1) * power[k];
+        power[k] *= fourth;
+      }
   }
   /// sum_m c_m tau^m for m = 0..last
   double value(const double* c, int last) const { return c[0] + sum(c, power_.data(), last); }
@@ -35,15 +38,8 @@ class SeriesPowers {
   double rate(const double* c, int last) const { return sum(c, rate_.data(), last); }
 
  private:
-  static double sum(const double* c, const double* weight, int last) {
-    double s[4] = {0, 0, 0, 0};
-    int m = 1;
-    for (; m + 3 <= last; m += 4)
-      for (int k = 0; k < 4; ++k) s[k] += c[m + k] * weight[m + k];
-    double rest = 0;
-    for (; m <= last; ++m) rest += c[m] * weight[m];
-    return (rest + (s[2] + s[3])) + (s[0] + s[1]);
-  }
+  // sum_m c_m weight_m for m = 1..last
+  static double sum(const double* c, const double* weight, int last);
 
   std::vector<double> power_, rate_;
 };

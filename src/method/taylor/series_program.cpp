@@ -24,12 +24,16 @@ SeriesProgram SeriesBuilder::build() {
   for (const int k : order) write_operation(ops_[at(k)]);
   for (const int k : order) write_completion(ops_[at(k)]);
   program_.slots = static_cast<int>(slots_.size());
+  for (const Slot& s : slots_) program_.level_of.push_back(s.constant || s.level == not_needed ? P::always : s.level);
+  program_.level_of[at(program_.t_slot)] = P::always;
   pack_lanes();
   write_closed(order);
   std::vector<char> read(slots_.size(), 0);
   for (const P::Part& part : program_.parts) read[at(part.operand)] = 1;
   for (P::Completion& c : program_.completions) c.read = read[at(c.result)] != 0;
   for (const auto& x : f_.unknowns) program_.unknowns.push_back({slot(x.node), x.d, read[at(slot(x.node))] != 0});
+  for (const auto& x : program_.unknowns) program_.kept[at(x.slot)] = 1;
+  for (const auto& c : program_.completions) program_.kept[at(c.result)] = 1;
   for (const auto& y : f_.integrals) program_.integrals.push_back(slot(y.node));
   for (const auto& e : f_.equations) program_.equations.push_back(operand(slot(e.node), e.c));
   return std::move(program_);
@@ -72,8 +76,10 @@ void SeriesBuilder::write_operation(const Draft& op) {
     if (fresh) p.groups.push_back({t.factor, size(p.products), 0});
     p.products.push_back({t.factor != p.groups.back().factor, operand(t.a, read), operand(t.b, read)});
     p.groups.back().end = size(p.products);
+    p.first_block = std::max(p.first_block, P::block - read);
   }
   o.groups_end = size(p.groups);
+  if (op.kind == Kind::quotient || op.kind == Kind::root) p.first_block = std::max(p.first_block, P::block - level);
   p.operations.push_back(o);
 }
 
@@ -118,6 +124,7 @@ void SeriesBuilder::write_completion(const Draft& op) {
 // What is read within sums of products, or after its stage, in its own place. What is zero stays so.
 void SeriesBuilder::write_closed(const std::vector<int>& order) {
   std::vector<char> read(slots_.size(), 0);
+  program_.kept.assign(slots_.size(), 0);
   const auto in_lane = [&](const Draft& op) { return program_.lane_of[at(op.result)].four >= 0; };
   for (const auto& y : f_.integrals) read[at(slot(y.node))] = 1;
   for (const int k : order) {
@@ -132,9 +139,28 @@ void SeriesBuilder::write_closed(const std::vector<int>& order) {
     if (op.kind == Kind::quotient) read[at(op.b)] = 1;
     if (op.kind == Kind::quotient || op.kind == Kind::root) read[at(op.result)] = 1;
   }
+  program_.gathered.assign(slots_.size(), 0);
+  for (const int k : order) {
+    const Draft& op = ops_[at(k)];
+    if (!in_lane(op)) continue;
+    const auto gather = [&](int s) {
+      if (s >= 0 && in_stage(op, {s, shift_of(op)})) program_.gathered[at(s)] = 1;
+    };
+    for (const Term& t : op.linear) gather(t.a);
+    if (op.kind != Kind::integral) gather(op.a);
+  }
+  for (P::Four& four : program_.fours) {
+    four.beside = !four.series;
+    for (const int k : four.operation)
+      four.beside = four.beside || program_.gathered[at(program_.operations[at(k)].result)];
+  }
   for (const int k : order) {
     const int r = ops_[at(k)].result;
-    if (read[at(r)] && !slots_[at(r)].open && !ops_[at(k)].nothing) program_.closed.push_back({r, slots_[at(r)].level});
+    if (!read[at(r)] || slots_[at(r)].open || ops_[at(k)].nothing) continue;
+    if (in_lane(ops_[at(k)]))
+      program_.closed.push_back({r, slots_[at(r)].level});
+    else
+      program_.kept[at(r)] = 1;
   }
 }
 

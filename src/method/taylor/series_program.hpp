@@ -61,8 +61,12 @@ struct SeriesFunctions {
 };
 
 struct SeriesProgram {
-  /// Up to this stage coefficients are written to their places at once.
+  /// Up to this stage coefficients are evaluated with a guess, and corrected in their places.
   static constexpr int first_stages = 1;
+  /// From stage `first_block` on sums of products are computed for so many stages at once (series_blocks.hpp).
+  static constexpr int block = 4;
+  /// The level of what is known from the beginning.
+  static constexpr int always = 1 << 20;
 
   enum class Kind : std::uint8_t { sum, integral, derivative, quotient, root, choose, step, offset, cubic };
   /// Where a stage after the first ones finds the coefficient that it reads: in its place, as that of an earlier stage;
@@ -121,15 +125,14 @@ struct SeriesProgram {
   static constexpr int lanes = 4;
   struct Four {
     std::array<int, lanes> operation;
-    bool series;  // of all orders; else the newest coefficients alone are asked for
+    bool series;         // of all orders is asked for,
+    bool beside = true;  // or the newest ones, by fours that read them one by one or by others
   };
   /// What a later stage does, one after the other: an operation; or a sequence of fours of this length, so many times,
   /// with other operands each time.
   struct Step {
     int operation, four, length, count;
     int fours() const { return length * count; }
-    /// Are there copies of a short sequence? Then sums of products have no loops.
-    bool unrolled() const { return count > 1 && length <= 16; }
   };
   struct Lane {
     int four = -1, number = 0;
@@ -147,10 +150,14 @@ struct SeriesProgram {
   std::vector<Operand> equations;
   std::vector<Completion> completions;
   std::vector<Part> parts;
-  std::vector<Kept> closed;                          // what later stages read and no completion changes
+  std::vector<int> level_of;   // of each slot
+  std::vector<char> kept;      // of each slot, if not in a four: later stages read its coefficients
+  std::vector<char> gathered;  // of each slot: fours read its newest coefficient by itself
+  std::vector<Kept> closed;    // those of fours that are read one by one
   std::vector<std::shared_ptr<const Table>> tables;  // of each state; null of others
   std::vector<std::pair<double, int>> constants;     // and their slots
   int slots = 0, t_slot = -1, most = 0;              // most: the highest order at stage 0
+  int first_block = block;
   static constexpr int numbers_of_state = 6;
 
   int states() const { return static_cast<int>(tables.size()); }

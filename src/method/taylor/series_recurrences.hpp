@@ -6,13 +6,12 @@
 //   zero(slot)                 the coefficient of order zero
 //   at(slot, order), put       in the first stages: a coefficient, in its place
 //   read(operand), set         later: a coefficient of the stage or of an earlier one
-//   convolve(products, level)  sum_i a_i b_(m-i) over coefficients of earlier stages, m = stage + level
+//   coefficient(slot, place)   of an order, or of one counted from the stage
+//   block_sum                  of products of what was known before the block of stages (series_blocks.hpp)
 //   scale, rate                s / m and m / s
 // and so on, see below; and the same for four operations at once, with four numbers for one.
 //
-// After the first stages coefficients of the stage stand apart until it is complete; in their places there are zeros.
-// So sums of products may run on beyond their ends, in blocks of four, and what the newest coefficients contribute is
-// added:
+// After the first stages an operation finds the coefficients of its own stage beside it:
 //   (a b)_m = sum_(0<i<m) a_i b_(m-i) + a_0 b_m + a_m b_0
 #pragma once
 
@@ -20,7 +19,7 @@
 #include <span>
 #include <utility>
 
-#include "method/taylor/series_program.hpp"
+#include "method/taylor/series_blocks.hpp"
 
 namespace hinge {
 
@@ -36,7 +35,14 @@ class SeriesRecurrences {
   // ---- the first stages, up to stage 1 ------------------------------------------------------------------------------
 
   void first_stage(int stage) {
+    if (stage > 0)
+      for (const auto& x : p_.unknowns) m_.put(x.slot, stage + x.order, m_.number(0));
     for (std::size_t k = 0; k < p_.operations.size(); ++k) first(k, stage);
+    for (std::size_t i = 0; i < p_.equations.size(); ++i) {
+      const auto& [slot, level, where] = p_.equations[i];
+      m_.set_right(
+          i, stage + level < 0 ? m_.number(0) : m_.times(m_.at(slot, stage + level), m_.row(Row::minus_over, level)));
+    }
   }
   void first_completion(int stage) {
     complete(stage, [&](int slot, int level, bool, Value change) {
@@ -44,12 +50,6 @@ class SeriesRecurrences {
       if (m < 0) return m_.drop(change);
       m_.put(slot, m, m_.add(m_.at(slot, m), m_.times(change, m_.row(Row::factor, level))));
     });
-  }
-  // The last of the first stages leaves zeros where the next coefficients are going to stand.
-  void clear_next(int stage) {
-    for (const auto& [slot, order, read] : p_.unknowns) m_.put(slot, stage + order + 1, m_.number(0));
-    for (const auto& c : p_.completions) m_.put(c.result, stage + c.level + 1, m_.number(0));
-    for (const auto& [slot, level] : p_.closed) m_.put(slot, stage + level + 1, m_.number(0));
   }
   void weigh() {
     for (std::size_t k = 0; k < p_.parts.size(); ++k) {
@@ -69,6 +69,24 @@ class SeriesRecurrences {
 
   // ---- the later ones -----------------------------------------------------------------------------------------------
 
+  // Before a block of stages.
+  void block() {
+    for (const P::Step& step : p_.steps) {
+      if (step.four >= 0) {
+        m_.block_of_fours(step, *this);
+        continue;
+      }
+      const P::Operation& op = p_.operations[static_cast<std::size_t>(step.operation)];
+      for_each_sum(op,
+                   [&](auto products, int level, int, std::size_t sums) { m_.make_block_sum(products, level, sums); });
+    }
+  }
+  void block_of_four(int four) {
+    for_each_sum(operation(p_.fours[static_cast<std::size_t>(four)], 0),
+                 [&](auto products, int level, int number, std::size_t) {
+                   m_.make_block_sum_of_four(four, number, products, level);
+                 });
+  }
   // All operations, and -F of the equations, in units of derivatives.
   void later_stage() {
     for (const P::Step& step : p_.steps) {
@@ -80,12 +98,11 @@ class SeriesRecurrences {
     for (std::size_t i = 0; i < p_.equations.size(); ++i)
       m_.set_right(i, m_.times(m_.read(p_.equations[i]), m_.row(Row::minus_over, p_.equations[i].level)));
     for (const auto& [slot, level] : p_.closed) m_.keep(slot, level, m_.newest(slot));
-    for (const P::Step& step : p_.steps)
-      for (int four = step.four; step.four >= 0 && four < step.four + step.length; ++four)
-        if (const P::Four& f = p_.fours[static_cast<std::size_t>(four)]; f.series)
-          m_.keep_fours(step, four, operation(f, 0).level);
   }
-  void one_four(int four) { m_.set_four(four, later_four(p_.fours[static_cast<std::size_t>(four)])); }
+  void one_four(int four) {
+    const P::Four& f = p_.fours[static_cast<std::size_t>(four)];
+    m_.set_four(four, operation(f, 0).level, later_four(f, four));
+  }
   void later_completion() {
     complete(0, [&](int slot, int level, bool nothing, Value change) {
       Value value = m_.times(change, m_.row(Row::factor, level));
@@ -94,9 +111,13 @@ class SeriesRecurrences {
     });
   }
 
-  /// Numbers of a stage for each level: k! s^l / (k+l)!, -1 over that, s/m and (m+1)/s with m = k + l; and how often
-  /// the two products in the middle of a square count.
-  enum class Row { factor, minus_over, scale, rate, middle };
+  /// Numbers of a stage for each level: k! s^l / (k+l)!, -1 over that, s/m and (m+1)/s with m = k + l.
+  enum class Row { factor, minus_over, scale, rate };
+  /// An order, counted from that of the stage where it is `ahead`.
+  struct Order {
+    int order;
+    bool ahead;
+  };
 
  private:
   template <class V>
@@ -176,23 +197,68 @@ class SeriesRecurrences {
     }
   }
 
-  // Factors of the stage itself beside the sum over the earlier ones.
-  Value later_products(int g, int level) {
-    Value value = m_.convolve(products(g), level);
-    for (const P::Product& p : products(g)) {
-      const auto end = [&](const P::Operand& a, const P::Operand& b) {
-        if (a.where != P::Where::stage) return;
-        const Value x = m_.times(m_.newest(a.slot), m_.zero(b.slot));
-        value = p.minus ? m_.subtract(value, x) : m_.add(value, x);
-      };
-      end(p.a, p.b);
-      end(p.b, p.a);
+  // Sums of products of an operation: their level, their number in it, and where the sums of a block stand.
+  template <class Visit>
+  void for_each_sum(const P::Operation& op, Visit&& visit) const {
+    for (int g = op.groups; g < op.groups_end; ++g)
+      visit(products(g), op.level - (op.kind == P::Kind::integral ? 1 : 0), g - op.groups,
+            m_.layout().sums_of_group(g));
+    if (op.kind != P::Kind::quotient && op.kind != P::Kind::root) return;
+    const P::Product inner = inner_product(op);
+    visit(std::span<const P::Product>(&inner, 1), op.level, 0, m_.layout().sums_of_state(op.state));
+  }
+  // b r or r r, without the coefficient of r that is computed
+  static P::Product inner_product(const P::Operation& op) {
+    const P::Operand r{op.result, op.level, P::Where::stage};
+    return {false, r, op.kind == P::Kind::quotient ? op.b : r};
+  }
+  // What a stage adds to the sum of its block; before the first block, all.
+  template <class Visit>
+  void for_each_product(const P::Product& p, int level, Visit&& visit) const {
+    if (m_.position() >= 0) {
+      for (const auto& [high, low, high_is_a] : SeriesBlocks::fresh(p_, p, level, m_.position()))
+        high_is_a ? visit(Order{high, true}, Order{low, false}, SeriesBlocks::square(p))
+                  : visit(Order{low, false}, Order{high, true}, false);
+      return;
     }
+    const int m = m_.stage() + level;
+    const auto [first, last] = SeriesBlocks::direct(p_, p, level, m_.stage());
+    for (int i = first; i <= last; ++i)
+      visit(Order{i, false}, Order{m - i, false}, SeriesBlocks::square(p) && 2 * i < m);
+  }
+  // The last coefficients, of the stage itself: a_m b_0 and a_0 b_m.
+  template <class Visit>
+  static void for_each_end(const P::Product& p, Visit&& visit) {
+    const bool a = p.a.where == P::Where::stage, b = p.b.where == P::Where::stage;
+    if (SeriesBlocks::square(p) && a) return visit(true, true);
+    if (a) visit(true, false);
+    if (b) visit(false, false);
+  }
+
+  Value known_products(std::span<const P::Product> products, int level, std::size_t sums) {
+    Sum sum{{m_}};
+    if (m_.position() >= 0) sum.add(m_.block_sum(sums), 1);
+    for (const P::Product& p : products)
+      for_each_product(p, level, [&](Order a, Order b, bool twice) {
+        const Value x = m_.times(m_.coefficient(p.a.slot, a), m_.coefficient(p.b.slot, b));
+        sum.add(twice ? m_.twice(x) : x, p.minus ? -1 : 1);
+      });
+    return sum.get();
+  }
+  Value later_products(std::span<const P::Product> products, int level, std::size_t sums) {
+    Value value = known_products(products, level, sums);
+    for (const P::Product& p : products)
+      for_each_end(p, [&](bool of_a, bool twice) {
+        Value x = m_.times(m_.newest((of_a ? p.a : p.b).slot), m_.zero((of_a ? p.b : p.a).slot));
+        if (twice) x = m_.twice(x);
+        value = p.minus ? m_.subtract(value, x) : m_.add(value, x);
+      });
     return value;
   }
   Value later_terms(const P::Operation& op, int level) {
     Sum sum{{m_}};
-    for (int g = op.groups; g < op.groups_end; ++g) sum.add(later_products(g, level), factor(g));
+    for (int g = op.groups; g < op.groups_end; ++g)
+      sum.add(later_products(products(g), level, m_.layout().sums_of_group(g)), factor(g));
     for (int l = op.linear; l < op.linear_end; ++l)
       if (linear(l).a.where != P::Where::nothing) sum.add(m_.read(linear(l).a), linear(l).factor);
     return sum.get();
@@ -203,15 +269,15 @@ class SeriesRecurrences {
       case P::Kind::integral: return m_.times(later_terms(op, op.level - 1), m_.row(Row::scale, op.level));
       case P::Kind::derivative: return m_.times(m_.read(op.a), m_.row(Row::rate, op.level));
       case P::Kind::quotient: {
-        const P::Product inner{false, {op.result, op.level, P::Where::stage}, op.b};
-        Value rest = m_.convolve(std::span(&inner, 1), op.level);
+        const P::Product inner = inner_product(op);
+        Value rest = known_products(std::span(&inner, 1), op.level, m_.layout().sums_of_state(op.state));
         if (op.b.where == P::Where::stage) rest = m_.add(rest, m_.times(m_.newest(op.b.slot), m_.zero(op.result)));
         return m_.times(difference(op.a, rest), m_.state(op.state, 0));
       }
       case P::Kind::root: {
-        const P::Operand r{op.result, op.level, P::Where::stage};
-        const P::Product inner{false, r, r};
-        return m_.times(difference(op.a, m_.convolve(std::span(&inner, 1), op.level)), m_.state(op.state, 0));
+        const P::Product inner = inner_product(op);
+        const Value rest = known_products(std::span(&inner, 1), op.level, m_.layout().sums_of_state(op.state));
+        return m_.times(difference(op.a, rest), m_.state(op.state, 0));
       }
       case P::Kind::choose: return m_.choice(op);
       case P::Kind::offset: return m_.read(op.a);
@@ -240,41 +306,49 @@ class SeriesRecurrences {
     for (std::size_t i = 0; i < P::lanes; ++i) operands[i] = which(operation(four, i));
     return m_.gather(operands);
   }
-  Lanes four_ends(const P::Operand& a, const P::Operand& b) {
-    const Lanes newest = m_.newest_four(four_of(a.slot));  // first this one, then the other, for whoever takes notes
-    return m_.times(newest, m_.zero_four(four_of(b.slot)));
+  // Sum number `number` of a four. The result of a quotient or a root is a factor, and not known yet.
+  Lanes four_products(int four, int number, std::span<const P::Product> products, int level, bool of_result) {
+    SumOf<Lanes> sum{m_};
+    const auto before = m_.four_sum(four, number);
+    if (m_.position() >= 0) sum.add(m_.block_sum(before), 1);
+    for (const P::Product& p : products) {
+      const auto a = m_.series(four_of(p.a.slot)), b = m_.series(four_of(p.b.slot));
+      const auto add = [&](Order i, Order k, bool twice) {
+        const Lanes x = m_.times(m_.coefficient(a, i), m_.coefficient(b, k));
+        sum.add(twice ? m_.twice(x) : x, p.minus ? -1 : 1);
+      };
+      for_each_product(p, level, add);
+      const Order zero{0, false}, newest{level, true};
+      for_each_end(p, [&](bool of_a, bool twice) {
+        if (of_a && !of_result) add(newest, zero, twice);
+        if (!of_a) add(zero, newest, twice);
+      });
+    }
+    return sum.empty ? m_.all(m_.number(0)) : sum.value;
   }
-  Lanes four_terms(const P::Four& four, int level) {
+  Lanes four_terms(const P::Four& four, int self, int level) {
     const P::Operation& op = operation(four, 0);
     SumOf<Lanes> sum{m_};
-    for (int g = op.groups; g < op.groups_end; ++g) {
-      Lanes value = m_.convolve_four(products(g), level);
-      for (const P::Product& p : products(g))
-        for (const auto& [a, b] : {std::pair{p.a, p.b}, std::pair{p.b, p.a}})
-          if (a.where == P::Where::stage)
-            value = p.minus ? m_.subtract(value, four_ends(a, b)) : m_.add(value, four_ends(a, b));
-      sum.add(value, factor(g));
-    }
+    for (int g = op.groups; g < op.groups_end; ++g)
+      sum.add(four_products(self, g - op.groups, products(g), level, false), factor(g));
     for (int l = op.linear; l < op.linear_end; ++l)
       if (linear(l).a.where != P::Where::nothing)
         sum.add(gather(four, [&](const P::Operation& o) { return linear(o.linear + l - op.linear).a; }),
                 linear(l).factor);
     return sum.value;
   }
-  Lanes later_four(const P::Four& four) {
+  Lanes later_four(const P::Four& four, int self) {
     const P::Operation& op = operation(four, 0);
     const auto a = [&] { return gather(four, [](const P::Operation& o) { return o.a; }); };
     switch (op.kind) {
-      case P::Kind::sum: return four_terms(four, op.level);
-      case P::Kind::integral: return m_.times(four_terms(four, op.level - 1), m_.all(m_.row(Row::scale, op.level)));
+      case P::Kind::sum: return four_terms(four, self, op.level);
+      case P::Kind::integral:
+        return m_.times(four_terms(four, self, op.level - 1), m_.all(m_.row(Row::scale, op.level)));
       case P::Kind::derivative: return m_.times(a(), m_.all(m_.row(Row::rate, op.level)));
       default: break;  // a quotient or a root
     }
-    const P::Operand r{op.result, op.level, P::Where::stage};
-    const bool quotient = op.kind == P::Kind::quotient;
-    const P::Product inner{false, r, quotient ? op.b : r};
-    Lanes rest = m_.convolve_four(std::span(&inner, 1), op.level);
-    if (quotient && op.b.where == P::Where::stage) rest = m_.add(rest, four_ends(op.b, r));
+    const P::Product inner = inner_product(op);
+    Lanes rest = four_products(self, 0, std::span(&inner, 1), op.level, true);
     rest = op.a.where == P::Where::nothing ? m_.times(rest, -1.0) : m_.subtract(a(), rest);
     std::array<int, P::lanes> states{};
     for (std::size_t i = 0; i < P::lanes; ++i) states[i] = operation(four, i).state;

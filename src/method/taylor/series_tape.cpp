@@ -78,11 +78,6 @@ void SeriesTape::fill_rows() {
 void SeriesTape::clear() {
   std::fill(memory_.begin(), memory_.end(), 0.0);
   for (const auto& [value, slot] : program_.constants) put(slot, 0, value);
-  for (int stage = 1; stage <= at_.last_stage; ++stage)
-    for (int which = 0; which < SeriesLayout::in_the_middle; ++which)
-      for (int level = -1; level < at_.levels - 1; ++level)
-        data_[at_.row(stage, static_cast<int>(SeriesNumbers::Row::middle) + which, level)] =
-            SeriesLayout::times_in_the_middle(stage, level, which);
   const double scale = scale_;
   scale_ = 0;
   if (scale != 0) begin(t0_, scale);
@@ -95,17 +90,14 @@ void SeriesTape::first_choice(void* tape, std::size_t operation, std::size_t ord
 
 void SeriesTape::evaluate(int stage) {
   const bool first = stage <= SeriesProgram::first_stages;
-  if (first && stage > 0)
-    for (const auto& x : program_.unknowns) put(x.slot, stage + x.order, 0.0);
   SeriesNumbers numbers(program_, at_, data_, stage);
   SeriesRecurrences<SeriesNumbers> recurrences(program_, numbers);
-  if (!first) return code_ && !at_.inverts ? code_->later_stage(stage, data_) : recurrences.later_stage();
-  code_ ? code_->first_stage(stage, data_) : recurrences.first_stage(stage);
-  for (std::size_t i = 0; i < program_.equations.size(); ++i) {
-    const auto& [slot, level, where] = program_.equations[i];
-    data_[at_.right + i] =
-        stage + level < 0 ? 0.0 : numbers.at(slot, stage + level) * numbers.row(SeriesNumbers::Row::minus_over, level);
+  if (!first && code_ && !at_.inverts) return code_->later_stage(stage, data_);
+  if (!first) {
+    if (numbers.position() == 0) recurrences.block();
+    return recurrences.later_stage();
   }
+  code_ ? code_->first_stage(stage, data_) : recurrences.first_stage(stage);
 }
 
 void SeriesTape::weigh() {
@@ -125,9 +117,7 @@ void SeriesTape::complete(int stage) {
   SeriesRecurrences<SeriesNumbers> recurrences(program_, numbers);
   if (!first) return recurrences.later_completion();
   recurrences.first_completion(stage);
-  if (stage < SeriesProgram::first_stages) return;
-  recurrences.clear_next(stage);
-  fill_fours();
+  if (stage == SeriesProgram::first_stages) fill_fours();
 }
 
 // Series of operations that are done at once, after the first stages, in which they are not.
@@ -137,7 +127,6 @@ void SeriesTape::fill_fours() {
     double* to = data_ + f.to;
     for (int m = 0; m <= f.last; ++m)
       for (std::size_t lane = 0; lane < lanes; ++lane) *to++ = data_[f.from[lane] + static_cast<std::size_t>(m)];
-    std::fill_n(to, lanes, 0.0);
   }
 }
 
@@ -150,6 +139,18 @@ void SeriesTape::solve() {
     double sum = x[0] * inverse_column(0)[i];
     for (std::size_t j = 1; j < n; ++j) sum += x[j] * inverse_column(j)[i];
     right()[i] = sum;
+  }
+}
+
+void SeriesTape::first_stages() {
+  constexpr int last = SeriesProgram::first_stages;
+  if (code_ && code_->first_stages(data_)) return fill_fours();
+  for (int stage = at_.first_stage; stage <= std::min(last, at_.last_stage); ++stage) {
+    evaluate(stage);
+    if (stage < 0) continue;
+    if (stage == 0) weigh();
+    solve();
+    complete(stage);
   }
 }
 

@@ -30,11 +30,12 @@ class SeriesTape {
   double* right() { return data_ + at_.right; }
   void complete(int stage);
   /// Where the system is small, the inverse of the system Jacobian may be given, column by column; then solve() is what
-  /// stands between evaluate() and complete(), and later_stages() does all three for the stages 2, 3, ...
+  /// stands between evaluate() and complete(); first_stages() does all this up to stage 1, later_stages() what follows.
   bool inverts() const { return at_.inverts; }
   std::size_t equations() const { return program_.equations.size(); }
   double* inverse_column(std::size_t j) { return data_ + at_.inverse + j * at_.height; }
   void solve();
+  void first_stages();
   void later_stages();
 
   /// Coefficients of unknowns and integrals, in the order of their lists.
@@ -54,10 +55,7 @@ class SeriesTape {
 
  private:
   static void first_choice(void* tape, std::size_t operation, std::size_t order);
-  void put(int slot, int m, double value) {
-    data_[at_.series_of(slot) + static_cast<std::size_t>(m)] = value;
-    data_[at_.back_of(slot) - static_cast<std::size_t>(m)] = value;
-  }
+  void put(int slot, int m, double value) { data_[at_.series_of(slot) + static_cast<std::size_t>(m)] = value; }
   void fill_rows();
   void fill_fours();
 

@@ -18,10 +18,11 @@ constexpr double first_part = 0.01;     // of the pace of the start, where no fi
 constexpr int most_scales = 60;         // tried until the coefficients are neither too large nor too small
 constexpr double too_large = 1.0 / 64;  // scales of coefficients when they are scaled down,
 constexpr double allowed_mismatch = 4, allowed_within = 1000;  // within a step only what was missed is looked for
+constexpr double least_part = 0.4;                             // of the unit of the last series, else it is another one
 constexpr double longer = 1.5;                                 // than the last step
 constexpr int bisections = 48;
 
-// The one nearest to h: units of series that are seldom others than before.
+// The one nearest to h.
 double power_of_two(double h) {
   int exponent = 0;
   const double part = std::frexp(h, &exponent);  // 0.5 to 1
@@ -77,7 +78,7 @@ StepResult TaylorStepper::start(const State& state) {
   if (!point_->begin(state)) return failure(state, options_.first_step, "the accelerations");
   h_ = options_.first_step > 0 ? options_.first_step : first_part * point_->pace();
   first_ = true;
-  last_ = 0;
+  last_ = scale_ = 0;
   return {};
 }
 
@@ -122,7 +123,8 @@ double TaylorStepper::longest() const {
 StepResult TaylorStepper::expand(const State& state) {
   double tau = 0;  // of the longest step, in units of h_
   for (int tries = 0;; ++tries) {
-    const double scale = power_of_two(h_);
+    if (const double part = h_ / scale_; !(part > least_part && part < 1 / least_part)) scale_ = power_of_two(h_);
+    const double scale = scale_;
     const bool computed = point_->expand(scale);
     tau = computed ? longest() * scale / h_ : too_large;
     const bool fits = computed && tau > 1 / growth && (tau < growth || !first_);

@@ -54,6 +54,7 @@ class TaylorStepper final : public Stepper {
   bool begun_ = false;  // by a step of given length
   bool first_ = true;   // no step has been chosen yet: its length is a guess
   double last_ = 0;     // length of the last step
+  double scale_ = 0;    // unit of the last series, a power of two
   double h_ = 0;        // length of the last step that was chosen, and about the scale of the next series
 };
 
