@@ -29,6 +29,7 @@ class SeriesAssembler : public SeriesRegisters {
   SeriesAssembler(const SeriesProgram& program, const SeriesLayout& layout, void* tape,
                   SeriesCode::FirstChoice of_numbers)
       : p_(program), at_(layout), tape_(tape), first_choice_(of_numbers) {
+    remembers_ = layout.inverts;  // larger systems do not wait for one number after the other
     write_constants();
   }
   const x86::Code& code() const { return code_; }

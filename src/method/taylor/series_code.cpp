@@ -27,15 +27,10 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
     return place;
   };
   constexpr int last_of_first = SeriesProgram::first_stages;
-  std::vector<std::size_t> first, completed, later, sums;
-  for (int stage = at.first_stage; stage <= std::min(last_of_first, at.last_stage); ++stage) {
-    assembler.set_stage(stage);
-    first.push_back(function(true, [&] { recurrences.first_stage(stage); }));
-    if (stage >= 0) completed.push_back(function(true, [&] { recurrences.first_completion(stage); }));
-  }
-  std::vector<std::size_t> begun;
-  if (at.inverts && at.last_stage >= last_of_first)
-    begun.push_back(function(true, [&] {
+  const bool whole = at.inverts && at.last_stage >= last_of_first;
+  std::vector<std::size_t> first, completed, later, sums, weigh, complete;
+  if (whole)
+    first.push_back(function(true, [&] {
       for (int stage = at.first_stage; stage <= last_of_first; ++stage) {
         assembler.set_stage(stage);
         recurrences.first_stage(stage);
@@ -45,15 +40,18 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
         recurrences.first_completion(stage);
       }
     }));
-  assembler.set_stage(0);
-  const std::size_t weigh = function(true, [&] { recurrences.weigh(); });
-  // stages; where systems are solved by the inverse, whole ones
+  for (int stage = at.first_stage; !whole && stage <= std::min(last_of_first, at.last_stage); ++stage) {
+    assembler.set_stage(stage);
+    first.push_back(function(true, [&] { recurrences.first_stage(stage); }));
+    if (stage == 0) weigh.push_back(function(true, [&] { recurrences.weigh(); }));
+    if (stage >= 0) completed.push_back(function(true, [&] { recurrences.first_completion(stage); }));
+  }
   const auto stages = [&](int from, int count, bool in_block) {
     later.push_back(function(false, [&] {
       for (int k = 0; k < count; ++k) {
         in_block ? assembler.set_position(from + k) : assembler.set_stage(from + k);
         recurrences.later_stage();
-        if (!at.inverts) continue;
+        if (!whole) continue;
         assembler.multiply_by_inverse();
         recurrences.later_completion();
         assembler.next_stage();
@@ -64,7 +62,7 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
   const int in_blocks = std::max(0, at.last_stage - begin + 1), blocks = (in_blocks + block - 1) / block;
   if (direct <= 0) {
     // these are all
-  } else if (at.inverts) {
+  } else if (whole) {
     stages(last_of_first + 1, direct, false);
     stages(0, block, true);
     stages(0, in_blocks % block, true);
@@ -79,12 +77,9 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
     if (and_later) break;
   }
   if (assembler.code().size() > most_bytes) return nullptr;
-  const std::size_t complete = function(false, [&] { recurrences.later_completion(); });
-  const std::size_t solve = function(false, [&] {
-    if (at.inverts) assembler.multiply_by_inverse();
-  });
+  if (!whole) complete.push_back(function(false, [&] { recurrences.later_completion(); }));
 
-  std::unique_ptr<SeriesCode> result(new SeriesCode(program, at));
+  std::unique_ptr<SeriesCode> result(new SeriesCode(program, at, whole));
   result->code_ = NativeCode::make(assembler.code().data(), assembler.code().size(), 0);
   if (!result->code_) return nullptr;
   const NativeCode& code = *result->code_;
@@ -95,12 +90,10 @@ std::unique_ptr<const SeriesCode> SeriesCode::make(const SeriesProgram& program,
   };
   result->first_ = functions(first);
   result->completed_ = functions(completed);
-  result->begun_ = functions(begun);
   result->later_ = functions(later);
   result->sums_ = functions(sums);
-  result->weigh_ = code.at(weigh);
-  result->complete_ = code.at(complete);
-  result->solve_ = code.at(solve);
+  result->weigh_ = functions(weigh);
+  result->complete_ = functions(complete);
   return result;
 }
 

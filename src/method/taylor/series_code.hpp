@@ -1,6 +1,6 @@
-// The recurrences of series as machine code: a function for each of the first stages, and one for every four of the
-// later ones, in which sums of products have a fixed length. Where systems are solved by the inverse matrix, such a
-// function does all of its stages at once.
+// The recurrences of series as machine code: a function for each of the first stages, and one for each position in a
+// block of the later ones; where systems are solved by the inverse matrix, one for all of the first stages, and one for
+// a block.
 #pragma once
 
 #include <algorithm>
@@ -20,27 +20,21 @@ class SeriesCode {
   static std::unique_ptr<const SeriesCode> make(const SeriesProgram& program, const SeriesLayout& layout, void* tape,
                                                 FirstChoice first_choice);
 
+  /// Are systems solved by the inverse matrix here? Then all stages are done at once, else by parts.
+  bool whole() const { return whole_; }
+  void first_stages(double* data) const { run(first_[0], data, 0); }
   void first_stage(int stage, double* data) const { run(first_[static_cast<std::size_t>(stage - first)], data, stage); }
   void first_completion(int stage, double* data) const {
     run(completed_[static_cast<std::size_t>(stage)], data, stage);
   }
-  void weigh(double* data) const { run(weigh_, data, 0); }
-  /// All of the first stages, solved by the inverse matrix. False where there are fewer, or it is not there.
-  bool first_stages(double* data) const {
-    if (begun_.empty()) return false;
-    run(begun_[0], data, 0);
-    return true;
-  }
-  /// Where systems are not solved by the inverse matrix.
+  void weigh(double* data) const { run(weigh_[0], data, 0); }
   void later_stage(int stage, double* data) const {
     const int in_block = stage - begin;
     if (in_block >= 0 && in_block % block == 0) run_sums(stage, data);
     run(later_[static_cast<std::size_t>(in_block < 0 ? stage - first_later : begin - first_later + in_block % block)],
         data, stage);
   }
-  void later_completion(int stage, double* data) const { run(complete_, data, stage); }
-  void solve(double* data) const { run(solve_, data, 0); }
-  /// All stages after the first ones, solved by the inverse matrix.
+  void later_completion(int stage, double* data) const { run(complete_[0], data, stage); }
   void later_stages(double* data) const {
     if (at_.last_stage >= first_later) run(later_[0], data, first_later);
     for (int stage = begin; stage <= at_.last_stage; stage += block) {
@@ -51,8 +45,8 @@ class SeriesCode {
 
  private:
   static constexpr int block = SeriesProgram::block, first_later = SeriesProgram::first_stages + 1;
-  SeriesCode(const SeriesProgram& program, const SeriesLayout& layout)
-      : at_(layout), first(layout.first_stage), begin(program.first_block) {}
+  SeriesCode(const SeriesProgram& program, const SeriesLayout& layout, bool whole)
+      : at_(layout), first(layout.first_stage), begin(program.first_block), whole_(whole) {}
   void run_sums(int stage, double* data) const {
     const auto version = static_cast<std::size_t>((stage - begin) / block), last = sums_.size() - 1;
     run(sums_[std::min(version, last)], data, stage, static_cast<int>(version - std::min(version, last)));
@@ -66,10 +60,10 @@ class SeriesCode {
 
   const SeriesLayout& at_;
   int first, begin;
+  bool whole_;
   std::unique_ptr<const NativeCode> code_;
   // of the later stages: those before the first block, those of a block, and of a last one that is shorter; or each
-  std::vector<NativeCode::Function> first_, completed_, begun_, later_, sums_;
-  NativeCode::Function weigh_ = nullptr, complete_ = nullptr, solve_ = nullptr;
+  std::vector<NativeCode::Function> first_, completed_, later_, sums_, weigh_, complete_;
 };
 
 }  // namespace hinge

@@ -125,7 +125,7 @@ class SeriesRegisters {
     v = loaded(v);
     forget(to.memory);
     code_.store(to.memory, v.r);
-    if (v.shared)
+    if (v.shared || !remembers_)
       release(v);
     else
       remembered_.push_back({to.memory, v.r});
@@ -136,6 +136,7 @@ class SeriesRegisters {
 
   x86::Code code_{1024};
   unsigned taken_ = 0;
+  bool remembers_ = true;
   std::vector<Remembered> remembered_;  // in registers that are taken, the oldest first
   std::array<int, 16> in_use_{};        // how often, of these
 };

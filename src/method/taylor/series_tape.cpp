@@ -92,24 +92,25 @@ void SeriesTape::evaluate(int stage) {
   const bool first = stage <= SeriesProgram::first_stages;
   SeriesNumbers numbers(program_, at_, data_, stage);
   SeriesRecurrences<SeriesNumbers> recurrences(program_, numbers);
-  if (!first && code_ && !at_.inverts) return code_->later_stage(stage, data_);
+  const SeriesCode* const code = code_by_parts();
+  if (!first && code) return code->later_stage(stage, data_);
   if (!first) {
     if (numbers.position() == 0) recurrences.block();
     return recurrences.later_stage();
   }
-  code_ ? code_->first_stage(stage, data_) : recurrences.first_stage(stage);
+  code ? code->first_stage(stage, data_) : recurrences.first_stage(stage);
 }
 
 void SeriesTape::weigh() {
-  if (code_) return code_->weigh(data_);
+  if (const SeriesCode* code = code_by_parts()) return code->weigh(data_);
   SeriesNumbers numbers(program_, at_, data_, 0);
   SeriesRecurrences<SeriesNumbers>(program_, numbers).weigh();
 }
 
 void SeriesTape::complete(int stage) {
   const bool first = stage <= SeriesProgram::first_stages;
-  if (code_) {
-    first ? code_->first_completion(stage, data_) : code_->later_completion(stage, data_);
+  if (const SeriesCode* code = code_by_parts()) {
+    first ? code->first_completion(stage, data_) : code->later_completion(stage, data_);
     if (stage == SeriesProgram::first_stages) fill_fours();
     return;
   }
@@ -131,7 +132,6 @@ void SeriesTape::fill_fours() {
 }
 
 void SeriesTape::solve() {
-  if (code_) return code_->solve(data_);
   const std::size_t n = program_.equations.size();
   double x[SeriesLayout::most_inverted];
   std::copy_n(right(), n, x);
@@ -144,7 +144,10 @@ void SeriesTape::solve() {
 
 void SeriesTape::first_stages() {
   constexpr int last = SeriesProgram::first_stages;
-  if (code_ && code_->first_stages(data_)) return fill_fours();
+  if (code_ && code_->whole()) {
+    code_->first_stages(data_);
+    return fill_fours();
+  }
   for (int stage = at_.first_stage; stage <= std::min(last, at_.last_stage); ++stage) {
     evaluate(stage);
     if (stage < 0) continue;
@@ -155,7 +158,7 @@ void SeriesTape::first_stages() {
 }
 
 void SeriesTape::later_stages() {
-  if (code_) return code_->later_stages(data_);
+  if (code_ && code_->whole()) return code_->later_stages(data_);
   for (int stage = SeriesProgram::first_stages + 1; stage <= at_.last_stage; ++stage) {
     evaluate(stage);
     solve();

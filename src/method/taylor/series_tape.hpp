@@ -56,6 +56,7 @@ class SeriesTape {
  private:
   static void first_choice(void* tape, std::size_t operation, std::size_t order);
   void put(int slot, int m, double value) { data_[at_.series_of(slot) + static_cast<std::size_t>(m)] = value; }
+  const SeriesCode* code_by_parts() const { return code_ && !code_->whole() ? code_.get() : nullptr; }
   void fill_rows();
   void fill_fours();
 
