@@ -80,7 +80,7 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   Eigen::VectorXd u(n), total = Eigen::VectorXd::Zero(n);
   velocities(z, u.data());
   Eigen::VectorXd compression;
-  if (!solve_dense(dense_problem(u), compression)) return false;
+  if (!solve_dense(dense_problem(W_, u), compression)) return false;
   Eigen::VectorXd expansion = Eigen::VectorXd::Zero(n);
   bool friction_somewhere = false;
   for (int k = 0; k < n; k += d_) {
@@ -91,7 +91,7 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   u += W_ * (compression + expansion);
   if (!friction_somewhere) {
     Eigen::VectorXd more;
-    if (!solve_dense(dense_problem(u), more)) return false;
+    if (!solve_dense(dense_problem(W_, u), more)) return false;
     expansion += more;
   } else {
     const double scale = std::max(u.lpNorm<Eigen::Infinity>(), (W_ * compression).lpNorm<Eigen::Infinity>());
@@ -180,7 +180,7 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
   }
   if (impacts == most_impacts) {
     Eigen::VectorXd common;
-    if (!solve_dense(dense_problem(u), common)) return false;
+    if (!solve_dense(dense_problem(W_, u), common)) return false;
     total += common;
   }
   for (int k = 0; k < n; ++k) {

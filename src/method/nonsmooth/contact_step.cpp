@@ -170,11 +170,12 @@ bool ContactStep::make_delassus() {
   if (n > 0 && !W_.allFinite()) return false;
   // Rows that nothing moves: empty ones, and what joints hold already. Compared with what would move without joints.
   idle_.assign(active.size() * static_cast<unsigned>(d_), 0);
+  without_joints_.assign(idle_.size(), 0);
   negative_ = n > 0 && W_.diagonal().minCoeff() < -1e-10 * W_.diagonal().cwiseAbs().maxCoeff();
   for (int a = 0; a < n; a += d_)
     for (int row = 0; row < d_; ++row) {
       const int i = active[at(a / d_)];
-      double scale = 0;
+      double& scale = without_joints_[at(a + row)];
       for (int k = l.first[at(i)]; k < l.first[at(i) + 1]; ++k) {
         const double mass = std::abs(S_[at(diagonal_[at(l.column[at(k)])])]), h = l.H[at(k * d_ + row)];
         if (mass > 0) scale += h * h / mass;
@@ -183,7 +184,6 @@ bool ContactStep::make_delassus() {
       idle_[at(a + row)] = 1;
       W_.row(a + row).setZero();
       W_.col(a + row).setZero();
-      X_.col(a + row).setZero();
       W_(a + row, a + row) = scale > 0 ? scale : 1;
     }
   for (const Bearing& b : bearings_)  // of the size of the rows that move
@@ -191,15 +191,16 @@ bool ContactStep::make_delassus() {
       if (idle_[at(b.row + row)] == 0)
         for (int other = 0; other < d_; ++other)
           if (idle_[at(b.row + other)]) W_(b.row + other, b.row + other) = W_(b.row + row, b.row + row);
+  find_held();
   return true;
 }
 
-ContactProblem ContactStep::dense_problem(const Eigen::VectorXd& q) const {
+ContactProblem ContactStep::dense_problem(const Eigen::MatrixXd& W, const Eigen::VectorXd& q) const {
   ContactProblem p;
   p.dimension = d_;
   p.friction = options_.friction;
   p.facets = options_.facets;
-  p.W = W_.sparseView(1, 0);
+  p.W = W.sparseView(1, 0);
   p.W.makeCompressed();
   p.q = q;
   p.mu.resize(active.size());
@@ -289,6 +290,7 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
     for (int k = 0; k < n; ++k) q[k] += w[k] - l.drift[at(active[at(k / d_)] * d_ + k % d_)];
     if (!q.allFinite()) return false;
     const double scale = std::max(biggest(q.data(), n), biggest(x_.data(), nz_));
+    take_held_slip(right, w, q);
     for (int k = 0; k < n; ++k) {
       if (!idle_[at(k)]) continue;
       if (const double width = bearing_width(k); width >= 0) {
@@ -307,9 +309,9 @@ bool ContactStep::solve_few(const double* right, const double* c, const double* 
     // without friction few contacts are solved by pivoting, which ends at rounding and needs no start
     const std::size_t known = d_ > 1 && start_.size() >= at(n) ? at(n) : 0;
     reaction_.assign(start_.begin(), start_.begin() + static_cast<std::ptrdiff_t>(known));
-    if (!solve_problem(dense_problem(q))) return false;
+    if (!solve_beside_held(W_, q)) return false;
     for (int k = 0; k < n; ++k) {
-      contact_impulse[at(k)] = idle_[at(k)] ? 0.0 : reaction_[at(k)];
+      contact_impulse[at(k)] = reaction_[at(k)];
       axpy(contact_impulse[at(k)], X_.col(k).data(), nz_ + m_, x_.data());
     }
   }

@@ -20,12 +20,15 @@
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
 //
+// Slip that joints prescribe is contact_step_held.cpp.
+//
 // Friction of a joint (body/joint_contacts.hpp) is a contact without a normal row. The velocity of its own that this
 // row gets is a (r_N - n), so that r_N = n and the cone is as wide as the joint's impulses say, n(s); solves follow
 // each other until n is that of the solution.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -201,9 +204,12 @@ class ContactStep {
   bool solve_bodies(const double* right, const double* c, const double* w, double* v);
   bool strike_members(const Eigen::VectorXd& before, double restitution, Eigen::VectorXd& z);
   bool make_delassus();
+  void find_held();
+  void take_held_slip(const double* right, const double* w, Eigen::VectorXd& q);
+  bool solve_beside_held(Eigen::MatrixXd& W, const Eigen::VectorXd& q);
   void warm_start();
   void remember(const double* total);
-  ContactProblem dense_problem(const Eigen::VectorXd& q) const;
+  ContactProblem dense_problem(const Eigen::MatrixXd& W, const Eigen::VectorXd& q) const;
   SparseRows contact_and_joint_rows() const;
   double friction(int k) const {
     return impulses_.contacts.friction[static_cast<std::size_t>(active[static_cast<std::size_t>(k)])];
@@ -252,7 +258,18 @@ class ContactStep {
   Eigen::MatrixXd X_, W_;             // X: nz + m rows, a column per row of H
   std::vector<int> diagonal_;         // where S_ has its diagonal
   std::vector<int> was_active_;
-  std::vector<char> idle_;                // rows that no velocity moves
+  std::vector<char> idle_;              // rows that no velocity moves
+  std::vector<double> without_joints_;  // of W: its diagonal, about, if there were none
+  struct Held {                         // a contact with friction along a direction that nothing moves
+    int row;
+    bool all;                      // its tangents
+    std::array<double, 2> along;   // of two tangents this one
+    std::array<double, 2> slip{};  // there
+    double w, r;                   // W_ee for solvers, r_e
+  };
+  std::vector<Held> held_;
+  static void stiffen(Eigen::MatrixXd& W, Held& held, double w);
+  void take_slip(Held& held, double parts, Eigen::VectorXd& q) const;
   std::vector<double> reaction_;          // of the last problem
   ContactImpulses impulses_, parts_;      // parts_: of what was done of a step that is made in parts
   std::vector<std::uint64_t> last_keys_;  // of the last step, with their impulses and frames

@@ -164,31 +164,6 @@ bool ContactStep::solve_dense(const ContactProblem& p, Eigen::VectorXd& r) {
   return true;
 }
 
-bool ContactStep::solve_explicit(Eigen::MatrixXd W, Eigen::VectorXd q, int dimension, const std::vector<char>& asleep,
-                                 Eigen::VectorXd& out) {
-  const double largest = W.diagonal().maxCoeff();
-  std::vector<char> off(active.size() * static_cast<unsigned>(dimension), 0);
-  for (int k = 0; k < q.size(); ++k) {
-    const int first = k - k % dimension;
-    const double scale = k == first ? largest : W(first, first);
-    off[at(k)] = (!asleep.empty() && asleep[at(k / dimension)]) || !(W(k, k) > 1e-13 * scale);
-    if (!off[at(k)]) continue;
-    W.row(k).setZero();
-    W.col(k).setZero();
-    W(k, k) = scale > 0 ? scale : 1;
-    q[k] = 0;
-  }
-  ContactProblem p = dimension == 1 ? linear_complementarity(W, q) : dense_problem(q);
-  if (dimension > 1) {
-    p.W = W.sparseView(1, 0);
-    p.W.makeCompressed();
-  }
-  if (!solve_dense(p, out)) return false;
-  for (int k = 0; k < q.size(); ++k)
-    if (off[at(k)]) out[k] = 0;
-  return true;
-}
-
 // By keys, in turned tangents, longer or shorter with the step, on the cones of now. Not after an impact, whose impulse
 // is not that of a force.
 void ContactStep::warm_start() {

@@ -282,6 +282,10 @@ StepResult GeneralizedAlpha::step(State& state, double h) {
   std::copy_n(x_.data(), n_, state.y.data());
   std::copy_n(x_.data() + n_, nz_, state.z.data());
   std::copy_n(x_.data() + n_ + nz_, m_, state.psi.data());
+  // what contacts press on joints
+  if (contacts_)
+    for (int k = 0; k < contacts_->rows(); ++k)
+      axpy(lambda_[k] / h, contacts_->response(k) + nz_, m_, state.psi.data());
   multipliers_ = state.psi;
   return {};
 }

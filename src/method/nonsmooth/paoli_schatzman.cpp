@@ -136,7 +136,8 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   const std::vector<double>& r = contacts_.contact_impulse;
   const bool loaded = std::any_of(r.begin(), r.end(), [](double x) { return x != 0; });
   const double t1 = state.t + h;
-  for (int k = 0; k < m_; ++k) psi_[at(k)] = -contacts_.joint_impulse[at(k)] / h;
+  multipliers_.resize(at(m_));
+  for (int k = 0; k < m_; ++k) multipliers_[at(k)] = psi_[at(k)] = -contacts_.joint_impulse[at(k)] / h;
   ++counters_.evaluations;
   if (!acceleration_.compute(t1, y1_.data(), v1_.data(), psi_.data(), velocity_.data(), a_.data()))
     return contacts_.explain(state, h, "the step");
@@ -158,8 +159,8 @@ StepResult PaoliSchatzman::step(State& state, double h) {
   before_ = state.y;
   state.y = y1_;
   for (int k = 0; k < n_; ++k) state.z[at(k)] = v1_[at(k)] + (loaded ? 0.0 : h / 2 * a_[at(k)]);
-  state.psi = psi_;
-  multipliers_ = psi_;
+  if (!loaded) multipliers_ = psi_;  // else with what contacts press on joints
+  state.psi = multipliers_;
   state.t = end_time_ = t1;
   last_h_ = h;
   begun_ = true;
