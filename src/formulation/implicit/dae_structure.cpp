@@ -1,8 +1,10 @@
 #include "formulation/implicit/dae_structure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <Eigen/Dense>
@@ -282,7 +284,9 @@ std::string DaeStructure::equation_list(const std::vector<int>& which, std::size
   return list(which, limit, [&](int i) { return names[at(i)]; });
 }
 
-DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
+namespace {
+
+DaeStructure analyse(const SymbolicSystem& system, const State* point) {
   DaeStructure s(system);
   const Equations& eq = system.equations();
   s.equations = eq.residual;
@@ -325,6 +329,38 @@ DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
   find_differential(s, system);
   find_direct_rows(s, system, point);
   return s;
+}
+
+// The last analyses without a point: methods, their parts and what watches a run ask for the same one in turn.
+DaeStructure analyse_once(const SymbolicSystem& system) {
+  struct Known {
+    const SymbolicSystem* system = nullptr;
+    std::weak_ptr<const Graph> graph{};  // an address may be used again
+    std::shared_ptr<const DaeStructure> found{};
+  };
+  static std::mutex mutex;
+  static std::array<Known, 8> last;
+  static std::size_t next = 0;
+  std::shared_ptr<const DaeStructure> found;
+  {
+    const std::lock_guard hold(mutex);
+    for (const Known& known : last)
+      if (known.system == &system && known.graph.lock() == system.equations().graph) found = known.found;
+  }
+  if (!found) {
+    found = std::make_shared<const DaeStructure>(analyse(system, nullptr));
+    const std::lock_guard hold(mutex);
+    last[next++ % last.size()] = {&system, system.equations().graph, found};
+  }
+  DaeStructure own = *found;
+  own.jet.take_own_graph();
+  return own;
+}
+
+}  // namespace
+
+DaeStructure analyse_dae(const SymbolicSystem& system, const State* point) {
+  return point ? analyse(system, point) : analyse_once(system);
 }
 
 }  // namespace hinge

@@ -29,6 +29,8 @@ class Jet {
   const std::vector<Node>& variables() const { return variables_; }
   const std::vector<Place>& places() const { return places_; }
   Graph& graph() const { return *graph_; }
+  /// A copy shares the graph until it takes one of its own, with the same numbers.
+  void take_own_graph() { graph_ = std::make_shared<Graph>(*graph_); }
   Node t() const { return t_; }
 
  private:
