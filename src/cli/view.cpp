@@ -48,8 +48,6 @@ class Viewing {
     return run_again(request.body);
   }
 
-  const ViewedRun& run() const { return *run_; }
-
  private:
   Model read(const std::vector<Override>& overrides) const {
     return recorded_text_.empty() ? load_model(path_, overrides) : parse_model(recorded_text_, path_, overrides);

@@ -14,8 +14,7 @@ namespace {
 
 constexpr int most_rows = 12;
 
-void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x,
-                  const std::string& suffix = "") {
+void print_blocks(std::ostream& out, const char* word, const std::vector<Block>& blocks, const std::vector<double>& x) {
   int rows = 0;
   for (const Block& b : blocks) {
     const int width = b.shape.size() == 2 ? b.shape[1] : b.size();
@@ -24,7 +23,7 @@ void print_blocks(std::ostream& out, const char* word, const std::vector<Block>&
         out << fmt::format("  {:<12} ... ({} numbers in all)\n", "", x.size());
         return;
       }
-      std::string name = b.name + suffix;
+      std::string name = b.name;
       if (b.shape.size() == 2) name += fmt::format("[{}]", first / width);
       out << fmt::format("  {:<12} {:<8}", rows == 1 ? word : "", name);
       for (int k = 0; k < std::min(width, 6); ++k)

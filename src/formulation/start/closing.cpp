@@ -56,7 +56,6 @@ class LeastSquares {
   }
 
   void want(const Values& g) { wanted_ = g; }
-  const Values& wanted() const { return wanted_; }
 
   Closing result(Values y) {
     Closing c;

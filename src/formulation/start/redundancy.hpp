@@ -68,8 +68,7 @@ class MultiplierSpread {
 class RowPolish {
  public:
   explicit RowPolish(const System& system);
-  /// For velocities that are z, and for bodies.
-  bool able() const { return able_; }
+  /// For velocities that are z, and for bodies; others are left as they are.
   void polish(double t, std::vector<double>& y, std::vector<double>& z);
 
  private:

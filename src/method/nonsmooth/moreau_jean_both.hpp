@@ -151,9 +151,8 @@ class MoreauJeanBoth final : public Stepper {
   ConstraintProjection projection_;  // of positions, what rounding left
   std::unique_ptr<Evaluation> force_, joints_, rates_;
   bool without_forces_ = false, recovering_ = false, separated_ = false, rested_ = false;
-  bool strikes_ = false, rebounding_ = false,
-       has_extra_ = false;    // a contact that approached; one that has restitution
-  bool few_at_start_ = true;  // contacts of stage one
+  bool strikes_ = false, rebounding_ = false;  // a contact that approached; one that has restitution
+  bool few_at_start_ = true;                   // contacts of stage one
   // Of impulses of stage one: by the angles that normals turned by, and all; of the step.
   double turning_now_ = 0, pushed_now_ = 0;
   double recover_, smallest_, fastest_ = 0;  // a length per step; of bodies; before the step

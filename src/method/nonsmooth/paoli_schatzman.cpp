@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "body/body_table.hpp"
 #include "hinge/error.hpp"
-#include "method/contact_band.hpp"
 #include "method/nonsmooth/contact_options.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/sparse.hpp"
@@ -23,6 +24,15 @@ constexpr ContactDemands paoli_schatzman_demands{
         "coordinates that add up, with velocities as unknowns: write the system as [lagrangian] or [mechanical], or "
         "use moreau-jean",
     .other_joints = "; use symplectic-euler"};
+
+// A gap that two bodies may close, or leave, in a time h with velocities, accelerations of at least 10 and a margin. In
+// generalised coordinates a gap may change at any rate: all are looked at.
+double contact_band(const System& system, const double* velocity, double h, const double* acceleration) {
+  const BodyTable* table = bodies_of(system);
+  if (!table) return std::numeric_limits<double>::infinity();
+  const double faster = std::max(10.0, table->fastest(acceleration));
+  return 2 * std::abs(h) * (table->fastest(velocity) + faster * std::abs(h)) + 1e-6 * table->length;
+}
 
 }  // namespace
 

@@ -45,12 +45,6 @@ void SceneFrame::turn(const Eigen::Quaterniond& q, int dimension) {
 SceneFrames::SceneFrames(int dimension, std::vector<SceneMotion> motions, bool has_contacts)
     : dimension_(dimension), motions_(std::move(motions)), has_contacts_(has_contacts) {}
 
-std::size_t SceneFrames::things() const {
-  std::size_t all = 0;
-  for (const SceneMotion& m : motions_) all += m.count;
-  return all;
-}
-
 void SceneFrames::expect(double start, double end) {
   double bytes = 8 * text;
   const double d = dimension_, turn = dimension_ == 2 ? 2 : 4;

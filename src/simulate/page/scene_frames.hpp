@@ -53,7 +53,6 @@ class SceneFrames {
 
   int dimension() const { return dimension_; }
   std::size_t size() const { return frames_.size(); }
-  std::size_t things() const;
   double last_time() const { return frames_.empty() ? -INFINITY : frames_.back().t; }
   bool finite() const;
   /// "frames", "motions" and "contacts" of the scene.

@@ -63,8 +63,6 @@ const Loaded& once() {
 
 }  // namespace
 
-const std::string& why_not_loaded() { return once().failure; }
-
 const Library& h5() {
   const Loaded& loaded = once();
   if (loaded.failure.empty()) return loaded.functions;

@@ -44,8 +44,6 @@ struct Library {
 
 /// Throws OutputError, with what to do, where the library cannot be loaded. Loaded once, for all threads.
 const Library& h5();
-/// The same, the reason instead; empty where there is none.
-const std::string& why_not_loaded();
 /// When it is loaded, tell it not to clean up at exit.
 void spare_cleanup();
 

@@ -1,6 +1,4 @@
 // Every solver of contact problems: one line each.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "solve/contact/pyramid.hpp"

@@ -1,7 +1,6 @@
 #include "solve/linear/frontal_lu.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <amd.h>
