@@ -62,29 +62,30 @@ const Pattern& MultibodySystem::pattern(Quantity q) const {
   if (is_matrix_by_y(q)) p.columns = ny();
   if (is_matrix_by_z(q)) p.columns = nz();
   if (has_rows_of_particles(q)) {
-    // Rows of particles in the order of y or z. Every row is found by its place, since blocks interleave the parts.
+    // Rows of particles in the order of y or z. Every row is found by its place, since blocks interleave the parts; its
+    // columns stand side by side.
     const int first = p.rows, rows = is_velocity(q) ? ny() : nz(), d = particles_.dimension;
-    std::vector<std::vector<int>> columns(at(rows - first));
-    const auto row = [&](int i) -> std::vector<int>& { return columns[at(i - first)]; };
+    const bool vector =
+        q == Q::velocity || q == Q::momentum || q == Q::force || q == Q::reaction || q == Q::acceleration_force;
+    struct Columns {
+      int first = 0, count = 0;
+    };
+    std::vector<Columns> columns(at(rows - first), Columns{0, vector ? 1 : 0});
+    const auto row = [&](int i) -> Columns& { return columns[at(i - first)]; };
     for (const BodyPlace& b : particles_.places) {
       const int turns = d == 2 ? 1 : 3, angles = d == 2 ? 1 : 4;
       if (q == Q::velocity_z) {
-        for (int k = 0; k < d; ++k) row(b.x + k) = {b.v + k};
-        for (int k = 0; k < angles; ++k)
-          for (int j = 0; j < turns; ++j) row(b.rotation + k).push_back(b.spin + j);
+        for (int k = 0; k < d; ++k) row(b.x + k) = {b.v + k, 1};
+        for (int k = 0; k < angles; ++k) row(b.rotation + k) = {b.spin, turns};
       } else if (q == Q::velocity_y && d == 3) {
-        for (int k = 0; k < angles; ++k)
-          for (int j = 0; j < angles; ++j) row(b.rotation + k).push_back(b.rotation + j);
+        for (int k = 0; k < angles; ++k) row(b.rotation + k) = {b.rotation, angles};
       } else if (q == Q::momentum_z) {
-        for (int k = 0; k < d; ++k) row(b.v + k) = {b.v + k};
-        for (int k = 0; k < turns; ++k) row(b.spin + k) = {b.spin + k};
+        for (int k = 0; k < d; ++k) row(b.v + k) = {b.v + k, 1};
+        for (int k = 0; k < turns; ++k) row(b.spin + k) = {b.spin + k, 1};
       }
     }
-    const bool vector =
-        q == Q::velocity || q == Q::momentum || q == Q::force || q == Q::reaction || q == Q::acceleration_force;
-    for (int i = first; i < rows; ++i) {
-      if (vector) row(i) = {0};
-      p.column.insert(p.column.end(), row(i).begin(), row(i).end());
+    for (const Columns& c : columns) {
+      for (int j = 0; j < c.count; ++j) p.column.push_back(c.first + j);
       p.row_start.push_back(static_cast<int>(p.column.size()));
     }
     p.rows = rows;
