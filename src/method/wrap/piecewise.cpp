@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "expression/derivative.hpp"
-#include "formulation/start/consistent_start.hpp"
 #include "hinge/error.hpp"
 #include "method/implicit/bdf.hpp"
 #include "method/stepper_around.hpp"
+#include "method/wrap/branch_start.hpp"
 #include "method/wrap/change_search.hpp"
 #include "method/wrap/sampled.hpp"
 #include "method/wrap/sliding.hpp"
@@ -57,17 +55,12 @@ class PiecewiseStepper final : public StepperAround {
         kinks_(system_->equations()),
         jumps_(system_),
         sliding_(*system_, branches_),
+        start_(*system_, adaptive.tolerance),
         sides_(branches_.size(), 1),
         search_(adaptive.tolerance) {
-    discarded_contacts_.momentum_balance = -1;  // not measured
-    const Equations& eq = system_->equations();
+    discarded_contacts_.momentum_balance = -1;         // not measured
     whole_ = method_.bind(system_, solver, adaptive);  // says what does not fit
-    if (is_dae_) {
-      euler_ = implicit_euler(system_);
-      differential_.assign(eq.y.size(), 0);
-      Graph graph = *eq.graph;
-      for (const int j : jacobian(graph, eq.residual, eq.z).column) differential_[static_cast<std::size_t>(j)] = 1;
-    }
+    if (is_dae_) euler_ = implicit_euler(system_);
   }
 
   StepResult start(const State& state) override {
@@ -206,12 +199,7 @@ class PiecewiseStepper final : public StepperAround {
           {fmt::format("steps in which a condition may have changed unnoticed, first at t = {:.6g}", first_unclear_),
            static_cast<double>(unclear_), "give a max_step that is shorter than such a change"});
     if (kinks_.lost_from() < before_.t) all.push_back(kinks_.doubt());
-    if (impulse_ > 0)
-      all.push_back(
-          {fmt::format("an unknown whose derivative is in the equations jumps, first at t = {:.6g}, so that the "
-                       "derivative has an impulse there, and what follows from that may be missing; by",
-                       impulse_time_),
-           impulse_, "make what jumps change within a short time, or look at unknowns that jump only"});
+    if (auto doubt = start_.doubt()) all.push_back(std::move(*doubt));
     return all;
   }
 
@@ -322,8 +310,8 @@ class PiecewiseStepper final : public StepperAround {
       choose_piece();
       const State reached = state;
       settled = is_dae_ && settle(state, limit);
-      if (is_dae_ || system_->nrates() > 0) state = consistent(state);
-      if (is_dae_ && !settled) watch_impulses(reached, state);
+      if (is_dae_ || system_->nrates() > 0) state = start_.consistent(*piece_->smooth.system(), state);
+      if (is_dae_ && !settled) start_.watch_impulses(reached, state);
     } catch (const InputError& e) {
       if (!settled)
         return {false,
@@ -381,59 +369,6 @@ class PiecewiseStepper final : public StepperAround {
     return true;
   }
 
-  // Something whose derivative is in the equations jumps, and what integrates the impulse of that does not know.
-  void watch_impulses(const State& before, const State& after) {
-    const double jump = largest_jump(before, after);
-    if (jump > 0 && impulse_ == 0) impulse_time_ = after.t;
-    impulse_ = std::max(impulse_, jump);
-  }
-  double largest_jump(const State& before, const State& after) const {
-    double largest = 0;
-    for (std::size_t i = 0; i < differential_.size(); ++i) {
-      const double jump = std::abs(after.y[i] - before.y[i]),
-                   size = std::max(std::abs(after.y[i]), std::abs(before.y[i]));
-      if (differential_[i] && jump > 1e-3 * size + 1e3 * adaptive_.tolerance.absolute)
-        largest = std::max(largest, jump);
-    }
-    return largest;
-  }
-
-  // Unknowns that jump far may not be found from where they were: a diode that takes over a current comes from where
-  // its exponential has no slope. There is one near 0.
-  State consistent(const State& at) const {
-    std::exception_ptr trouble;
-    State found = at;
-    try {
-      found = consistent_from(at);
-      if (!is_dae_ || largest_jump(at, found) == 0) return found;
-    } catch (const InputError&) {
-      if (!is_dae_) throw;
-      trouble = std::current_exception();
-    }
-    State zero = at;
-    for (std::size_t i = 0; i < differential_.size(); ++i)
-      if (!differential_[i]) zero.y[i] = zero.z[i] = 0;
-    try {
-      zero = consistent_from(zero);
-      if (trouble || largest_jump(at, zero) == 0) return zero;
-    } catch (const InputError&) {  // the first one says it
-    }
-    if (trouble) std::rethrow_exception(trouble);
-    return found;
-  }
-  State consistent_from(const State& at) const {
-    const SymbolicSystem& system = *piece_->smooth.system();
-    if (!is_dae_) return consistent_state(system, at.t, at);
-    Start start;
-    start.consistent = Consistency::project;
-    start.position = at.y;
-    start.multiplier = at.psi;
-    start.velocity = at.z;
-    start.given = differential_;
-    start.given_velocity.assign(at.z.size(), 0);
-    return consistent_start(system, at.t, start);
-  }
-
   StepResult to_and_fro(double t) const {
     return {false,
             fmt::format("at t = {:.12g} the equations lead back from both sides of a place where they jump (in if, "
@@ -453,7 +388,7 @@ class PiecewiseStepper final : public StepperAround {
   TimeKinks kinks_;
   PrescribedJumps jumps_;
   Sliding sliding_;
-  std::vector<char> differential_;
+  BranchStart start_;
   std::unique_ptr<Stepper> euler_;
 
   std::map<Branches::Sides, Piece> pieces_;
@@ -472,8 +407,7 @@ class PiecewiseStepper final : public StepperAround {
   int stuck_ = 0, short_pieces_ = 0, refinements_ = 0, shortenings_ = 0;
   long steps_here_ = 0, changes_ = 0, unclear_ = 0;
   double first_unclear_ = 0;
-  double impulse_ = 0, impulse_time_ = 0;  // largest jump; the first
-  std::unique_ptr<Stepper> whole_;         // answers before the start
+  std::unique_ptr<Stepper> whole_;  // answers before the start
   Counters discarded_;
   ContactStatistics discarded_contacts_;
   mutable ContactStatistics contacts_;
