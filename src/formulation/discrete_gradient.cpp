@@ -7,6 +7,7 @@
 
 #include "expression/polynomial.hpp"
 #include "expression/substitute.hpp"
+#include "system/symbolic.hpp"
 
 namespace hinge {
 
@@ -27,12 +28,6 @@ constexpr double roundings = 16;
 // Squared changes below this underflow. Larger ones are taken as they are, however small beside the arguments: one
 // argument may be large and hardly move, while others are small and do.
 constexpr double no_change = 1e-280;
-
-Node sum_of_products(Graph& graph, std::span<const Node> a, std::span<const Node> b) {
-  Node sum = graph.constant(0);
-  for (std::size_t k = 0; k < a.size(); ++k) sum = graph.add(sum, graph.multiply(a[k], b[k]));
-  return sum;
-}
 
 Node sum_of_sizes(Graph& graph, std::span<const Node> a, std::span<const Node> b) {
   Node sum = graph.constant(0);
@@ -59,13 +54,13 @@ std::vector<Node> mean_derivative(Graph& source, Node function, const std::vecto
   // What Gauss' points have missed of the difference, given to each argument by its share in it, (slope change)^2; to
   // all alike where F is flat at these points.
   const Node missed = graph.make(Op::select, r.integral_serves, graph.constant(0),
-                                 graph.subtract(r.difference, sum_of_products(graph, r.mean_slope, change)));
+                                 graph.subtract(r.difference, dot_product(graph, r.mean_slope, change)));
   Node weighted = graph.constant(0);
   for (std::size_t k = 0; k < parts.size(); ++k)
     weighted = graph.add(weighted, graph.multiply(r.square_slope[k], graph.multiply(change[k], change[k])));
   const Node flat = graph.make(Op::less, weighted, graph.constant(no_change));
   const Node by_slope = quotient_or_zero(graph, missed, weighted);
-  const Node alike = quotient_or_zero(graph, missed, sum_of_products(graph, change, change));
+  const Node alike = quotient_or_zero(graph, missed, dot_product(graph, change, change));
   std::vector<Node> result;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Node share = graph.make(Op::select, flat, alike, graph.multiply(by_slope, r.square_slope[k]));
@@ -116,10 +111,10 @@ Remainder remainder(Graph& source, Node function, std::span<const Node> argument
         accumulate(low[k], point.low_weight, more);
       }
     }
-  const Node integral = sum_of_products(graph, r.mean_slope, change);
+  const Node integral = dot_product(graph, r.mean_slope, change);
   const Node f0 = substitute(own, f, s, start, graph)[0];
   const Node f1 = substitute(own, f, s, end, graph)[0];
-  r.difference = graph.subtract(graph.subtract(f1, f0), sum_of_products(graph, r.slope, change));
+  r.difference = graph.subtract(graph.subtract(f1, f0), dot_product(graph, r.slope, change));
   const Node size =
       graph.add(graph.add(graph.make(Op::abs, f0), graph.make(Op::abs, f1)), sum_of_sizes(graph, r.slope, change));
   const Node rounded = graph.add(size, sum_of_sizes(graph, r.slope, start));  // arguments are rounded as well
@@ -128,7 +123,7 @@ Remainder remainder(Graph& source, Node function, std::span<const Node> argument
                       graph.multiply(graph.constant(share), scale));
   };
   r.integral_serves =
-      graph.make(Op::logical_and, within(integral, sum_of_products(graph, low, change), rules_differ, size),
+      graph.make(Op::logical_and, within(integral, dot_product(graph, low, change), rules_differ, size),
                  within(integral, r.difference, roundings * std::numeric_limits<double>::epsilon(), rounded));
   r.value = graph.make(Op::select, r.integral_serves, integral, r.difference);
   return r;
@@ -172,10 +167,6 @@ std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> 
       form.composed.push_back({t.factor, t.node, quadratic_parts(source, t.node, degree)});
   }
   return forms;
-}
-
-InvariantForm invariant_form(Graph& source, Node function, std::span<const Node> q, std::span<const Node> chosen) {
-  return invariant_forms(source, std::span(&function, 1), q, chosen)[0];
 }
 
 SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantForm> forms, std::span<const Node> q,

@@ -71,7 +71,6 @@ struct InvariantForm {
 /// `chosen` invariants are kept whole where they occur, even inside larger quadratic parts.
 std::vector<InvariantForm> invariant_forms(Graph& source, std::span<const Node> functions, std::span<const Node> q,
                                            std::span<const Node> chosen = {});
-InvariantForm invariant_form(Graph& source, Node function, std::span<const Node> q, std::span<const Node> chosen = {});
 
 /// dd f over the step, one row for each function, one column for each coordinate.
 SparseExpressions discrete_gradients(Graph& source, std::span<const InvariantForm> forms, std::span<const Node> q,

@@ -278,18 +278,6 @@ std::string without_inertia(const System& system, const Pattern& mass, const std
   return "some combination of the coordinates has no inertia";
 }
 
-// Of a symmetric matrix.
-bool definite(const Pattern& pattern, const std::vector<double>& values) {
-  std::vector<Eigen::Triplet<double>> entries;
-  for (int i = 0; i < pattern.rows; ++i)
-    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
-         ++k)
-      entries.emplace_back(i, pattern.column[static_cast<std::size_t>(k)], values[static_cast<std::size_t>(k)]);
-  Eigen::SparseMatrix<double> matrix(pattern.rows, pattern.rows);
-  matrix.setFromTriplets(entries.begin(), entries.end());
-  return hinge::positive_definite(matrix);
-}
-
 }  // namespace
 
 bool energy_depends_on_time(const SymbolicSystem& system) {
@@ -337,7 +325,7 @@ ConstantMassForm constant_mass_form(const System& given, const char* method) {
   if (!inverter.compute(values.data(), inverse.data()))
     refuse(method, fmt::format("needs a regular mass matrix; {}. Give it a mass, or use gauss-lobatto",
                                without_inertia(*system, pattern, values)));
-  if (!definite(pattern, values))
+  if (!positive_definite(sparse_matrix(pattern, values.data())))
     refuse(method,
            "needs a positive definite mass matrix; here the kinetic energy is negative for some velocities. Look for a "
            "wrong sign in it, or use gauss-lobatto");

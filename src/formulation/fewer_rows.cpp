@@ -83,7 +83,8 @@ class FewerRows final : public System {
       if (q == Q::reaction_psi)
         select_columns(whole_->pattern(q));
       else if (has_row_per_constraint(q))
-        select_rows(q, whole_->pattern(q));
+        patterns_[static_cast<std::size_t>(q)] =
+            some_rows(whole_->pattern(q), choice_.rows, from_[static_cast<std::size_t>(q)]);
     }
   }
 
@@ -99,19 +100,6 @@ class FewerRows final : public System {
   friend class FewerValues;
   static bool selected(Quantity q) { return q == Q::reaction_psi || has_row_per_constraint(q); }
 
-  void select_rows(Quantity q, const Pattern& p) {
-    Pattern& part = patterns_[static_cast<std::size_t>(q)];
-    std::vector<int>& from = from_[static_cast<std::size_t>(q)];
-    part.rows = static_cast<int>(choice_.rows.size());
-    part.columns = p.columns;
-    for (const int i : choice_.rows) {
-      for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
-        part.column.push_back(p.column[at(k)]);
-        from.push_back(k);
-      }
-      part.row_start.push_back(static_cast<int>(part.column.size()));
-    }
-  }
   void select_columns(const Pattern& p) {
     Pattern& part = patterns_[static_cast<std::size_t>(Q::reaction_psi)];
     std::vector<int>& from = from_[static_cast<std::size_t>(Q::reaction_psi)];
@@ -192,6 +180,20 @@ std::shared_ptr<const System> with_fewer_rows(std::shared_ptr<const System> syst
     return bodies->with_bodies(fewer(bodies->layout(), choice), std::move(part), std::move(table));
   }
   return std::make_shared<FewerRows>(std::move(system), choice);
+}
+
+Pattern some_rows(const Pattern& p, const std::vector<int>& rows, std::vector<int>& from) {
+  Pattern part;
+  part.rows = static_cast<int>(rows.size());
+  part.columns = p.columns;
+  for (const int i : rows) {
+    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
+      part.column.push_back(p.column[at(k)]);
+      from.push_back(k);
+    }
+    part.row_start.push_back(static_cast<int>(part.column.size()));
+  }
+  return part;
 }
 
 void pick(const std::vector<double>& x, const std::vector<int>& places, std::vector<double>& out) {

@@ -26,6 +26,9 @@ RowChoice choice_of(std::vector<int> rows, int count);
 /// Of systems without velocity constraints. Those made of expressions stay so.
 std::shared_ptr<const System> with_fewer_rows(std::shared_ptr<const System> system, const RowChoice& choice);
 
+/// Some rows of a pattern; `from`: their entries in it.
+Pattern some_rows(const Pattern& p, const std::vector<int>& rows, std::vector<int>& from);
+
 /// The numbers of `x` at `places`.
 void pick(const std::vector<double>& x, const std::vector<int>& places, std::vector<double>& out);
 

@@ -15,6 +15,13 @@ constexpr Node most_nodes = 20000;
 
 }  // namespace
 
+void collect(const SymbolicSystem& system, Graph& graph, const std::vector<NodesOfQuantity>& lists) {
+  std::vector<Q> quantities;
+  for (const auto& [quantity, list] : lists) quantities.push_back(quantity);
+  std::vector<Nodes> nodes = system.nodes_of(quantities, graph);
+  for (std::size_t k = 0; k < lists.size(); ++k) *lists[k].second = std::move(nodes[k]);
+}
+
 bool MotionDraft::suits(const System& system) {
   const auto* symbolic = dynamic_cast<const SymbolicSystem*>(&system);
   return symbolic && native_use() != NativeUse::off && symbolic->equations().graph->size() <= most_nodes &&
@@ -35,14 +42,15 @@ MotionDraft::MotionDraft(const SymbolicSystem& system, const std::vector<int>& e
       elimination_(graph_, system.pattern(Q::momentum_z),
                    system.structure().reaction_is_ideal ? nullptr : &system.pattern(Q::reaction_psi),
                    system.pattern(Q::constraint_rate_z), exchanges_) {
-  std::vector<Q> quantities{Q::momentum_z,         Q::constraint_rate_z,    Q::constraint, Q::constraint_rate,
-                            Q::acceleration_force, Q::constraint_curvature, Q::velocity};
-  if (!system.structure().reaction_is_ideal) quantities.insert(quantities.begin() + 1, Q::reaction_psi);
-  std::vector<Nodes> nodes = system.nodes_of(quantities, graph_);
-  auto next = nodes.begin();
-  mass_ = std::move(*next++);
-  if (!system.structure().reaction_is_ideal) reaction_ = std::move(*next++);
-  for (Nodes* list : {&gradient_, &constraint_, &rate_, &force_, &curvature_, &velocity_}) *list = std::move(*next++);
+  std::vector<NodesOfQuantity> lists{{Q::momentum_z, &mass_}};
+  if (!system.structure().reaction_is_ideal) lists.push_back({Q::reaction_psi, &reaction_});
+  lists.insert(lists.end(), {{Q::constraint_rate_z, &gradient_},
+                             {Q::constraint, &constraint_},
+                             {Q::constraint_rate, &rate_},
+                             {Q::acceleration_force, &force_},
+                             {Q::constraint_curvature, &curvature_},
+                             {Q::velocity, &velocity_}});
+  collect(system, graph_, lists);
 }
 
 GraphLibrary::Key MotionDraft::key(GraphLibrary::Making making) const {

@@ -2,6 +2,7 @@
 // way back onto the constraints: what pieces of machine code are put together from, each in a graph of its own.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "expression/graph_library.hpp"
@@ -54,6 +55,11 @@ class MotionDraft {
   Nodes mass_, reaction_, gradient_, constraint_, rate_, force_, curvature_, velocity_;
   SaddleElimination elimination_;
 };
+
+/// Where the nodes of a quantity of a system go.
+using NodesOfQuantity = std::pair<Quantity, Nodes*>;
+/// All of them, in a graph that is copied once.
+void collect(const SymbolicSystem& system, Graph& graph, const std::vector<NodesOfQuantity>& lists);
 
 inline void append(Nodes& to, const Nodes& more) { to.insert(to.end(), more.begin(), more.end()); }
 

@@ -15,14 +15,7 @@ namespace hinge {
 namespace {
 
 void collect_words(const Item& item, std::set<std::string>& words) {
-  const std::string text = item.text();
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && part(text[end])) ++end;
-    if (end > at) words.insert(text.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& word : words_in(item.text())) words.insert(word);
   if (item.is_array())
     for (const Item& entry : item.entries()) collect_words(entry, words);
   if (item.is_table())

@@ -9,17 +9,21 @@
 
 namespace hinge {
 
-// The first name among `names` that the text of `item` (or of a list in it) mentions; empty if none.
-std::string mentioned(const Item& item, const std::vector<std::string>& names) {
-  const std::string text = item.text();
+std::vector<std::string> words_in(const std::string& text) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size() && part(text[end])) ++end;
-    if (std::find(names.begin(), names.end(), text.substr(at, end - at)) != names.end())
-      return text.substr(at, end - at);
+    if (end > at) words.push_back(text.substr(at, end - at));
     at = end + 1;
   }
+  return words;
+}
+
+std::string mentioned(const Item& item, const std::vector<std::string>& names) {
+  for (const std::string& word : words_in(item.text()))
+    if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   if (item.is_array()) {
     for (const Item& entry : item.entries())
       if (const std::string name = mentioned(entry, names); !name.empty()) return name;

@@ -55,6 +55,8 @@ void read_tables(const Item& section, Scope& scope);
 void read_named_values(const Item& section, const ValueReader& read);
 /// Some of them.
 void read_named_values(const Item& section, std::vector<std::string> keys, const ValueReader& read);
+/// What may be names in a text, in order.
+std::vector<std::string> words_in(const std::string& text);
 /// The first of the names that an item, or what is in it, mentions; empty if none.
 std::string mentioned(const Item& item, const std::vector<std::string>& names);
 /// The keys of a section whose values mention one of the names, or one of these keys.

@@ -31,6 +31,12 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& words) {
   return sum;
 }
 
+bool is_checkpoint(std::ifstream& file) {
+  std::string begins(first_line.size(), ' ');
+  file.read(begins.data(), static_cast<std::streamsize>(begins.size()));
+  return file && begins == first_line;
+}
+
 }  // namespace
 
 void require_checkpoint_path(const std::string& path) {
@@ -41,9 +47,7 @@ void require_checkpoint_path(const std::string& path) {
                                  printable(folder.string())));
   if (!std::filesystem::exists(path, unknown)) return;
   std::ifstream file(path, std::ios::binary);
-  std::string begins(first_line.size(), ' ');
-  file.read(begins.data(), static_cast<std::streamsize>(begins.size()));
-  if (!file || begins != first_line)
+  if (!is_checkpoint(file))
     throw InputError(fmt::format(
         "'{}' is there and is no checkpoint of hinge, which would replace it; give another name", printable(path)));
 }
@@ -73,9 +77,7 @@ void require_checkpoint(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, unknown)) throw cannot_read(path, ENOENT);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw cannot_read(path, errno);
-  std::string begins(first_line.size(), ' ');
-  file.read(begins.data(), static_cast<std::streamsize>(begins.size()));
-  if (!file || begins != first_line)
+  if (!is_checkpoint(file))
     throw InputError(
         fmt::format("'{}' is no checkpoint of this program; --resume goes on from a file that --checkpoint has written",
                     printable(path)));

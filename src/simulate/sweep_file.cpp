@@ -140,23 +140,21 @@ void SweepFile::open_part() {
   part_ = open_recorder(path, header_);
 }
 
-void SweepFile::add(const FinishedRun& run) {
+void SweepFile::add(const FinishedRun& run) { write(run, *part_); }
+
+void SweepFile::write(const FinishedRun& run, Recorder& file) const {
   for (std::size_t at = 0; at < run.rows.size(); at += width_) {
     const bool last = at + width_ == run.rows.size();
-    part_->record({.values = std::span(run.rows).subspan(at, width_),
-                   .columns = header_.columns,
-                   .event = last ? std::string_view(run.remark) : std::string_view()});
+    file.record({.values = std::span(run.rows).subspan(at, width_),
+                 .columns = header_.columns,
+                 .event = last ? std::string_view(run.remark) : std::string_view()});
   }
 }
 
 void SweepFile::write_whole_file(const FinishedRuns& runs) const {
   const std::string beside = (fs::path(folder_) / ("whole" + ending_of(options_.out))).string();
   const std::unique_ptr<Recorder> file = open_recorder(beside, header_);
-  for (const auto& [k, run] : runs)
-    for (std::size_t at = 0; at < run.rows.size(); at += width_)
-      file->record({.values = std::span(run.rows).subspan(at, width_),
-                    .columns = header_.columns,
-                    .event = at + width_ == run.rows.size() ? std::string_view(run.remark) : std::string_view()});
+  for (const auto& [k, run] : runs) write(run, *file);
   const std::size_t wanted = plan_.runs();
   file->finish(runs.size() == wanted ? "finished" : fmt::format("stopped: {} of {} runs", runs.size(), wanted));
   std::error_code error;

@@ -50,6 +50,7 @@ class SweepFile {
   void read_into(FinishedRuns& runs, const std::string& path) const;
   std::string why_other(const RecordHeader& there) const;
   std::vector<std::string> parts() const;
+  void write(const FinishedRun& run, Recorder& file) const;
   void write_whole_file(const FinishedRuns& runs) const;
   void remove_folder() const;
 

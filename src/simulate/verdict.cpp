@@ -19,17 +19,6 @@ constexpr int most_masses = 400;         // whose motions are told from those th
 
 using Q = Quantity;
 
-Eigen::SparseMatrix<double> sparse(const Pattern& pattern, const double* values) {
-  std::vector<Eigen::Triplet<double>> entries;
-  for (int i = 0; i < pattern.rows; ++i)
-    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
-         ++k)
-      entries.emplace_back(i, pattern.column[static_cast<std::size_t>(k)], values[k]);
-  Eigen::SparseMatrix<double> matrix(pattern.rows, pattern.columns);
-  matrix.setFromTriplets(entries.begin(), entries.end());
-  return matrix;
-}
-
 }  // namespace
 
 std::optional<Doubt> doubt_mass(const System& system, const State& s) {
@@ -37,7 +26,7 @@ std::optional<Doubt> doubt_mass(const System& system, const State& s) {
   if (kind != SystemKind::lagrangian && kind != SystemKind::mechanical && kind != SystemKind::multibody) return {};
   const auto parts = system.evaluation({Q::momentum_z, Q::constraint_rate_z});
   parts->at(s.t, s.y.data(), s.z.data(), s.psi.data());
-  Eigen::SparseMatrix<double> mass = sparse(system.pattern(Q::momentum_z), (*parts)[Q::momentum_z]);
+  Eigen::SparseMatrix<double> mass = sparse_matrix(system.pattern(Q::momentum_z), (*parts)[Q::momentum_z]);
   // in units in which every mass is 1 or -1
   Eigen::VectorXd unit(mass.rows());
   for (Eigen::Index i = 0; i < unit.size(); ++i) {
@@ -50,7 +39,7 @@ std::optional<Doubt> doubt_mass(const System& system, const State& s) {
   double smallest = 0;
   if (mass.rows() <= most_masses) {
     const Eigen::MatrixXd rows =
-        Eigen::MatrixXd(sparse(system.pattern(Q::constraint_rate_z), (*parts)[Q::constraint_rate_z])) *
+        Eigen::MatrixXd(sparse_matrix(system.pattern(Q::constraint_rate_z), (*parts)[Q::constraint_rate_z])) *
         unit.asDiagonal();
     Eigen::MatrixXd free = Eigen::MatrixXd::Identity(mass.rows(), mass.rows());
     if (rows.rows() > 0) free = kernel(rows, negative_limit);

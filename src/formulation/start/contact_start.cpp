@@ -12,6 +12,7 @@
 #include "hinge/contact.hpp"
 #include "hinge/error.hpp"
 #include "solve/index.hpp"
+#include "solve/linear/cholesky.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -30,17 +31,6 @@ double deepest(const ContactList& list) {
   return depth;
 }
 
-SparseRows as_matrix(const Pattern& p, const double* values) {
-  SparseRows a(p.rows, p.columns);
-  a.reserve(static_cast<Eigen::Index>(p.entries()));
-  for (int i = 0; i < p.rows; ++i) {
-    a.startVec(i);
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) a.insertBack(i, p.column[at(k)]) = values[k];
-  }
-  a.finalize();
-  return a;
-}
-
 // One step out; the contacts of the list are those nearby.
 bool move_out(const System& system, Evaluation& e, const ContactList& list, State& state) {
   e.at(state.t, state.y.data(), state.z.data(), state.psi.data());
@@ -50,7 +40,7 @@ bool move_out(const System& system, Evaluation& e, const ContactList& list, Stat
   p.dimension = 1;
   p.bilateral = m;
   p.mu.assign(at(nc), 0.0);
-  p.M = as_matrix(system.pattern(Q::momentum_z), e[Q::momentum_z]);
+  p.M = sparse_matrix(system.pattern(Q::momentum_z), e[Q::momentum_z]);
   p.H.resize(nc + m, system.nz());
   for (int i = 0; i < nc; ++i) {
     p.H.startVec(i);

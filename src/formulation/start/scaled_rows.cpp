@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formulation/fewer_rows.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
 
@@ -16,21 +17,6 @@ void add_diagonal(const Pattern& p, const double* values, std::vector<double>& o
   for (int i = 0; i < p.rows; ++i)
     for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k)
       if (p.column[at(k)] == i) out[at(i)] += values[k];
-}
-
-// The rows of a pattern; `from`: their entries in it.
-Pattern some_rows(const Pattern& p, const std::vector<int>& rows, std::vector<int>& from) {
-  Pattern part;
-  part.rows = static_cast<int>(rows.size());
-  part.columns = p.columns;
-  for (const int i : rows) {
-    for (int k = p.row_start[at(i)]; k < p.row_start[at(i) + 1]; ++k) {
-      part.column.push_back(p.column[at(k)]);
-      from.push_back(k);
-    }
-    part.row_start.push_back(static_cast<int>(part.column.size()));
-  }
-  return part;
 }
 
 }  // namespace

@@ -26,19 +26,21 @@ class KickDraft {
         rpsi_(system.pattern(Q::reaction_psi)),
         rate_z_(system.pattern(Q::constraint_rate_z)),
         nz_(system.nz()),
-        m_(system.npsi()),
-        constraint_(system.nodes_of(Q::constraint, graph_)),
-        rate_(system.nodes_of(Q::constraint_rate, graph_)),
-        gradient_(system.nodes_of(Q::constraint_rate_z, graph_)),
-        force_(system.nodes_of(Q::force, graph_)),
-        reaction_(system.nodes_of(Q::reaction_psi, graph_)),
-        weight_(graph_.variable("weight")),
-        h_(graph_.variable("h")),
-        times_{eq_.t, weight_, h_},
-        inverse_(variables("mass", at(small.mass_inverse_pattern().rows))),
-        given_reaction_(variables("rpsi", rpsi_.entries())),
-        given_force_(variables("force", at(nz_))),
-        given_schur_(variables("schur", at(m_ * m_))) {}
+        m_(system.npsi()) {
+    collect(system, graph_,
+            {{Q::constraint, &constraint_},
+             {Q::constraint_rate, &rate_},
+             {Q::constraint_rate_z, &gradient_},
+             {Q::force, &force_},
+             {Q::reaction_psi, &reaction_}});
+    weight_ = graph_.variable("weight");
+    h_ = graph_.variable("h");
+    times_ = {eq_.t, weight_, h_};
+    inverse_ = variables("mass", at(small.mass_inverse_pattern().rows));
+    given_reaction_ = variables("rpsi", rpsi_.entries());
+    given_force_ = variables("force", at(nz_));
+    given_schur_ = variables("schur", at(m_ * m_));
+  }
 
   CompiledFunction one_more(bool on_position) {
     schur_ = given_schur_;
@@ -174,7 +176,7 @@ class KickDraft {
   const Pattern &rpsi_, &rate_z_;
   int nz_, m_;
   Nodes constraint_, rate_, gradient_, force_, reaction_;
-  Node weight_, h_;
+  Node weight_ = no_node, h_ = no_node;
   Nodes times_, inverse_, given_reaction_, given_force_, given_schur_, schur_;
 };
 

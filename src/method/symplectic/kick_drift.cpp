@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "hinge/error.hpp"
+#include "method/symplectic/step_rounding.hpp"
 #include "solve/linear/vectors.hpp"
 #include "solve/machine_numbers.hpp"
 #include "solve/newton/newton.hpp"
@@ -90,10 +91,7 @@ void KickDrift::raise_unit_velocity(const double* force, double time) {
 
 // |v_z dz|, with v_z as it was at the last renewal of the small matrix
 double KickDrift::velocity_size(const double* dz) {
-  if (velocity_is_z_) return biggest(dz, nz_);
-  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
-  multiply_add(system_.pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
-  return biggest(velocity_change_.data(), ny_);
+  return size_in_velocities(system_, velocity_z_, dz, velocity_change_);
 }
 
 // S = g_y v_z (y1) p_z^-1 r_psi (y0), the exact Newton matrix

@@ -215,13 +215,7 @@ void Spark::raise_units(const State& state, double h, const double* v) {
                        biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size())), h, m_);
 }
 
-// |v_z dz|
-double Spark::velocity_size(const double* dz) {
-  if (velocity_is_z_) return biggest(dz, nz_);
-  std::fill(work_y_.begin(), work_y_.end(), 0.0);
-  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, work_y_.data());
-  return biggest(work_y_.data(), ny_);
-}
+double Spark::velocity_size(const double* dz) { return size_in_velocities(*system_, velocity_z_, dz, work_y_); }
 
 void Spark::first_guess(const State& state) {
   if (guess_z_.ready()) {

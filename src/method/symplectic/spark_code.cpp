@@ -23,15 +23,15 @@ class SparkCode::Draft {
   Draft(const SymbolicSystem& system, const SparkTableau& tableau, const Eigen::MatrixXd& n_inverse,
         const Pattern& mass_inverse)
       : system_(system), eq_(system.equations()), c_(tableau), n_inverse_(n_inverse), mass_inverse_(mass_inverse) {
-    const auto nodes = [&](Q q) { return system.nodes_of(q, graph_); };
-    velocity_ = nodes(Q::velocity);
-    momentum_ = nodes(Q::momentum);
-    force_ = nodes(Q::force);
-    reaction_ = nodes(Q::reaction);
-    constraint_ = nodes(Q::constraint);
-    reaction_psi_ = nodes(Q::reaction_psi);
-    constraint_y_ = nodes(Q::constraint_y);
-    rate_ = nodes(Q::constraint_rate);
+    collect(system, graph_,
+            {{Q::velocity, &velocity_},
+             {Q::momentum, &momentum_},
+             {Q::force, &force_},
+             {Q::reaction, &reaction_},
+             {Q::constraint, &constraint_},
+             {Q::reaction_psi, &reaction_psi_},
+             {Q::constraint_y, &constraint_y_},
+             {Q::constraint_rate, &rate_}});
     first_own_ = graph_.size();
     h_ = variables("h", 1);
     y0_ = variables("y0", at(ny()));

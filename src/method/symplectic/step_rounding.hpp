@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "hinge/system.hpp"
+#include "solve/linear/sparse.hpp"
 #include "solve/linear/vectors.hpp"
 
 namespace hinge {
@@ -41,5 +43,30 @@ struct StepRounding {
     end_z = std::max(end_z, 2 * epsilon * momentum);
   }
 };
+
+/// |v_z dz|; `work` is as long as y.
+inline double size_in_velocities(const System& system, const std::vector<double>& v_z, const double* dz,
+                                 std::vector<double>& work) {
+  if (system.structure().velocity_is_z) return biggest(dz, system.nz());
+  std::fill(work.begin(), work.end(), 0.0);
+  multiply_add(system.pattern(Quantity::velocity_z), v_z.data(), dz, 1.0, work.data());
+  return biggest(work.data(), system.ny());
+}
+
+/// Of a step from a state, by the functions `at_start` of it and the mass p_z.
+inline StepRounding rounding_of_step(const System& system, const State& state, const Evaluation& at_start,
+                                     const Evaluation& mass_there, const std::vector<double>& v_z, double h) {
+  using Q = Quantity;
+  const double mass = biggest(mass_there[Q::momentum_z], static_cast<int>(system.pattern(Q::momentum_z).entries()));
+  const double vz = biggest(v_z.data(), static_cast<int>(v_z.size()));
+  const double kick = mass > 0 ? std::abs(h) * biggest(at_start[Q::force], system.nz()) * vz / mass : 0;
+  return {biggest(state.y.data(), system.ny()),
+          biggest(at_start[Q::velocity], system.ny()),
+          biggest(state.z.data(), system.nz()),
+          kick,
+          vz,
+          h,
+          system.npsi()};
+}
 
 }  // namespace hinge

@@ -132,20 +132,11 @@ void SymplecticEuler::residual_second(double h) {
 }
 
 void SymplecticEuler::set_units(const State& state, double h) {
-  const Evaluation& e = *mid_derivatives_;
-  const double mass = biggest(e[Q::momentum_z], static_cast<int>(system_->pattern(Q::momentum_z).entries()));
-  const double vz = biggest(velocity_z_.data(), static_cast<int>(velocity_z_.size()));
-  const double kick = mass > 0 ? std::abs(h) * biggest((*start_)[Q::force], nz_) * vz / mass : 0;
-  unit_ = StepRounding(biggest(state.y.data(), ny_), biggest((*start_)[Q::velocity], ny_), biggest(state.z.data(), nz_),
-                       kick, vz, h, m_);
+  unit_ = rounding_of_step(*system_, state, *start_, *mid_derivatives_, velocity_z_, h);
 }
 
-// |v_z dz|
 double SymplecticEuler::velocity_size(const double* dz) {
-  if (velocity_is_z_) return biggest(dz, nz_);
-  std::fill(velocity_change_.begin(), velocity_change_.end(), 0.0);
-  multiply_add(system_->pattern(Q::velocity_z), velocity_z_.data(), dz, 1.0, velocity_change_.data());
-  return biggest(velocity_change_.data(), ny_);
+  return size_in_velocities(*system_, velocity_z_, dz, velocity_change_);
 }
 
 // The last increments in units of round-off.

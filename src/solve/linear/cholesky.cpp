@@ -44,6 +44,11 @@ bool invert_definite(Eigen::Matrix<double, 6, 6>& a) {
 
 Eigen::Vector3d solve_definite(const Eigen::Matrix3d& a, const Eigen::Vector3d& b) { return a.ldlt().solve(b); }
 
+Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_matrix(const Pattern& p, const double* values) {
+  return Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor>>(p.rows, p.columns, std::ssize(p.column),
+                                                                        p.row_start.data(), p.column.data(), values);
+}
+
 bool positive_definite(const Eigen::SparseMatrix<double>& a) {
   return Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>(a).info() == Eigen::Success;
 }

@@ -5,6 +5,8 @@
 
 #include <Eigen/SparseCore>
 
+#include "hinge/solve.hpp"
+
 namespace hinge {
 
 /// The lower triangle L with A = L L^T. False where A is not positive definite.
@@ -19,6 +21,8 @@ bool invert_definite(Eigen::Matrix<double, 6, 6>& a);
 
 /// A^-1 b
 Eigen::Vector3d solve_definite(const Eigen::Matrix3d& a, const Eigen::Vector3d& b);
+
+Eigen::SparseMatrix<double, Eigen::RowMajor> sparse_matrix(const Pattern& pattern, const double* values);
 
 /// Of a sparse matrix; its lower triangle is read.
 bool positive_definite(const Eigen::SparseMatrix<double>& a);
