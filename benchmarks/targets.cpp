@@ -340,24 +340,7 @@ long steps(const hinge::Model& model, const std::string& method) {
 // The governor as bodies, and in the angle of its shaft, those of its arms and the place of the collar.
 void steps_of_a_governor() {
   const hinge::Model model = hinge::load_model(examples + "/governor.toml");
-  const hinge::Model angles = hinge::parse_model(R"toml([define]
-T1 = "0.13*th1'^2 + 0.5*phi'^2*(0.26*sin(th1)^2 + 0.004*cos(th1)^2)"
-T2 = "0.13*th2'^2 + 0.5*phi'^2*(0.26*sin(th2)^2 + 0.004*cos(th2)^2)"
-[lagrangian]
-coordinates = ["phi", "th1", "th2", "s"]
-kinetic = "T1 + T2 + s'^2 + 0.255*phi'^2"
-potential = "-4.905*(cos(th1) + cos(th2)) + 19.62*s + 4e5*(s + 0.5*cos(0.7))^2"
-force = { phi = "5*sin(3*t)", s = "-3e4*s'" }
-constraints = ["2*s^2 + s*cos(th1)", "2*s^2 + s*cos(th2)"]
-[initial]
-position = { phi = 0, th1 = 0.7, th2 = 0.7, s = "-0.5*cos(0.7)" }
-velocity = { phi = 11 }
-[integrate]
-method = "radau"
-tolerance = 1e-8
-end = 10
-)toml",
-                                                 "governor in angles");
+  const hinge::Model angles = hinge::load_model(examples + "/../tests/data/governor-in-angles.toml");
   for (const char* method : {"radau", "bdf"}) {
     const long as_bodies = steps(model, method), in_angles = steps(angles, method);
     print(fmt::format("governor: {}, steps as bodies / in angles", method),

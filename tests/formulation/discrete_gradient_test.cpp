@@ -25,6 +25,10 @@ using trial::random_point;
 
 using Point = std::vector<double>;
 
+InvariantForm invariant_form(Graph& source, Node f, const std::vector<Node>& q, const std::vector<Node>& chosen = {}) {
+  return invariant_forms(source, std::span(&f, 1), q, chosen)[0];
+}
+
 /// dd f as a function of x and y, by way of a graph of its own as the methods have it.
 class Discrete {
  public:

@@ -6,9 +6,12 @@
 
 #include "hinge/hinge.hpp"
 #include "model/complaint.hpp"
+#include "model/run_text.hpp"
 
 namespace hinge::body_model_test {
 namespace {
+
+using test::run_text;
 
 const std::string top = R"toml([parameters]
 m = 2
@@ -35,14 +38,6 @@ std::string with(std::string text, const std::string& from, const std::string& t
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
-}
-
-Report run(const std::string& text, const std::vector<Override>& overrides = {}) {
-  const Model model = parse_model(text, "m.toml", overrides);
-  Simulation simulation = model.simulation_for("");
-  simulation.start(model.start);
-  simulation.until(model.end);
-  return simulation.report();
 }
 
 void expect_same(const Report& a, const Report& b) {
@@ -72,7 +67,7 @@ TEST(BodyModel, EqualsTheBodyBuiltInCpp) {
   built.observe("rise", velocity[2]);
   built.start(start);
   built.until(0.2);
-  const Report expected = built.report(), report = run(top);
+  const Report expected = built.report(), report = run_text(top);
   expect_same(report, expected);
   for (std::size_t k = 0; k < expected.quantities.size(); ++k)
     for (std::size_t j = 0; j < expected.quantities[k].value.size(); ++j)
@@ -83,34 +78,34 @@ TEST(BodyModel, EqualsTheBodyBuiltInCpp) {
 }
 
 TEST(BodyModel, AListOfBodiesIsTheSame) {
-  expect_same(run(with(top, "[lagrangian.bodies.top]", "[[lagrangian.bodies]]\nname = \"top\"")), run(top));
-  expect_same(run(with(top, "potential", "coordinates = []\npotential")), run(top));
+  expect_same(run_text(with(top, "[lagrangian.bodies.top]", "[[lagrangian.bodies]]\nname = \"top\"")), run_text(top));
+  expect_same(run_text(with(top, "potential", "coordinates = []\npotential")), run_text(top));
 }
 
 TEST(BodyModel, RotationsCanBeGivenInEveryForm) {
-  const Report expected = run(top);
+  const Report expected = run_text(top);
   const std::string axis = "rotation = { axis = [1, 0, 0], angle = \"pi/3\" }", s = "\"sqrt(3)/2\"";
   for (const std::string& form : {"rotation = { axis = [2, 0, 0], angle = \"pi/3\" }" + std::string(),
                                   "rotation = [[1, 0, 0], [0, 0.5, \"-sqrt(3)/2\"], [0, " + s + ", 0.5]]",
                                   "directors = [[1, 0, 0], [0, 0.5, " + s + "], [0, \"-sqrt(3)/2\", 0.5]]"})
-    expect_same(run(with(top, axis, form)), expected);
-  expect_same(
-      run(with(top, "angular_velocity = [0, 0, 5]", "angular_velocity_body = [0, \"5*sin(pi/3)\", \"5*cos(pi/3)\"]")),
-      expected);
+    expect_same(run_text(with(top, axis, form)), expected);
+  expect_same(run_text(with(top, "angular_velocity = [0, 0, 5]",
+                            "angular_velocity_body = [0, \"5*sin(pi/3)\", \"5*cos(pi/3)\"]")),
+              expected);
   // Or the coordinates themselves.
   const std::string start = top.substr(top.find("[initial"), top.find("[integrate") - top.find("[initial"));
-  expect_same(
-      run(with(top, start,
-               "[initial]\nposition = { top_d1 = [1, 0, 0], top_d2 = [0, 0.5, " + s +
-                   "], top_d3 = [0, \"-sqrt(3)/2\", 0.5] }\n"
-                   "velocity = { top_d1 = [0, 5, 0], top_d2 = [-2.5, 0, 0], top_d3 = [\"5*sqrt(3)/2\", 0, 0] }\n")),
-      expected);
+  expect_same(run_text(with(
+                  top, start,
+                  "[initial]\nposition = { top_d1 = [1, 0, 0], top_d2 = [0, 0.5, " + s +
+                      "], top_d3 = [0, \"-sqrt(3)/2\", 0.5] }\n"
+                      "velocity = { top_d1 = [0, 5, 0], top_d2 = [-2.5, 0, 0], top_d3 = [\"5*sqrt(3)/2\", 0, 0] }\n")),
+              expected);
 }
 
 TEST(BodyModel, OverridesReachBodies) {
-  expect_same(run(top, {{"lagrangian.bodies.top.mass", "3"}}), run(with(top, "mass = \"m\"", "mass = 3")));
-  expect_same(run(top, {{"initial.bodies.top.angular_velocity", "[0, 0, 7]"}}),
-              run(with(top, "[0, 0, 5]", "[0, 0, 7]")));
+  expect_same(run_text(top, {{"lagrangian.bodies.top.mass", "3"}}), run_text(with(top, "mass = \"m\"", "mass = 3")));
+  expect_same(run_text(top, {{"initial.bodies.top.angular_velocity", "[0, 0, 7]"}}),
+              run_text(with(top, "[0, 0, 5]", "[0, 0, 7]")));
 }
 
 // A body on a spring from a cart: coordinates, a free body, a force on it, and a joint.
@@ -132,12 +127,12 @@ bodies = { plate = { position = [0.5, 0, 0], velocity = [0.5, 0, 0] } }
 step = 0.005
 end = 0.5
 )toml";
-  const Report report = run(text);
+  const Report report = run_text(text);
   EXPECT_EQ(report.layout.ny, 13);
   EXPECT_EQ(report.layout.ng(), 9);
   EXPECT_LT(report.constraint, 1e-14);         // measured 2.8e-16
   EXPECT_LT(report.hidden_constraint, 1e-13);  // measured 1.8e-15
-  const Report start = run(text, {{"integrate.end", "0"}});
+  const Report start = run_text(text, {{"integrate.end", "0"}});
   const double expected[] = {0.1, 0.5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (std::size_t k = 0; k < 13; ++k) {
     EXPECT_NEAR(start.final.y[k], expected[k], 1e-15);        // measured 1.4e-17

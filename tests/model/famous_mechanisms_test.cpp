@@ -11,19 +11,15 @@
 
 #include "hinge/hinge.hpp"
 #include "places.hpp"
+#include "run_text.hpp"
 
 namespace hinge::famous_mechanisms_test {
 namespace {
 
+using test::value_of;
+
 Model example(const char* name, const std::vector<Override>& overrides = {}) {
   return load_model(fmt::format("{}/{}.toml", HINGE_EXAMPLES, name), overrides);
-}
-
-double quantity(const Report& r, const std::string& name) {
-  for (const auto& q : r.quantities)
-    if (q.name == name) return q.value.at(0);
-  ADD_FAILURE() << name;
-  return NAN;
 }
 
 // The linear equations of lean and steering, M q'' + v C q' + (g K0 + v^2 K2) q = (torque, 0), as Meijaard,
@@ -74,8 +70,8 @@ TEST(FamousMechanisms, TheBicycleOfTheBenchmark) {
     const Report r = s.report();
     const auto [lean, steer] = linear_bicycle(v, 0.02, 2);
     const double size = std::max(std::abs(lean), std::abs(steer));
-    EXPECT_NEAR(quantity(r, "lean"), lean, 1e-6 * size) << v;
-    EXPECT_NEAR(quantity(r, "steer"), steer, 1e-6 * size) << v;
+    EXPECT_NEAR(value_of(r, "lean"), lean, 1e-6 * size) << v;
+    EXPECT_NEAR(value_of(r, "steer"), steer, 1e-6 * size) << v;
     EXPECT_LT(r.constraint, 1e-14);
     ASSERT_TRUE(r.velocity_constraint);
     EXPECT_LT(*r.velocity_constraint, 1e-13);
@@ -171,7 +167,7 @@ TEST(FamousMechanisms, TheGenevaDrive) {
   }
   EXPECT_GT(inside, 15);
   const Report report = s.report();
-  EXPECT_NEAR(quantity(report, "turned"), -89.25, 0.1);
+  EXPECT_NEAR(value_of(report, "turned"), -89.25, 0.1);
   ASSERT_TRUE(report.contacts);
   EXPECT_GT(report.contacts->impact_loss, 0);
   EXPECT_TRUE(report.doubts.empty());

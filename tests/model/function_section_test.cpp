@@ -10,20 +10,15 @@
 #include "complaint.hpp"
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "run_text.hpp"
 
 namespace hinge::function_section_test {
 namespace {
 
 using test::mentions;
+using test::run;
 
-Report run(const Model& m) {
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
-
-Report run(const std::string& text) { return run(parse_model(text, "m.toml")); }
+Report run(const std::string& text) { return test::run_text(text); }
 
 // A mass 1 that a force moves from rest.
 std::string pushed(const std::string& force, const std::string& more, const std::string& integrate) {

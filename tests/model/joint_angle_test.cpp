@@ -9,24 +9,13 @@
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
 #include "random_draw.hpp"
+#include "run_text.hpp"
 
 namespace hinge::joint_angle_test {
 namespace {
 
-Report run(const std::string& text) {
-  const Model m = parse_model(text, "m.toml");
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
-
-double quantity(const Report& r, const std::string& name) {
-  for (const auto& q : r.quantities)
-    if (q.name == name) return q.value[0];
-  ADD_FAILURE() << name;
-  return NAN;
-}
+using test::run_text;
+using test::value_of;
 
 // A disk on a pin with an axis of any direction, with a spring: w = w0 cos(k t), angle = w0/k sin(k t).
 TEST(JointAngle, SpringsWindOverSeveralTurns) {
@@ -38,17 +27,17 @@ TEST(JointAngle, SpringsWindOverSeveralTurns) {
     const double w0 = 10 + 20 * random.uniform(), k = 1 + random.uniform();
     const Eigen::Vector3d n = Eigen::Vector3d(random.normal(), random.normal(), random.normal()).normalized();
     const double end = 1.3;
-    const Report r =
-        run(fmt::format("[multibody]\n[[body]]\nname = \"disk\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 0]\n"
-                        "angular_velocity = [{0}, {1}, {2}]\n[[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = "
-                        "[\"ground\", \"disk\"]\n"
-                        "point = [0, 0, 0]\naxis = [{3}, {4}, {5}]\nstiffness = {6}\n[integrate]\n{7}\nend = {8}\n"
-                        "[output]\nquantities = {{ a = \"pin_angle\", w = \"pin_angle'\" }}\n",
-                        w0 * n(0), w0 * n(1), w0 * n(2), n(0), n(1), n(2), k * k, steps, end));
+    const Report r = run_text(
+        fmt::format("[multibody]\n[[body]]\nname = \"disk\"\nmass = 1\ninertia = [1, 1, 1]\nposition = [0, 0, 0]\n"
+                    "angular_velocity = [{0}, {1}, {2}]\n[[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = "
+                    "[\"ground\", \"disk\"]\n"
+                    "point = [0, 0, 0]\naxis = [{3}, {4}, {5}]\nstiffness = {6}\n[integrate]\n{7}\nend = {8}\n"
+                    "[output]\nquantities = {{ a = \"pin_angle\", w = \"pin_angle'\" }}\n",
+                    w0 * n(0), w0 * n(1), w0 * n(2), n(0), n(1), n(2), k * k, steps, end));
     const double error = steps.find("moreau") != std::string::npos ? 1e-3 : 1e-6;
-    EXPECT_NEAR(quantity(r, "a"), w0 / k * std::sin(k * end), error * w0) << steps;
-    EXPECT_NEAR(quantity(r, "w"), w0 * std::cos(k * end), error * w0) << steps;
-    EXPECT_GT(std::abs(quantity(r, "a")), std::numbers::pi);
+    EXPECT_NEAR(value_of(r, "a"), w0 / k * std::sin(k * end), error * w0) << steps;
+    EXPECT_NEAR(value_of(r, "w"), w0 * std::cos(k * end), error * w0) << steps;
+    EXPECT_GT(std::abs(value_of(r, "a")), std::numbers::pi);
   }
 }
 
@@ -85,10 +74,11 @@ TEST(JointMotor, MayUseTheAngleOfItsOwnJoint) {
   for (const bool plane : {true, false})
     for (const bool defined : {true, false}) {
       const std::string law = "5*(1 - pin_angle) - 2*pin_angle'";
-      const Report r = run(arm(plane, defined ? "{ torque = \"u\" }" : "{ torque = \"" + law + "\" }",
-                               defined ? "[parameters]\none = 1\n[define]\nu = \"one*e\"\ne = \"" + law + "\"\n" : "") +
-                           "[integrate]\ntolerance = 1e-10\nend = 3\n[output]\nquantities = { a = \"pin_angle\" }\n");
-      EXPECT_NEAR(quantity(r, "a"), exact, 1e-8);
+      const Report r =
+          run_text(arm(plane, defined ? "{ torque = \"u\" }" : "{ torque = \"" + law + "\" }",
+                       defined ? "[parameters]\none = 1\n[define]\nu = \"one*e\"\ne = \"" + law + "\"\n" : "") +
+                   "[integrate]\ntolerance = 1e-10\nend = 3\n[output]\nquantities = { a = \"pin_angle\" }\n");
+      EXPECT_NEAR(value_of(r, "a"), exact, 1e-8);
     }
 }
 
@@ -102,10 +92,10 @@ TEST(JointMotor, SpeedsAreFunctionsOfTime) {
     for (const bool plane : {true, false})
       for (const std::string steps : {"method = \"auto\"\ntolerance = 1e-9", "method = \"radau\"\ntolerance = 1e-9",
                                       "method = \"radau\"\nstep = 0.01", "method = \"moreau-jean\"\nstep = 0.01"}) {
-        const Report r = run(arm(plane, fmt::format("{{ speed = {} }}", speed)) +
-                             "[initial]\nconsistent = \"project\"\n[integrate]\n" + steps +
-                             "\nend = 3\n[output]\nquantities = { a = \"pin_angle\" }\n");
-        EXPECT_NEAR(quantity(r, "a"), angle, 1e-6) << speed << steps << plane;
+        const Report r = run_text(arm(plane, fmt::format("{{ speed = {} }}", speed)) +
+                                  "[initial]\nconsistent = \"project\"\n[integrate]\n" + steps +
+                                  "\nend = 3\n[output]\nquantities = { a = \"pin_angle\" }\n");
+        EXPECT_NEAR(value_of(r, "a"), angle, 1e-6) << speed << steps << plane;
       }
   EXPECT_THROW(
       parse_model(arm(true, "{ speed = \"exp(-t^2)\" }") + "[integrate]\ntolerance = 1e-9\nend = 3\n", "m.toml"),
@@ -125,13 +115,13 @@ TEST(BodyAngle, KeepsTheTurnsItStartsWith) {
         inertia, key, a);
     const std::string rest =
         fmt::format("[integrate]\ntolerance = 1e-9\nend = {}\n[output]\nquantities = {{ a = \"disk_angle\" }}\n", end);
-    const Report turns = run(fmt::format("{}torque = \"-{}*disk_angle\"\n{}", disk, inertia * w * w, rest));
-    EXPECT_NEAR(quantity(turns, "a"), a * std::cos(w * end), 1e-6 * std::abs(a)) << key;
+    const Report turns = run_text(fmt::format("{}torque = \"-{}*disk_angle\"\n{}", disk, inertia * w * w, rest));
+    EXPECT_NEAR(value_of(turns, "a"), a * std::cos(w * end), 1e-6 * std::abs(a)) << key;
     const Report rests =
-        run(fmt::format("{}[[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", "
-                        "\"disk\"]\npoint = [0, 0]\nstiffness = 5\n{}",
-                        disk, rest));
-    EXPECT_NEAR(quantity(rests, "a"), a, 1e-12 * std::abs(a)) << key;
+        run_text(fmt::format("{}[[joint]]\nname = \"pin\"\ntype = \"revolute\"\nbodies = [\"ground\", "
+                             "\"disk\"]\npoint = [0, 0]\nstiffness = 5\n{}",
+                             disk, rest));
+    EXPECT_NEAR(value_of(rests, "a"), a, 1e-12 * std::abs(a)) << key;
   }
 }
 

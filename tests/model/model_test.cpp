@@ -6,29 +6,23 @@
 #include <gtest/gtest.h>
 
 #include "hinge/hinge.hpp"
+#include "run_text.hpp"
 
 namespace hinge::model_test {
 namespace {
+
+using test::run_text;
 
 using Values = std::vector<double>;
 
 const std::string times = "[integrate]\nstep = 0.01\nend = 0.2\n";
 
-/// Runs a model; the final state with the reported quantities.
-Report run(const std::string& text, const std::vector<Override>& overrides = {}) {
-  const Model model = parse_model(text, "test.toml", overrides);
-  Simulation simulation = model.simulation_for("");
-  simulation.start(model.start);
-  simulation.until(model.end);
-  return simulation.report();
-}
-
 /// The value of an expression in the parameters.
 Values value(const std::string& parameters, const std::string& expression) {
   const Report report =
-      run("[parameters]\n" + parameters + "\n[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n" +
-          "[initial]\nposition = { x = 0 }\n[integrate]\nstep = 1\nend = 0\n[output]\nquantities = { result = \"" +
-          expression + "\" }\n");
+      run_text("[parameters]\n" + parameters + "\n[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\n" +
+               "[initial]\nposition = { x = 0 }\n[integrate]\nstep = 1\nend = 0\n[output]\nquantities = { result = \"" +
+               expression + "\" }\n");
   return report.quantities[0].value;
 }
 
@@ -75,7 +69,7 @@ velocity = { q = [0, "1/2"] }
 
 TEST(Model, DefinedNamesStandForExpressions) {
   const Report report =
-      run(pendulum + times + "[output]\nquantities = { h = \"height\", v2 = \"speed2\", rise = \"height'\" }\n");
+      run_text(pendulum + times + "[output]\nquantities = { h = \"height\", v2 = \"speed2\", rise = \"height'\" }\n");
   EXPECT_EQ(report.quantities[0].name, "h");  // in the order of the file
   EXPECT_EQ(report.quantities[0].value[0], report.final.y[1]);
   EXPECT_NEAR(report.quantities[1].value[0], std::pow(report.velocity[0], 2) + std::pow(report.velocity[1], 2), 1e-15);
@@ -83,7 +77,7 @@ TEST(Model, DefinedNamesStandForExpressions) {
 }
 
 TEST(Model, EqualsTheSystemBuiltInCpp) {
-  const Report from_file = run(pendulum + times);
+  const Report from_file = run_text(pendulum + times);
   Lagrangian l;
   const Vector q = l.coordinates("q", 2), v = l.velocity(q);
   l.kinetic(dot(v, v));
@@ -104,7 +98,7 @@ TEST(Model, EqualsTheSystemBuiltInCpp) {
 
 // The same pendulum in the words of every section.
 TEST(Model, AllSectionsDescribeTheSameMotion) {
-  const Report l = run(pendulum + times);
+  const Report l = run_text(pendulum + times);
   const std::vector<std::string> others = {R"toml([lagrangian]
 coordinates = ["q[2]"]
 lagrangian = "dot(q',q') - 9.81*2*q[1]"
@@ -175,7 +169,7 @@ z = { w = [0, 0.5] }
 )toml"};
   for (const std::string& text : others) {
     SCOPED_TRACE(text);
-    const Report other = run(text + times);
+    const Report other = run_text(text + times);
     for (std::size_t k = 0; k < 2; ++k) {
       EXPECT_NEAR(other.final.y[k], l.final.y[k], 1e-13);        // measured 0
       EXPECT_NEAR(other.velocity[k], l.velocity[k], 1e-13);      // measured 0
@@ -221,9 +215,9 @@ constraints = ["(dot(q[0],q[0]) - 1/4)/2", "(dot(q[1]-q[0],q[1]-q[0]) - 1/4)/2",
 position = { q = [[0.5, 0], [1, 0], [1.5, 0]] }
 velocity = { q = [[0, 0], [0, 1], [0, 0]] }
 )toml" + times;
-  const Report a = run(text), b = run(plain);
+  const Report a = run_text(text), b = run_text(plain);
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(a.final.y[k], b.final.y[k], 1e-12);  // measured 0
-  EXPECT_EQ(run(text, {{"parameters.N", "1"}, {"initial.velocity", "{}"}}).final.y.size(),
+  EXPECT_EQ(run_text(text, {{"parameters.N", "1"}, {"initial.velocity", "{}"}}).final.y.size(),
             2U);  // the family is empty then
 }
 
@@ -245,8 +239,8 @@ velocity = { a = 1 }
   EXPECT_NEAR((*e)[Quantity::momentum][0], 3.09 + 0.12, 1e-15);
   EXPECT_NEAR((*e)[Quantity::momentum][1], 0.06 + 8, 1e-15);
   // that force is what a free body with this mass matrix has: the kinetic energy stays
-  const Report report =
-      run(text, {{"output.quantities.energy2", "(m+a^2)*a'^2 + 2*a*b*a'*b' + (m+1)*b'^2"}, {"integrate.stages", "4"}});
+  const Report report = run_text(
+      text, {{"output.quantities.energy2", "(m+a^2)*a'^2 + 2*a*b*a'*b' + (m+1)*b'^2"}, {"integrate.stages", "4"}});
   EXPECT_NEAR(report.quantities[0].value[0], 3.09, 1e-11);  // measured 3.1e-15
 }
 
@@ -255,16 +249,16 @@ TEST(Model, InitialValuesMayBeVelocityOrMomentum) {
       "[lagrangian]\ncoordinates = [\"x\", \"y\"]\nkinetic = \"x'^2 + 3*y'^2/2\"\n[initial]\nposition = { x = 1, y = 2 "
       "}\n";
   EXPECT_EQ(parse_model(head, "test.toml").start.velocity, Values{});
-  EXPECT_EQ(run(head + times).final.z, (Values{0, 0}));
+  EXPECT_EQ(run_text(head + times).final.z, (Values{0, 0}));
   EXPECT_EQ(parse_model(head + "velocity = { y = \"1 + 1\" }", "test.toml").start.velocity, (Values{0, 2}));
   EXPECT_EQ(parse_model(head + "momentum = { x = 4, y = 6 }", "test.toml").start.momentum, (Values{4, 6}));
-  const Report report = run(head + "momentum = { x = 4, y = 6 }\n" + times);
+  const Report report = run_text(head + "momentum = { x = 4, y = 6 }\n" + times);
   EXPECT_NEAR(report.velocity[0], 2, 1e-15);
   EXPECT_NEAR(report.velocity[1], 2, 1e-15);
 }
 
 TEST(Model, HamiltonianQuantitiesMayUseVelocities) {
-  const Report report = run(R"toml([hamiltonian]
+  const Report report = run_text(R"toml([hamiltonian]
 coordinates = ["q[2]"]
 momenta = ["p[2]"]
 hamiltonian = "p[0]^2/2 + p[1]^2/8 + q[1] + p[0]*q[1]"
@@ -286,8 +280,8 @@ quantities = { v = "q'", power = "(q[0]*q[1])'" }
 
 TEST(Model, QuantitiesMayUseMultipliersAndTime) {
   const Report report =
-      run(pendulum + times +
-          "[output]\nquantities = { pull = \"psi[0]*norm(q)\", clock = \"t\", both = \"[t, psi[0]]\" }\n");
+      run_text(pendulum + times +
+               "[output]\nquantities = { pull = \"psi[0]*norm(q)\", clock = \"t\", both = \"[t, psi[0]]\" }\n");
   EXPECT_NEAR(report.quantities[0].value[0], report.final.psi[0], 1e-12);
   EXPECT_EQ(report.quantities[1].value[0], 0.2);
   EXPECT_EQ(report.quantities[2].value, (Values{0.2, report.final.psi[0]}));
@@ -359,7 +353,7 @@ file = "swing.csv"
 }
 
 TEST(Model, MovingConstraintsMayUseTime) {
-  const Report report = run(R"toml([lagrangian]
+  const Report report = run_text(R"toml([lagrangian]
 coordinates = ["q[2]"]
 kinetic = "dot(q',q')/2"
 constraints = ["q[0] - sin(t)", "q[1] - q[0]*q[0]"]

@@ -10,20 +10,17 @@
 
 namespace hinge::test {
 
-inline Report run_text(const std::string& text, const std::vector<Override>& overrides = {}) {
-  const Model model = parse_model(text, "scene.toml", overrides);
+inline Report run(const Model& model) {
   Simulation run = model.simulation_for("");
   run.start(model.start);
   run.until(model.end);
   return run.report();
 }
-
+inline Report run_text(const std::string& text, const std::vector<Override>& overrides = {}) {
+  return run(parse_model(text, "scene.toml", overrides));
+}
 inline Report run_file(const std::string& path, const std::vector<Override>& overrides = {}) {
-  const Model model = load_model(path, overrides);
-  Simulation run = model.simulation_for("");
-  run.start(model.start);
-  run.until(model.end);
-  return run.report();
+  return run(load_model(path, overrides));
 }
 
 /// The complaint about a model; empty where it runs.

@@ -10,19 +10,16 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "places.hpp"
+#include "run_text.hpp"
 
 namespace hinge::state_section_test {
 namespace {
 
 using test::mentions;
+using test::run;
+using test::value_of;
 
-Report run(const Model& m) {
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
-Report run(const std::string& text) { return run(parse_model(text, "m.toml")); }
+Report run(const std::string& text) { return test::run_text(text); }
 
 std::string complaint(const std::string& text) {
   try {
@@ -31,13 +28,6 @@ std::string complaint(const std::string& text) {
     return e.what();
   }
   return "none";
-}
-
-double quantity(const Report& r, const std::string& name) {
-  for (const auto& q : r.quantities)
-    if (q.name == name) return q.value[0];
-  ADD_FAILURE() << name;
-  return NAN;
 }
 
 // A pendulum as a point on a circle, driven by a motor with inductance: force along the tangent.
@@ -74,10 +64,10 @@ TEST(States, EveryMethodAgreesWithTheReducedEquations) {
   };
   for (const auto& [integrate, error] : cases) {
     const Report r = run(motor + "[integrate]\n" + integrate + "\nend = 2\n");
-    EXPECT_NEAR(quantity(r, "a"), exact.final.y[0], error) << integrate;
-    EXPECT_NEAR(quantity(r, "w"), exact.final.y[1], 5 * error) << integrate;
-    EXPECT_NEAR(quantity(r, "current_now"), exact.final.y[2], error) << integrate;
-    EXPECT_EQ(r.final.z.back(), quantity(r, "current_now"));
+    EXPECT_NEAR(value_of(r, "a"), exact.final.y[0], error) << integrate;
+    EXPECT_NEAR(value_of(r, "w"), exact.final.y[1], 5 * error) << integrate;
+    EXPECT_NEAR(value_of(r, "current_now"), exact.final.y[2], error) << integrate;
+    EXPECT_EQ(r.final.z.back(), value_of(r, "current_now"));
   }
 }
 
@@ -186,26 +176,26 @@ TEST(ControlExamples, ASliderCrankIsHeldAtItsSpeed) {
   const Report before = run(example("pid-slider-crank.toml", 3)), after = run(example("pid-slider-crank.toml"));
   const double turns = (after.final.z.back() - before.final.z.back()) / (2 * std::numbers::pi);
   EXPECT_NEAR(turns, 5, 1e-7);  // measured 4e-10
-  EXPECT_LT(std::abs(quantity(after, "slider_error")), 1e-15);
+  EXPECT_LT(std::abs(value_of(after, "slider_error")), 1e-15);
 }
 
 TEST(ControlExamples, AMotorComesToRestWhereItsTorqueBalancesGravity) {
   const Report r = run(example("dc-motor.toml"));
   EXPECT_NEAR(r.final.y[0], 0.534817458, 1e-8);
   EXPECT_NEAR(r.final.z[1], 2.5, 1e-8);
-  EXPECT_NEAR(quantity(r, "rest_error"), 0, 1e-9);
+  EXPECT_NEAR(value_of(r, "rest_error"), 0, 1e-9);
 }
 
 TEST(ControlExamples, ASampledControllerIsTheDiscreteSolution) {
   const Report r = run(example("sampled-control.toml"));
   EXPECT_NEAR(r.final.y[0], -0.006009332474, 1e-12);
-  EXPECT_NEAR(quantity(r, "error"), 0, 1e-14);
+  EXPECT_NEAR(value_of(r, "error"), 0, 1e-14);
 }
 
 TEST(ControlExamples, ACamFromATable) {
   const Report r = run(example("cam-table.toml", 0.9583333));  // 210 degrees
-  EXPECT_NEAR(quantity(r, "height"), 0.01, 1e-7);
-  EXPECT_NEAR(quantity(r, "push"), 50, 0.01);
+  EXPECT_NEAR(value_of(r, "height"), 0.01, 1e-7);
+  EXPECT_NEAR(value_of(r, "push"), 50, 0.01);
   EXPECT_LT(r.constraint, 1e-15);
 }
 

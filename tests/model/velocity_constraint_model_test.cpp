@@ -7,19 +7,14 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "model/complaint.hpp"
+#include "model/run_text.hpp"
 #include "places.hpp"
 
 namespace hinge::velocity_constraint_model_test {
 namespace {
 
 using test::mentions;
-
-Report run(const Model& m) {
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
+using test::run;
 
 const std::string blade = R"toml([lagrangian]
 coordinates = ["x", "y", "a"]

@@ -10,17 +10,12 @@
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
 #include "hinge/multibody.hpp"
+#include "model/run_text.hpp"
 
 namespace hinge::time_kinks_test {
 namespace {
 
-Report run(const std::string& text) {
-  const Model m = parse_model(text, "m.toml");
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
+using test::run_text;
 
 std::string mass_with(const std::string& force) {
   return "[mechanical]\ncoordinates = [\"x\"]\nmass = [1]\nforce = [\"" + force +
@@ -50,14 +45,14 @@ void expect_exact(const std::string& force, const Steps& steps, double end, doub
   const auto [x, v] = steps.at(end);
   const double size = 1 + std::abs(x) + std::abs(v);
   for (const char* method : adaptive) {
-    const Report r =
-        run(mass_with(force) + fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {}\n", method, end));
+    const Report r = run_text(mass_with(force) +
+                              fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {}\n", method, end));
     EXPECT_NEAR(r.final.y[0], x, 2e-7 * size) << method << ": " << force;
     EXPECT_NEAR(r.final.z[0], v, 2e-7 * size) << method << ": " << force;
   }
   for (const std::string method : fixed) {
-    const Report r =
-        run(mass_with(force) + fmt::format("[integrate]\nmethod = \"{}\"\nstep = {}\nend = {}\n", method, step, end));
+    const Report r = run_text(mass_with(force) +
+                              fmt::format("[integrate]\nmethod = \"{}\"\nstep = {}\nend = {}\n", method, step, end));
     // this one begins with an acceleration from a little before the step
     const double error = method == "generalized-alpha" ? 5e-2 : 1e-9;
     EXPECT_NEAR(r.final.y[0], x, error * size) << method << ": " << force;
@@ -73,8 +68,8 @@ TEST(TimeKinks, CarriersThatAreComparedWithTheMotionGoOn) {
          {"mod(t,{0:.17g}) > {0:.17g}*(0.3 + 0.01*x)", "t/{0:.17g} - floor(t/{0:.17g}) > 0.3 + 0.01*x"}) {
       std::vector<double> ends;
       for (const char* method : {"explicit", "half-explicit", "auto"}) {
-        const Report r = run(mass_with("if(" + fmt::format(fmt::runtime(condition), period) + ",1,0.4) - x") +
-                             "[integrate]\nmethod = \"" + method + "\"\ntolerance = 1e-9\nend = 4.1\n");
+        const Report r = run_text(mass_with("if(" + fmt::format(fmt::runtime(condition), period) + ",1,0.4) - x") +
+                                  "[integrate]\nmethod = \"" + method + "\"\ntolerance = 1e-9\nend = 4.1\n");
         EXPECT_LT(r.steps, 20000) << method << ' ' << period;
         EXPECT_EQ(r.final.t, 4.1) << method << ' ' << period;
         ends.push_back(r.final.y[0]);
@@ -121,7 +116,7 @@ TEST(TimeKinks, TablesOfAnySizeAreFollowed) {
     steps.force.back() = 0;
     const auto [x, v] = steps.at(2);
     for (const char* method : {"auto", "radau"}) {
-      const Report r = run(
+      const Report r = run_text(
           fmt::format("[parameters]\n{}]\n{}]\n{}[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = 2\n", T, F,
                       mass_with(fmt::format("sum(i, 0, {}, if(t >= T[i] and t < T[i+1], F[i], 0))", n - 1)), method));
       EXPECT_NEAR(r.final.y[0], x, 1e-7) << method << n;
@@ -134,9 +129,9 @@ TEST(TimeKinks, TablesOfAnySizeAreFollowed) {
 TEST(TimeKinks, TablesOfAPositionAreFollowed) {
   std::string X = "X = [-1.0";
   for (int k = 1; k <= 400; ++k) X += fmt::format(", {:.17g}", -1 + k / 200.0);
-  const Report r = run("[parameters]\n" + X + "]\n" +
-                       mass_with("sum(i, 0, 399, if(x >= X[i] and x < X[i+1], -(X[i] + X[i+1])/2, 0))") +
-                       "[integrate]\ntolerance = 1e-9\nend = 1.3\n");
+  const Report r = run_text("[parameters]\n" + X + "]\n" +
+                            mass_with("sum(i, 0, 399, if(x >= X[i] and x < X[i+1], -(X[i] + X[i+1])/2, 0))") +
+                            "[integrate]\ntolerance = 1e-9\nend = 1.3\n");
   // parabola by parabola, down from 0.25 where a piece begins
   double x = 0.25, v = 0, t = 0;
   for (int i = 249; t < 1.3; --i) {
@@ -155,12 +150,13 @@ TEST(TimeKinks, SawteethAndRectifiersHaveKinks) {
   const double pi = std::numbers::pi;
   for (const std::string force : {"atan2(sin(7*t), cos(7*t))", "2*atan(tan(3.5*t))", "2*asin(sin(3.5*t))"})
     for (const char* method : {"auto", "radau", "bdf"}) {
-      const Report r = run(mass_with(force) + fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {}\n",
-                                                          method, 20 * pi / 7));
+      const Report r =
+          run_text(mass_with(force) +
+                   fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {}\n", method, 20 * pi / 7));
       EXPECT_NEAR(r.final.z[0], 0, 1e-6) << method << ": " << force;
     }
   const Report r =
-      run(mass_with("sqrt(sin(7*t)^2)") + fmt::format("[integrate]\ntolerance = 1e-9\nend = {}\n", 20 * pi / 7));
+      run_text(mass_with("sqrt(sin(7*t)^2)") + fmt::format("[integrate]\ntolerance = 1e-9\nend = {}\n", 20 * pi / 7));
   EXPECT_NEAR(r.final.z[0], 40 / 7.0, 1e-6);
 }
 
@@ -169,8 +165,8 @@ TEST(TimeKinks, ShortSmoothPulsesAreSeen) {
   for (int n = 0; n < 8; ++n) {
     const double at = 2 + 6 * random.uniform(), d = std::pow(10, -2 - 3 * random.uniform());
     for (const char* method : {"auto", "radau", "bdf"}) {
-      const Report r = run(mass_with(fmt::format("{:.17g}*exp(-((t - {:.17g})/{:.17g})^2)", 1 / d, at, d)) +
-                           fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-8\nend = 10\n", method));
+      const Report r = run_text(mass_with(fmt::format("{:.17g}*exp(-((t - {:.17g})/{:.17g})^2)", 1 / d, at, d)) +
+                                fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-8\nend = 10\n", method));
       EXPECT_NEAR(r.final.z[0], std::sqrt(std::numbers::pi), 1e-5) << method << at << ' ' << d;
     }
   }
@@ -191,7 +187,7 @@ TEST(TimeKinks, NarrowWindowsOfThePositionAreSeen) {
     const double end = 2 * up + through;
     for (const char* method : {"explicit", "radau"}) {
       const Report r =
-          run(text + fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {:.17g}\n", method, end));
+          run_text(text + fmt::format("[integrate]\nmethod = \"{}\"\ntolerance = 1e-9\nend = {:.17g}\n", method, end));
       EXPECT_NEAR(r.final.y[0], 0, 1e-6) << method << d;
       EXPECT_NEAR(r.final.z[0], -v0, 1e-6) << method << d;
     }
@@ -218,7 +214,7 @@ TEST(TimeKinks, APrescribedPositionCannotJump) {
 TEST(TimeKinks, APrescribedVelocityJumpsByAnImpulse) {
   for (const std::string steps : {"method = \"auto\"\ntolerance = 1e-8", "method = \"radau\"\ntolerance = 1e-8",
                                   "method = \"rattle\"\nstep = 0.03", "method = \"gauss-lobatto\"\nstep = 0.03"}) {
-    const Report r = run(driven("x - max(0, 2*(t - 1))") + "[integrate]\n" + steps + "\nend = 2\n");
+    const Report r = run_text(driven("x - max(0, 2*(t - 1))") + "[integrate]\n" + steps + "\nend = 2\n");
     EXPECT_NEAR(r.final.y[0], 2, 1e-9) << steps;
     EXPECT_NEAR(r.final.y[1], -2, 1e-9) << steps;
     EXPECT_LT(r.hidden_constraint, 1e-9) << steps;

@@ -10,6 +10,7 @@
 
 #include "hinge/hinge.hpp"
 #include "random_draw.hpp"
+#include "rolling_coin.hpp"
 
 namespace hinge::contact_scenes_test {
 namespace {
@@ -292,32 +293,7 @@ TEST(ContactScenes, ACoinThatRollsRoundKeepsItsTilt) {
       3,
       [draw = Draw(5)](int) mutable {
         const double tilt = draw.number(0.2, 0.6), radius = draw.number(0.03, 0.2);
-        return fmt::format(R"toml([parameters]
-a = {}
-R = {}
-Om = "sqrt(4*9.81/(R*sin(a)))"
-[multibody]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "floor"
-shape = {{ plane = [0, 0, 1] }}
-fixed = true
-[[body]]
-name = "disk"
-mass = 0.4
-inertia = ["0.4*R^2/4", "0.4*R^2/4", "0.4*R^2/2"]
-center = [0, 0, 0]
-shape = {{ cylinder = {{ radius = "R", length = 0.0004 }} }}
-position = [0, 0, "R*sin(a) + 0.0002*cos(a)"]
-rotation = {{ axis = [1, 0, 0], angle = "a" }}
-angular_velocity = [0, "Om*sin(a)*cos(a)", "Om*sin(a)*sin(a)"]
-[contact]
-friction = 0.6
-[integrate]
-step = 0.0005
-end = 0.5
-)toml",
-                           tilt, radius);
+        return test::rolling_coin(tilt, radius, "step = 0.0005\n");
       },
       [](const Outcome& run, int) {
         const double gained = run.most_energy / run.energy_before - 1;

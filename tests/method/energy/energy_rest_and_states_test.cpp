@@ -6,30 +6,17 @@
 #include <gtest/gtest.h>
 
 #include "hinge/hinge.hpp"
+#include "model/run_text.hpp"
 #include "random_draw.hpp"
 
 namespace hinge::energy_rest_and_states_test {
 namespace {
 
+using test::complaint_about;
+using test::run_text;
+
 std::string run_of(double step, double end, const std::string& more = "") {
   return fmt::format("[integrate]\nmethod = \"energy-momentum\"\nstep = {}\nend = {}\n{}", step, end, more);
-}
-
-Report report_of(const std::string& text) {
-  const Model m = parse_model(text, "model");
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
-}
-
-std::string complaint_of(const std::string& text) {
-  try {
-    report_of(text);
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 // z is the momentum: what stands in [states] is that of the same system written with velocities.
@@ -52,8 +39,8 @@ TEST(EnergyForces, OfAHamiltonianSeeItsMomenta) {
                             "{}*s'^2)/2\"\npotential = \"{}*x^4 + s^2*x^2\"\n"
                             "[initial]\nposition = {{ x = 1, s = 0.3 }}\nvelocity = {{ x = {}, s = 0 }}\n",
                             m, b, n, k, v);
-      const Report r = report_of(fmt::format("[states]\nw = {{ rate = \"{} - {}*w*x\", initial = 0.2 }}\n", p, c) +
-                                 body + run_of(0.01, 1, derivative));
+      const Report r = run_text(fmt::format("[states]\nw = {{ rate = \"{} - {}*w*x\", initial = 0.2 }}\n", p, c) +
+                                body + run_of(0.01, 1, derivative));
       EXPECT_TRUE(r.sound()) << seed;
       return r.final.z.back();
     };
@@ -99,7 +86,7 @@ TEST(EnergyForces, StatesThatActOnNothingAreSolvedAsWell) {
                     "force = {{ x = \"{}\" }}\n[initial]\nposition = {{ x = 0 }}\nvelocity = {{ x = {} }}\n",
                     push, draw.number(0.1, 2))};
     for (const std::string& body : bodies) {
-      const double u = report_of(states + body + run_of(h, 0.2)).final.z.back() / unit;
+      const double u = run_text(states + body + run_of(h, 0.2)).final.z.back() / unit;
       EXPECT_NEAR(u, midpoint(u0, h, 10, a, b, 30), 1e-14) << seed << body;  // measured 8.4e-17
     }
     EXPECT_GT(std::abs(midpoint(u0, h, 10, a, b, 1) - midpoint(u0, h, 10, a, b, 30)), 1e-4)
@@ -111,7 +98,7 @@ TEST(EnergyForces, UnitsOfStatesChangeNothing) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     Draw draw(seed);
     const double unit = draw.power(-12, 12);
-    const Report r = report_of(
+    const Report r = run_text(
         fmt::format(
             "[states]\nP = {{ rate = \"{:.17g}*q[0]\", initial = {:.17g} }}\n[lagrangian]\ncoordinates = [\"q[2]\"]\n"
             "kinetic = \"0.5*dot(q',q')\"\npotential = \"9.81*q[1]\"\nconstraints = [\"(dot(q,q)-1)/2\"]\n"
@@ -150,7 +137,7 @@ TEST(EnergyForces, WithTheLengthOfAVelocityStartFromRest) {
     for (std::size_t k = 0; k < 3; ++k) {
       double before = 0;
       for (const double h : {0.02, 0.01, 0.005}) {
-        const Report r = report_of(models(h)[k]);
+        const Report r = run_text(models(h)[k]);
         EXPECT_LT(r.discrete_energy_error.value_or(1), 1e-12) << seed;  // measured 3.6e-14
         const double error = std::abs(r.final.z[1] - exact);
         if (before > 0) {
@@ -169,7 +156,7 @@ TEST(EnergyForces, WithTheDirectionOfAVelocityDoNotStartFromRest) {
         "force = { x = \"-0.3*x'/norm(x')\" }\n[initial]\nposition = { x = [0,0] }\n",
         "[multibody]\ngravity = [0,0,-9.81]\n[[body]]\nname = \"a\"\nmass = 1\ninertia = [0.2,0.3,0.4]\n[[force]]\n"
         "body = \"a\"\nforce = [0, 0, \"-0.3*a[2]'/norm(a')\"]\n"})
-    EXPECT_NE(complaint_of(body + run_of(0.01, 1)).find("not a number"), std::string::npos) << body;
+    EXPECT_NE(complaint_about(body + run_of(0.01, 1)).find("not a number"), std::string::npos) << body;
 }
 
 // A step into where a force has no value fails, and says that.
@@ -179,7 +166,7 @@ TEST(EnergyForces, WithoutAValueAreSaid) {
         "force = { x = \"sqrt(0.05 - x)\" }\n[initial]\nposition = { x = 0 }\nvelocity = { x = 1 }\n",
         "[multibody]\ngravity = [0,0,0]\n[[body]]\nname = \"a\"\nmass = 1\ninertia = [0.2,0.3,0.4]\n"
         "velocity = [1,0,0]\n[[force]]\nbody = \"a\"\nforce = [\"sqrt(0.05 - a[0])\", 0, 0]\n"}) {
-    const std::string why = complaint_of(body + run_of(0.02, 1));
+    const std::string why = complaint_about(body + run_of(0.02, 1));
     EXPECT_NE(why.find("infinite or not a number"), std::string::npos) << why;
   }
 }
@@ -189,7 +176,7 @@ TEST(EnergyForces, EventsAreNoErrorOfTheDiscreteEnergy) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     Draw draw(seed);
     const double back = draw.number(0.7, 1.2);
-    const Report r = report_of(
+    const Report r = run_text(
         fmt::format("[lagrangian]\ncoordinates = [\"x\"]\nkinetic = \"x'^2/2\"\npotential = \"9.81*x\"\n"
                     "force = {{ x = \"-{}*x'\" }}\n[initial]\nposition = {{ x = {} }}\n[[event]]\nroot = \"x\"\n"
                     "direction = \"falling\"\nvelocity = {{ x = \"-{}*x'\" }}\n",
@@ -204,11 +191,11 @@ TEST(EnergyForces, EventsAreNoErrorOfTheDiscreteEnergy) {
 // Forces without a moment leave a system its angular momentum; where the scheme loses it, that is said.
 TEST(EnergyForces, MomentaThatTheSchemeLosesAreNamed) {
   const auto warnings = [](const char* force) {
-    return report_of(fmt::format("[lagrangian]\ncoordinates = [\"q[2]\"]\nkinetic = \"dot(q',q')/2\"\n"
-                                 "potential = \"-1/norm(q)\"\nforce = {{ q = \"{}\" }}\n[initial]\n"
-                                 "position = {{ q = [1,0] }}\nvelocity = {{ q = [0,1] }}\n",
-                                 force) +
-                     run_of(0.01, 0.1, "derivative = \"general\""))
+    return run_text(fmt::format("[lagrangian]\ncoordinates = [\"q[2]\"]\nkinetic = \"dot(q',q')/2\"\n"
+                                "potential = \"-1/norm(q)\"\nforce = {{ q = \"{}\" }}\n[initial]\n"
+                                "position = {{ q = [1,0] }}\nvelocity = {{ q = [0,1] }}\n",
+                                force) +
+                    run_of(0.01, 0.1, "derivative = \"general\""))
         .warnings;
   };
   ASSERT_EQ(warnings("-0.1*dot(q,q')*q").size(), 1u);
@@ -219,7 +206,7 @@ TEST(EnergyForces, MomentaThatTheSchemeLosesAreNamed) {
 TEST(EnergyForces, OfBodiesInThePlaneChangeTheEnergyByTheirWorkAlone) {
   for (unsigned seed = 1; seed <= 8; ++seed) {
     Draw draw(seed);
-    const Report r = report_of(
+    const Report r = run_text(
         fmt::format("[multibody]\ngravity = [0,-9.81]\n[states]\nu = {{ rate = \"pin_angle - u\" }}\n[[body]]\n"
                     "name = \"a\"\nmass = {}\ninertia = {}\nposition = [0.5,0]\n[[joint]]\nname = \"pin\"\n"
                     "type = \"revolute\"\nbodies = [\"ground\",\"a\"]\npoint = [0,0]\ndamping = {}\n"

@@ -21,28 +21,7 @@ Model governor(const std::vector<Override>& overrides = {}) {
 
 // The same in the angle of the shaft, the angles of the arms and the place of the collar along the shaft.
 Model governor_lagrangian(const std::vector<Override>& overrides = {}) {
-  return parse_model(R"model(
-[parameters]
-w = 11
-torque = 5
-[define]
-T1 = "0.13*th1'^2 + 0.5*phi'^2*(0.26*sin(th1)^2 + 0.004*cos(th1)^2)"
-T2 = "0.13*th2'^2 + 0.5*phi'^2*(0.26*sin(th2)^2 + 0.004*cos(th2)^2)"
-[lagrangian]
-coordinates = ["phi", "th1", "th2", "s"]
-kinetic = "T1 + T2 + s'^2 + 0.255*phi'^2"
-potential = "-4.905*(cos(th1) + cos(th2)) + 19.62*s + 4e5*(s + 0.5*cos(0.7))^2"
-force = { phi = "torque*sin(3*t)", s = "-3e4*s'" }
-constraints = ["2*s^2 + s*cos(th1)", "2*s^2 + s*cos(th2)"]
-[initial]
-position = { phi = 0, th1 = 0.7, th2 = 0.7, s = "-0.5*cos(0.7)" }
-velocity = { phi = "w" }
-[integrate]
-method = "radau"
-tolerance = 1e-8
-end = 2
-)model",
-                     "lagrangian", overrides);
+  return load_model(HINGE_TEST_DATA "/governor-in-angles.toml", overrides);
 }
 
 Report run(const Model& m, MethodChoice method, double tolerance, double end) {

@@ -9,6 +9,7 @@
 #include "hinge/hinge.hpp"
 #include "hinge/nonsmooth.hpp"
 #include "random_draw.hpp"
+#include "rolling_coin.hpp"
 
 namespace hinge::random_shapes_test {
 namespace {
@@ -154,35 +155,10 @@ TEST(Friction, ThatGivesEnergyIsDoubted) {
   Draw draw(11);
   int given = 0;
   for (int trial = 0; trial < 3; ++trial) {
-    const Model model = parse_model(fmt::format(R"toml([parameters]
-a = {}
-R = {}
-Om = "sqrt(4*9.81/(R*sin(a)))"
-[multibody]
-gravity = [0, 0, -9.81]
-[[body]]
-name = "floor"
-shape = {{ plane = [0, 0, 1] }}
-fixed = true
-[[body]]
-name = "disk"
-mass = 0.4
-inertia = ["0.4*R^2/4", "0.4*R^2/4", "0.4*R^2/2"]
-center = [0, 0, 0]
-shape = {{ cylinder = {{ radius = "R", length = 0.0004 }} }}
-position = [0, 0, "R*sin(a) + 0.0002*cos(a)"]
-rotation = {{ axis = [1, 0, 0], angle = "a" }}
-angular_velocity = [0, "Om*sin(a)*cos(a)", "Om*sin(a)*sin(a)"]
-[contact]
-friction = 0.6
-[integrate]
-method = "moreau-jean"
-gap = "linearised"
-step = 0.0002
-end = 0.5
-)toml",
-                                                draw.number(0.25, 0.4), draw.number(0.03, 0.06)),
-                                    "coin.toml");
+    const double radius = draw.number(0.03, 0.06), tilt = draw.number(0.25, 0.4);
+    const Model model =
+        parse_model(test::rolling_coin(tilt, radius, "method = \"moreau-jean\"\ngap = \"linearised\"\nstep = 0.0002\n"),
+                    "coin.toml");
     Simulation run = model.simulation_for("");
     run.start(model.start);
     const double energy = *run.report().energy;

@@ -8,21 +8,17 @@
 
 #include "hinge/error.hpp"
 #include "hinge/model.hpp"
+#include "model/run_text.hpp"
 
 namespace hinge::piecewise_test {
 namespace {
+
+using test::run;
 
 Model model(const std::string& text, const std::string& method, const std::string& tolerance, double end) {
   return parse_model(text + "\n[integrate]\nmethod = \"" + method + "\"\ntolerance = " + tolerance +
                          "\nend = " + fmt::format("{}", end) + "\n",
                      "m.toml");
-}
-
-Report run(const Model& m) {
-  Simulation s = m.simulation_for("");
-  s.start(m.start);
-  s.until(m.end);
-  return s.report();
 }
 
 const std::string jump =
