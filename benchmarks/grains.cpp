@@ -16,6 +16,10 @@
 // --layers 100: so high on a smaller base, with walls of --wall-friction 0.
 // --mirror: a quarter of them settles, and stands four times beside itself, mirrored at its walls, for 20 steps more: a
 // settled heap of 100,000 in a few minutes of one core.
+// --kept FILE: what has settled is kept there, and taken from there where the file is there already; --warm 20: so many
+// steps then bring its reactions back. The walls between mirrored pictures carried a part of the weight by friction,
+// which is 200 steps more for 100,000 to come to rest: `speed`, by what gravity gives in a step, says whether they
+// have.
 // --plain: sweeps are not accelerated. --details: the time of every phase in a step, bytes of an update and the share
 // of the memory's bandwidth, the time of every kernel (--profile), and residual and momentum of the last step computed
 // anew from its contacts, in double.
@@ -32,13 +36,12 @@
 
 #include <unistd.h>
 
+#include "grain_heap.hpp"
 #include "hinge/grains.hpp"
 #include "hinge/multibody.hpp"
 #include "measure.hpp"
 
 namespace {
-
-constexpr double radius = 0.01;
 
 struct Choice {
   std::vector<int> spheres{10000, 100000}, threads{1, 2};
@@ -52,6 +55,8 @@ struct Choice {
   double settle_tolerance = 0;  // with which they settle, where that is another
   int settle_threads = 0;       // that let them settle, where those that are measured are fewer
   bool mirror = false;          // a quarter settles
+  std::string kept;             // where the settled heap is kept
+  int warm = 0;                 // steps before those that are measured, where it has settled apart
   hinge::GrainOptions options;
 };
 
@@ -62,53 +67,13 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-void fill(int n, double layers, const Choice& choice, hinge::GrainScene& scene, hinge::GrainState& state) {
-  hinge::RandomNumbers random(1);
-  const double spread = choice.spread;
-  const int side = static_cast<int>(std::ceil(layers > 0 ? std::sqrt(n / layers) : std::cbrt(n)));
-  const double spacing = (2 + 0.4 * spread) * radius, width = spacing * side + 0.4 * radius,
-               pi = 3.14159265358979323846;
-  for (int i = 0; i < n; ++i) {
-    const double cell[] = {double(i % side), double(i / side % side), double(i / (side * side))};
-    for (int k = 0; k < 3; ++k)
-      state.position.push_back(radius + 1e-5 + spacing * cell[k] +
-                               (k < 2 ? 0.4 * spread * radius * random.uniform() : 0));
-    const double r = radius * (1 - spread + spread * random.uniform()), m = 2500 * 4 / 3.0 * pi * r * r * r;
-    scene.radius.push_back(r);
-    scene.mass.push_back(m);
-    scene.moment.push_back(0.4 * m * r * r);
-    scene.friction.push_back(0.3);
-    for (const double q : {1, 0, 0, 0}) state.rotation.push_back(q);
-  }
-  state.velocity.assign(3 * scene.radius.size(), 0.0);
-  state.spin = state.velocity;
-  for (int k = 0; k < 5; ++k) {
-    const double sign = k % 2 == 0 ? 1 : -1;
-    scene.walls.push_back(
-        {sign * Eigen::Vector3d::Unit(k / 2), k % 2 == 0 ? 0 : -width, k == 4 ? 0.3 : choice.wall_friction});
-  }
-}
-
-// The heap beside its own picture in the wall at the far end of x or y, which is twice as far away then.
-void mirror(int axis, hinge::GrainScene& scene, hinge::GrainState& state) {
-  const std::size_t n = scene.radius.size();
-  hinge::GrainWall& wall = scene.walls[static_cast<std::size_t>(2 * axis + 1)];
-  const double width = -wall.offset;
-  wall.offset *= 2;
-  for (auto* v : {&scene.radius, &scene.mass, &scene.moment, &scene.friction}) {
-    v->reserve(2 * n);
-    v->insert(v->end(), v->begin(), v->begin() + static_cast<std::ptrdiff_t>(n));
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      const std::size_t j = 3 * i + static_cast<std::size_t>(k);
-      const double sign = k == axis ? -1 : 1;
-      state.position.push_back(k == axis ? 2 * width - state.position[j] : state.position[j]);
-      state.velocity.push_back(sign * state.velocity[j]);
-      state.spin.push_back(-sign * state.spin[j]);
-    }
-    for (const double q : {1, 0, 0, 0}) state.rotation.push_back(q);
-  }
+// Root of the mean square of speeds, by what gravity gives in a step.
+double motion_of(const hinge::Grains& grains, const Choice& choice) {
+  hinge::GrainState state;
+  grains.get(state);
+  double sum = 0;
+  for (const double v : state.velocity) sum += v * v;
+  return std::sqrt(3 * sum / static_cast<double>(state.velocity.size())) / (9.81 * choice.step);
 }
 
 unsigned bits_of(const hinge::GrainState& state) {
@@ -218,9 +183,10 @@ void run(int n, int threads, const Choice& choice) {
   hinge::GrainScene scene;
   hinge::GrainState state;
   if (choice.mirror)
-    fill(n / 4, choice.layers > 0 ? choice.layers : std::cbrt(n), choice, scene, state);
+    bench::fill(n / 4, choice.layers > 0 ? choice.layers : std::cbrt(n), choice.spread, choice.wall_friction, scene,
+                state);
   else
-    fill(n, choice.layers, choice, scene, state);
+    bench::fill(n, choice.layers, choice.spread, choice.wall_friction, scene, state);
   hinge::GrainOptions o = choice.options;
   o.threads = threads;
   const auto advance_of = [&](hinge::Grains& which, int count) {
@@ -237,16 +203,17 @@ void run(int n, int threads, const Choice& choice) {
       if ((k + 1) % choice.watch == 0) {
         std::printf(
             "  step %5d: %d contacts, %d loaded, residual %.1e, %.0f sweeps and %.1f ms per step, carried %.5f in the "
-            "mean, %.5f to %.5f\n",
+            "mean, %.5f to %.5f, speed %.3f\n",
             k + 1, r.contacts, r.loaded, r.residual, double(r.sweeps - sweeps) / choice.watch,
-            1e3 * (r.seconds.all() - time) / choice.watch, sum / choice.watch, low, high);
+            1e3 * (r.seconds.all() - time) / choice.watch, sum / choice.watch, low, high, motion_of(which, choice));
         std::fflush(stdout);
         sweeps = r.sweeps, time = r.seconds.all(), sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
       }
     }
   };
+  const bool there = !choice.kept.empty() && bench::take_kept(choice.kept, scene, state);
   const bool apart = choice.settle_threads > 0 || choice.settle_tolerance > 0 || choice.mirror;
-  if (apart) {
+  if (apart && !there) {
     if (choice.settle_threads > 0) o.threads = choice.settle_threads;
     if (choice.settle_tolerance > 0) o.tolerance = choice.settle_tolerance;
     hinge::Grains settling(scene, o);
@@ -254,14 +221,18 @@ void run(int n, int threads, const Choice& choice) {
     advance_of(settling, choice.settle);
     settling.get(state);
     if (choice.mirror)
-      for (const int axis : {0, 1}) mirror(axis, scene, state);
+      for (const int axis : {0, 1}) bench::mirror(axis, scene, state);
     o.threads = threads;
     o.tolerance = choice.options.tolerance;
   }
   hinge::Grains grains(scene, o);
   grains.set(state);
   const auto advance = [&](int count) { advance_of(grains, count); };
-  advance(choice.mirror ? 20 : apart ? 5 : choice.settle);  // reactions go on from step to step
+  advance(choice.warm > 0 ? choice.warm : choice.mirror || there ? 20 : apart ? 5 : choice.settle);
+  if (!choice.kept.empty() && !there) {
+    grains.get(state);
+    bench::keep(choice.kept, scene, state);
+  }
   const hinge::GrainReport a = grains.report();
   const auto start = std::chrono::steady_clock::now();
   const double cpu = bench::cpu_seconds();
@@ -288,12 +259,13 @@ void run(int n, int threads, const Choice& choice) {
   };
   using S = hinge::GrainSeconds;
   const double updates = static_cast<double>(b.updates - a.updates);
-  std::printf("%8d %8d %9d %9.2f %7.1f %8.3f %9.2e %8.4f %8.1e %8.3f %8.0f %8x  %3.0f %3.0f %3.0f %3.0f %3.0f %3.0f\n",
-              static_cast<int>(scene.radius.size()), threads, b.contacts, 1e3 * wall / choice.steps,
-              double(b.sweeps - a.sweeps) / choice.steps, 1e6 * used / choice.steps / b.contacts, b.residual, b.carried,
-              b.momentum_balance, 1e-9 * updates / (b.seconds.sweeps - a.seconds.sweeps), memory, bits_of(state),
-              share(&S::search), share(&S::assembly), share(&S::sweeps), share(&S::stretches), share(&S::residual),
-              share(&S::motion));
+  std::printf(
+      "%8d %8d %9d %9.2f %7.1f %8.3f %9.2e %8.4f %6.3f %8.1e %8.3f %8.0f %8x  %3.0f %3.0f %3.0f %3.0f %3.0f %3.0f\n",
+      static_cast<int>(scene.radius.size()), threads, b.contacts, 1e3 * wall / choice.steps,
+      double(b.sweeps - a.sweeps) / choice.steps, 1e6 * used / choice.steps / b.contacts, b.residual, b.carried,
+      motion_of(grains, choice), b.momentum_balance, 1e-9 * updates / (b.seconds.sweeps - a.seconds.sweeps), memory,
+      bits_of(state), share(&S::search), share(&S::assembly), share(&S::sweeps), share(&S::stretches),
+      share(&S::residual), share(&S::motion));
   std::fflush(stdout);
 }
 
@@ -342,6 +314,8 @@ int main(int argc, char** argv) {
     if (key == "--settle-threads") choice.settle_threads = std::atoi(argv[i + 1]);
     if (key == "--spread") choice.spread = std::atof(argv[i + 1]);
     if (key == "--settle-tolerance") choice.settle_tolerance = std::atof(argv[i + 1]);
+    if (key == "--warm") choice.warm = std::atoi(argv[i + 1]);
+    if (key == "--kept") choice.kept = value;
     if (key == "--layers") choice.layers = std::atoi(argv[i + 1]);
     if (key == "--wall-friction") choice.wall_friction = std::atof(argv[i + 1]);
     if (key == "--recover") choice.options.recover = std::atof(argv[i + 1]);
@@ -356,10 +330,11 @@ int main(int argc, char** argv) {
     if (!trouble.empty()) return 0;
   }
   std::printf(
-      "%8s %8s %9s %9s %7s %8s %9s %8s %8s %8s %8s %8s  share in %% of search, assembly, sweeps, stretches, residual, "
+      "%8s %8s %9s %9s %7s %8s %9s %8s %6s %8s %8s %8s %8s  share in %% of search, assembly, sweeps, stretches, "
+      "residual, "
       "motion\n",
-      "spheres", "threads", "contacts", "ms/step", "sweeps", "us/cont.", "residual", "carried", "momentum", "G upd/s",
-      "B/cont.", "state");
+      "spheres", "threads", "contacts", "ms/step", "sweeps", "us/cont.", "residual", "carried", "speed", "momentum",
+      "G upd/s", "B/cont.", "state");
   for (const int n : choice.spheres)
     for (const int threads : choice.threads) run(n, threads, choice);
 }

@@ -18,20 +18,23 @@ void GrainHost::each_stage(int stages, Count&& count, Work&& work) {
   });
 }
 
-template <class Value>
-double GrainHost::largest(int n, Value&& value) {
+template <class Part>
+double GrainHost::largest_of_parts(int n, Part&& part) {
   const int chunks = (n + chunk - 1) / chunk;
   room(sums_, at(chunks));
   each(
-      chunks,
-      [&](int c) {
-        double most = 0;
-        for (int i = c * chunk; i < std::min(n, (c + 1) * chunk); ++i)
-          if (const double x = value(i); !(x <= most)) most = std::isnan(x) ? HUGE_VAL : x;
-        sums_[at(c)] = most;
-      },
-      4);
+      chunks, [&](int c) { sums_[at(c)] = part(c * chunk, std::min(n, (c + 1) * chunk)); }, 4);
   return chunks > 0 ? *std::max_element(sums_.begin(), sums_.begin() + chunks) : 0;
+}
+
+template <class Value>
+double GrainHost::largest(int n, Value&& value) {
+  return largest_of_parts(n, [&](int first, int end) {
+    double most = 0;
+    for (int i = first; i < end; ++i)
+      if (const double x = value(i); !(x <= most)) most = std::isnan(x) ? HUGE_VAL : x;
+    return most;
+  });
 }
 
 // counts[i] becomes the sum of all before it, counts[n] that of all.
@@ -159,11 +162,8 @@ GrainSize GrainHost::size() {
 
 void GrainHost::sweep(int count) {
   Real4* r = kept_[now_].reaction.data();
-  each_block(count, [&](int b) {
-    each_contact(b, [&](int k) {
-      update_contact(k, 0, pair_.data(), normal_.data(), data_.data(), r, r, vs_.data(), ws_.data());
-    });
-  });
+  const LaneSweep sweep{0, pair_.data(), normal_.data(), data_.data(), r, r, vs_.data(), ws_.data()};
+  each_block(count, [&](int b) { sweep_block(b, sweep); });
 }
 
 void GrainHost::sweep_further(const std::vector<double>& betas) {
@@ -186,15 +186,17 @@ void GrainHost::sweep_further(const std::vector<double>& betas) {
         }
         const Real4* from = both[s / 9 % 2];
         Real4* to = both[1 - s / 9 % 2];
-        each_contact(busy_[at(first_busy_[at(s % 9 - 1)] + i)], [&](int k) {
-          update_contact(k, beta, pair_.data(), normal_.data(), data_.data(), from, to, vs_.data(), ws_.data());
-        });
+        sweep_block(busy_[at(first_busy_[at(s % 9 - 1)] + i)],
+                    {beta, pair_.data(), normal_.data(), data_.data(), from, to, vs_.data(), ws_.data()});
       });
   if (sweeps % 2 == 1) reaction.swap(last_reaction_);
 }
 
 double GrainHost::residual() {
-  const Real4* r = kept_[now_].reaction.data();
+  Real4* r = kept_[now_].reaction.data();
+  const LaneSweep now{0, pair_.data(), normal_.data(), data_.data(), r, r, vs_.data(), ws_.data()};
+  if (lanes_.largest_residual)
+    return largest_of_parts(contacts_, [&](int first, int end) { return lanes_.largest_residual(now, first, end); });
   return largest(contacts_, [&](int k) {
     return residual_of(k, pair_.data(), normal_.data(), data_.data(), r, vs_.data(), ws_.data());
   });

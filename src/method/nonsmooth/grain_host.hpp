@@ -8,19 +8,14 @@
 #include <fmt/format.h>
 
 #include "method/nonsmooth/grain_backend.hpp"
+#include "method/nonsmooth/grain_lanes.hpp"
 #include "solve/index.hpp"
 #include "solve/parallel.hpp"
 
 namespace hinge::grain {
 
 // The words of OpenCL C that grain_kernels.cl is written in.
-struct alignas(32) Wide4 {
-  double x, y, z, w;
-};
 using Real4 = Wide4;
-struct Int2 {
-  int x, y;
-};
 using uchar = unsigned char;
 using ulong = unsigned long;
 inline Wide4 wide4_of(double x, double y, double z, double w) { return {x, y, z, w}; }
@@ -33,6 +28,10 @@ using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
 #define GLOBAL
 #define CONSTANT const
 #define REAL double
+#define WIDE double
+#define TRUTH bool
+inline bool none(bool x) { return !x; }
+#include "method/nonsmooth/grain_contact.cl"
 #include "method/nonsmooth/grain_kernels.cl"
 // which calls those:
 #include "method/nonsmooth/grain_coarse.cl"
@@ -40,6 +39,8 @@ using std::floor, std::sqrt, std::fabs, std::cos, std::sin;
 #undef GLOBAL
 #undef CONSTANT
 #undef REAL
+#undef WIDE
+#undef TRUTH
 
 /// Room for n, in memory that is kept; what was in it is lost.
 template <class T>
@@ -47,6 +48,12 @@ void room(std::vector<T>& x, std::size_t n) {
   if (x.size() >= n) return;
   x.clear();
   x.resize(n + n / 8);
+}
+
+/// None where there is nothing to be gained.
+inline Lanes widest_lanes() {
+  const std::vector<Lanes> all = lanes_of_this_machine();
+  return all.empty() ? Lanes{} : all.back();
 }
 
 class GrainHost final : public GrainBackend {
@@ -171,9 +178,20 @@ class GrainHost final : public GrainBackend {
     const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
     for (int k = starts[0]; k < starts[colours_[at(block)]]; ++k) work(k);
   }
-  /// The largest of value(i), which may be infinite or no number.
+  /// Contacts of a block, colour after colour.
+  void sweep_block(int block, const LaneSweep& sweep) const {
+    const int* starts = colour_start_.data() + at(block) * (MOST_COLOURS + 1);
+    const int count = colours_[at(block)], abreast = lanes_.sweep_colour ? std::min(count, MOST_COLOURS - 1) : 0;
+    // the last of all colours is one after the other
+    for (int c = 0; c < abreast; ++c) lanes_.sweep_colour(sweep, starts[c], starts[c + 1]);
+    for (int k = starts[abreast]; k < starts[count]; ++k)
+      update_contact(k, sweep.beta, sweep.pair, sweep.normal, sweep.data, sweep.reaction, sweep.to, sweep.v, sweep.w);
+  }
+  /// The largest of value(i), which may be infinite or no number; or of those that `part` has from first up to end.
   template <class Value>
   double largest(int n, Value&& value);
+  template <class Part>
+  double largest_of_parts(int n, Part&& part);
   void add_up(std::vector<int>& counts, int n);
   void list_blocks();
 
@@ -195,6 +213,7 @@ class GrainHost final : public GrainBackend {
   std::vector<ulong> taken_;
   std::vector<int> owner_, partner_, colour_start_, colours_;
   std::vector<uchar> colour_;
+  const Lanes lanes_ = widest_lanes();
   std::vector<Int2> pair_;
   std::vector<Real4> normal_, data_;
   std::vector<double> gaps_, sums_;

@@ -1,6 +1,5 @@
 // What is done with every grain and every contact of a step, once for the host and once for OpenCL devices: the host
-// includes this file as C++ (grain_host.cpp), devices compile it when a run begins (grain_device.cpp). A little over 400
-// lines: one text for both.
+// includes this file as C++ (grain_host.cpp), devices compile it when a run begins (grain_device.cpp).
 //
 // A grain a touches a grain b, or a wall, which is one without inverse mass and comes after all grains. With the normal n from b to a and arms l along it, u = v_a - v_b + n x (l_a w_a +
 // l_b w_b), and W_ii is diagonal: 1/m_a + 1/m_b along n, that + l_a^2/J_a + l_b^2/J_b across. The contact alone is then
@@ -284,46 +283,6 @@ FUNCTION void add_reaction(int k, GLOBAL const Int2* pair, GLOBAL const Real4* n
   add_force(pair[k], normal[k], data[k], r, v, w);
 }
 
-// One contact solved for the others held fixed: its reaction and the velocities of its grains after it. False where
-// nothing changes.
-FUNCTION int solve_contact(const Real4* normal, const Real4* data, Real4* reaction, Real4* va, Real4* wa, Real4* vb,
-                           Real4* wb) {
-  const Real4 n = *normal, q = *data, r = *reaction;
-  const REAL dx = va->x - vb->x, dy = va->y - vb->y, dz = va->z - vb->z;
-  const REAL un = n.x * dx + n.y * dy + n.z * dz;
-  const REAL off = r.x - (un + n.w) / (va->w + vb->w), rn = off > 0 ? off : 0;
-  const REAL sx = q.x * wa->x + q.y * wb->x, sy = q.x * wa->y + q.y * wb->y, sz = q.x * wa->z + q.y * wb->z;
-  // u_T = v - n u_N + n x s
-  REAL tx = r.y - (dx - un * n.x + (n.y * sz - n.z * sy)) * q.w;
-  REAL ty = r.z - (dy - un * n.y + (n.z * sx - n.x * sz)) * q.w;
-  REAL tz = r.w - (dz - un * n.z + (n.x * sy - n.y * sx)) * q.w;
-  const REAL along = n.x * tx + n.y * ty + n.z * tz;  // rounding
-  tx -= along * n.x, ty -= along * n.y, tz -= along * n.z;
-  const REAL square = tx * tx + ty * ty + tz * tz, limit = q.z * rn;
-  if (square > limit * limit) {
-    const REAL part = limit / sqrt(square);
-    tx *= part, ty *= part, tz *= part;
-  }
-  const REAL dn = rn - r.x, ex = tx - r.y, ey = ty - r.z, ez = tz - r.w;
-  if (dn == 0 && ex == 0 && ey == 0 && ez == 0) return 0;
-  *reaction = real4_of(rn, tx, ty, tz);
-  const REAL fx = dn * n.x + ex, fy = dn * n.y + ey, fz = dn * n.z + ez;
-  const REAL mx = n.y * ez - n.z * ey, my = n.z * ex - n.x * ez, mz = n.x * ey - n.y * ex;  // n x change
-  const REAL turn_a = q.x * wa->w, turn_b = q.y * wb->w;
-  *va = real4_of(va->x + va->w * fx, va->y + va->w * fy, va->z + va->w * fz, va->w);
-  *wa = real4_of(wa->x - turn_a * mx, wa->y - turn_a * my, wa->z - turn_a * mz, wa->w);
-  *vb = real4_of(vb->x - vb->w * fx, vb->y - vb->w * fy, vb->z - vb->w * fz, vb->w);
-  *wb = real4_of(wb->x - turn_b * mx, wb->y - turn_b * my, wb->z - turn_b * mz, wb->w);
-  return 1;
-}
-
-// Nesterov's way on: a sweep that leads from y to x1 after one that ended at x0 begins at y = x0 + beta (x0 - x_-1).
-// Velocities are linear in the reactions, and go with them.
-FUNCTION Real4 further_on(REAL beta, Real4 x, Real4 last) {
-  return real4_of(x.x + beta * (x.x - last.x), x.y + beta * (x.y - last.y), x.z + beta * (x.z - last.z),
-                  x.w + beta * (x.w - last.w));
-}
-
 FUNCTION void go_further(int s, REAL beta, GLOBAL Real4* x, GLOBAL Real4* last) {
   const Real4 now = x[s];
   if (beta != 0) x[s] = further_on(beta, now, last[s]);
@@ -351,12 +310,7 @@ FUNCTION Wide4 contact_velocity(int k, GLOBAL const Int2* pair, GLOBAL const Rea
   const Int2 ab = pair[k];
   const Real4 n = normal[k], q = data[k];
   const Wide4 va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
-  const double nx = n.x, ny = n.y, nz = n.z, la = q.x, lb = q.y;
-  const double dx = va.x - vb.x, dy = va.y - vb.y, dz = va.z - vb.z;
-  const double un = nx * dx + ny * dy + nz * dz;
-  const double sx = la * wa.x + lb * wb.x, sy = la * wa.y + lb * wb.y, sz = la * wa.z + lb * wb.z;
-  return wide4_of(un, dx - un * nx + (ny * sz - nz * sy), dy - un * ny + (nz * sx - nx * sz),
-                  dz - un * nz + (nx * sy - ny * sx));
+  return velocity_between(&n, &q, &va, &wa, &vb, &wb);
 }
 
 // What the residual is relative to: the largest entry of q in any tangents is at least this.
@@ -367,26 +321,12 @@ FUNCTION double size_of_q(int k, GLOBAL const Int2* pair, GLOBAL const Real4* no
   return n > t ? n : t;
 }
 
-// |F| / rho of a contact, F = r - P_K(r - rho (u + mu |u_T| n)), rho = 3 / trace(W_ii).
 FUNCTION double residual_of(int k, GLOBAL const Int2* pair, GLOBAL const Real4* normal, GLOBAL const Real4* data,
                             GLOBAL const Real4* reaction, GLOBAL const Wide4* v, GLOBAL const Wide4* w) {
   const Int2 ab = pair[k];
-  const Wide4 u = contact_velocity(k, pair, normal, data, v, w);
-  const Real4 r = reaction[k];
-  const double mu = data[k].z, mass = v[ab.x].w + v[ab.y].w;
-  const double rho = 3 / (mass + 2 / (double)data[k].w);
-  const double n = r.x - rho * (u.x + (double)normal[k].w + mu * sqrt(u.y * u.y + u.z * u.z + u.w * u.w));
-  const double tx = r.y - rho * u.y, ty = r.z - rho * u.z, tz = r.w - rho * u.w;
-  const double t = sqrt(tx * tx + ty * ty + tz * tz);
-  double pn = n, part = 1;
-  if (mu * t <= -n) {
-    pn = part = 0;
-  } else if (t > mu * n) {
-    pn = (n + mu * t) / (1 + mu * mu);
-    part = mu * pn / t;
-  }
-  const double fn = r.x - pn, fx = r.y - part * tx, fy = r.z - part * ty, fz = r.w - part * tz;
-  return sqrt(fn * fn + fx * fx + fy * fy + fz * fz) / rho;
+  const Real4 n = normal[k], q = data[k], r = reaction[k];
+  const Wide4 va = v[ab.x], wa = w[ab.x], vb = v[ab.y], wb = w[ab.y];
+  return residual_between(&n, &q, &r, &va, &wa, &vb, &wb);
 }
 
 // A contact that was pushed out of an old penetration loses that part of what it demands; one that strikes demands

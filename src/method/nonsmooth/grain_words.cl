@@ -15,6 +15,9 @@ typedef double4 Real4;
 #endif
 #define wide4_of(a, b, c, d) ((double4)(a, b, c, d))
 #define int2_of(a, b) ((int2)(a, b))
+#define WIDE double
+#define TRUTH int
+#define none(x) (!(x))
 #define FUNCTION static
 #define GLOBAL global
 #define CONSTANT constant
