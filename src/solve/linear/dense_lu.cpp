@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "solve/parallel.hpp"
+
 namespace hinge {
 
 namespace {
@@ -12,6 +14,10 @@ namespace {
 constexpr int slab = 256;   // columns of A at a time: what is packed of them stays in the first-level cache
 constexpr int widest = 16;  // rows of a tile
 constexpr int small = 8;    // where recursion ends
+// Of products that are shared out over threads: their multiplications, and columns that a thread takes at least, some
+// tiles of any width.
+constexpr double worth_threads = 2e7;
+constexpr int abreast = 24;
 
 // C -= A B for a tile of `vectors * width` rows and `columns` columns; A packed, rows of a tile side by side.
 template <int width, int vectors, int columns>
@@ -192,8 +198,17 @@ bool factorise_columns(int first, int last, int n, int p, double* A, int lda, in
 }  // namespace
 
 void subtract_product(int m, int n, int k, const double* A, int lda, const double* B, int ldb, double* C, int ldc) {
-  for (int l = 0; l < k; l += slab)
-    kernels.product(m, n, std::min(slab, k - l), A + static_cast<std::ptrdiff_t>(l) * lda, lda, B + l, ldb, C, ldc);
+  // Columns have nothing to do with each other: the same bits, whoever takes them.
+  const int threads = 1.0 * m * n * k > worth_threads ? threads_here() : 1;
+  parallel_ranges((n + abreast - 1) / abreast, threads,
+                  [&](int first, int last) {
+                    const int begin = first * abreast, columns = std::min(n, last * abreast) - begin;
+                    for (int l = 0; l < k; l += slab)
+                      kernels.product(m, columns, std::min(slab, k - l), A + static_cast<std::ptrdiff_t>(l) * lda, lda,
+                                      B + l + static_cast<std::ptrdiff_t>(begin) * ldb, ldb,
+                                      C + static_cast<std::ptrdiff_t>(begin) * ldc, ldc);
+                  },
+                  1);
 }
 
 bool eliminate(int n, int p, double* A, int lda, int* exchange) {

@@ -8,6 +8,7 @@
 #include <Eigen/Dense>
 
 #include "solve/linear/random_matrix.hpp"
+#include "solve/parallel.hpp"
 
 namespace hinge::frontal_lu_test {
 namespace {
@@ -51,6 +52,28 @@ TEST(FrontalLu, SolvesNodesThatAreNotCoupled) {
   b.segment(2, 2) -= x.segment(2, 2) + 2 * K * x.segment(2, 2);
   b.segment(4, 2) -= x.segment(4, 2);
   EXPECT_LT(b.norm(), 1e-15);  // measured 2e-16
+}
+
+// A front that is large enough for its products to be shared out.
+TEST(FrontalLu, HasTheSameBitsForAnyNumberOfThreads) {
+  std::mt19937 random(5);
+  const int nodes = 250, size = 3;
+  std::vector<std::vector<int>> elements(1);
+  for (int k = 0; k < nodes; ++k) elements[0].push_back(k);
+  Eigen::MatrixXd B(nodes * size, nodes * size);
+  for (Eigen::Index i = 0; i < B.size(); ++i) B.data()[i] = trial::uniform(random);
+  const Eigen::VectorXd b = trial::random_vector(random, nodes * size);
+  Eigen::VectorXd alone;
+  for (const int threads : {1, 2, 5}) {
+    const UseThreads here(threads);
+    FrontalLu lu(nodes, size, elements);
+    ASSERT_TRUE(lu.factor(1, [&](int, Eigen::MatrixXd& matrix) { matrix = B; }));
+    Eigen::VectorXd x = b;
+    lu.solve(x);
+    if (threads == 1) alone = x;
+    EXPECT_EQ((x - alone).cwiseAbs().maxCoeff(), 0) << threads;
+  }
+  EXPECT_LT((alone + B * alone - b).norm(), 1e-10 * b.norm());
 }
 
 }  // namespace
