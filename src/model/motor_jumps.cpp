@@ -36,10 +36,12 @@ class Course {
     for (int k = 0; k <= looks; ++k) see(start_ + length_ * k / looks);
     for (std::size_t k = 1; k < changes.size(); ++k) see(0.5 * (changes[k - 1] + changes[k]));
   }
-  std::array<double, 2> sides(double t) {
-    return {2 * at(t - step()) - at(t - 2 * step()), 2 * at(t + step()) - at(t + 2 * step())};
+  std::array<double, 2> sides(double t) { return sides(t, step()); }
+  std::array<double, 2> sides(double t, double h) {
+    return {2 * at(t - h) - at(t - 2 * h), 2 * at(t + h) - at(t + 2 * h)};
   }
-  /// What cancels is as uncertain as its terms are large.
+  /// What cancels is as uncertain as its terms are large. A jump is as large from closer by, curvature falls with the
+  /// square.
   bool jumps(double t) {
     double rounding = 0;
     for (const double x : {t - 2 * step(), t - step(), t + step(), t + 2 * step()}) {
@@ -48,7 +50,9 @@ class Course {
     }
     const auto [before, after] = sides(t);
     const double near = std::max(std::abs(before), std::abs(after));
-    return std::abs(after - before) > std::max({1e-6 * near, 1e-9 * size_, 4 * rounding});
+    const auto [just_before, just_after] = sides(t, step() / 16);
+    return std::abs(after - before) > std::max({1e-6 * near, 1e-9 * size_, 4 * rounding}) &&
+           std::abs(just_after - just_before) > 0.5 * std::abs(after - before);
   }
 
  private:

@@ -61,8 +61,8 @@ TEST(MotorJumps, AreNotSeenInMovesThereAndBackThatCancel) {
     const double unit = draw.power(-6, 6), from = draw.number(0.1, 1), back = from + draw.number(1.05, 2),
                  end = 5 * unit;
     const double size = draw.power(-4, 1);
-    const std::string there = move(draw, from * unit, draw.number(0.05, 1) * unit),
-                      again = move(draw, back * unit, draw.number(0.05, 1) * unit);
+    const std::string there = move(draw, from * unit, draw.power(-2.5, 0) * unit),
+                      again = move(draw, back * unit, draw.power(-2.5, 0) * unit);
     const std::string motion = fmt::format("{0:.17g}*{1} - {0:.17g}*{2}", size, there, again);
     EXPECT_EQ(complaint_about(model_with(motion, end)), "") << k << ": " << motion;
     // the control: a jump by a millionth of the way, in the middle of the rest

@@ -77,6 +77,7 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   const int n = rows();
   const ContactList& l = list();
   impulse.assign(at(n), 0.0);
+  loosen_held();
   Eigen::VectorXd u(n), total = Eigen::VectorXd::Zero(n);
   velocities(z, u.data());
   Eigen::VectorXd compression;
@@ -124,7 +125,7 @@ bool ContactStep::poisson(double* z, std::vector<double>& impulse) {
   }
   total = compression + expansion;
   for (int k = 0; k < n; ++k) {
-    impulse[at(k)] = idle_[at(k)] ? 0.0 : total[k];
+    impulse[at(k)] = acts(k) ? total[k] : 0.0;
     axpy(impulse[at(k)], X_.col(k).data(), nz_, z);
   }
   return true;
@@ -134,6 +135,7 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
   const int n = rows(), nc = static_cast<int>(active.size());
   const ContactList& l = list();
   impulse.assign(at(n), 0.0);
+  loosen_held();
   Eigen::VectorXd u(n), total = Eigen::VectorXd::Zero(n);
   velocities(z, u.data());
   double scale = 0;
@@ -184,7 +186,7 @@ bool ContactStep::sequential(bool last_first, double* z, std::vector<double>& im
     total += common;
   }
   for (int k = 0; k < n; ++k) {
-    impulse[at(k)] = idle_[at(k)] ? 0.0 : total[k];
+    impulse[at(k)] = acts(k) ? total[k] : 0.0;
     axpy(impulse[at(k)], X_.col(k).data(), nz_, z);
   }
   return true;

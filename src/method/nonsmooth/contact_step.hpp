@@ -205,6 +205,8 @@ class ContactStep {
   bool strike_members(const Eigen::VectorXd& before, double restitution, Eigen::VectorXd& z);
   bool make_delassus();
   void find_held();
+  void loosen_held();
+  bool acts(int row) const;
   void take_held_slip(const double* right, const double* w, Eigen::VectorXd& q);
   bool solve_beside_held(Eigen::MatrixXd& W, const Eigen::VectorXd& q);
   void warm_start();

@@ -34,7 +34,7 @@ void ContactStep::find_held() {
     if (!(friction(row / d_) > 0 && most > 0)) continue;
     if (first && second) {
       held_.push_back({row, true, {}, {}, 0, 0});
-    } else if (first || second) {
+    } else if (d_ == 3 && (first || second)) {
       held_.push_back(
           {row, false, {first ? 1.0 : 0.0, second ? 1.0 : 0.0}, {}, W_(row + 2 - first, row + 2 - first), 0});
     } else if (d_ == 3) {  // askew
@@ -46,6 +46,21 @@ void ContactStep::find_held() {
       stiffen(W_, held_.back(), most);
     }
   }
+}
+
+// For laws of impact, which ask for all of W at once: so little that what friction does leaves that slip as it is.
+void ContactStep::loosen_held() {
+  constexpr double little = 1e-9;
+  for (Held& h : held_)
+    if (h.all)
+      for (int row = h.row + 1; row < h.row + d_; ++row) W_(row, row) = little * W_(h.row, h.row);
+    else
+      stiffen(W_, h, little * W_(h.row, h.row));
+}
+
+bool ContactStep::acts(int row) const {
+  const auto is_held = [&](const Held& h) { return row > h.row && row < h.row + d_; };
+  return !idle_[at(row)] || std::any_of(held_.begin(), held_.end(), is_held);
 }
 
 // W_ee becomes w.

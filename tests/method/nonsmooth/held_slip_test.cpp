@@ -75,6 +75,42 @@ TEST(HeldSlip, TakesItsPartOfTheConeAndJointsBearIt) {
   }
 }
 
+// What falls onto such a belt, e = 0: v+ = v - mu P v+/|(v+, b)|, whatever the law of impact.
+TEST(HeldSlip, TakesItsPartOfTheConeInImpacts) {
+  Draw draw(23);
+  for (int k = 0; k < 6; ++k) {
+    const double a = k == 0 ? 0 : draw.number(0, 6.28), belt = draw.number(0.5, 3), mu = draw.number(0.1, 0.6),
+                 along = draw.number(0.5, 2), fall = 2, P = fall;
+    double v = along;
+    for (int n = 0; n < 200; ++n) v = 0.5 * v + 0.5 * (along - mu * P * v / std::hypot(v, belt));
+    for (const char* law : {"newton", "poisson", "sequential"}) {
+      const Report r = run_text(fmt::format(R"toml(
+[lagrangian]
+coordinates = ["x", "y", "z"]
+kinetic = "1/2*(x'^2 + y'^2 + z'^2)"
+potential = "0"
+constraints = ["cos({0})*y - sin({0})*x"]
+unilateral = [{{ gap = "z", friction = {1}, slip = ["x' + sin({0})*({2})", "y' - cos({0})*({2})"] }}]
+[initial]
+position = {{ x = 0, y = 0, z = 0.01 }}
+velocity = {{ x = "{3}*cos({0})", y = "{3}*sin({0})", z = -{4} }}
+[integrate]
+method = "moreau-jean"
+impact = "{5}"
+step = 0.001
+end = 0.02
+[output]
+quantities = {{ v = "cos({0})*x' + sin({0})*y'" }}
+)toml",
+                                            a, mu, belt, along, fall, law));
+      EXPECT_NEAR(value_of(r, "v"), v, 1e-7) << k << law;
+      EXPECT_NEAR(r.contacts->friction_loss + r.contacts->impact_loss,
+                  0.5 * (fall * fall + along * along - v * v) + mu * P * belt * belt / std::hypot(v, belt), 1e-6)
+          << k << law;
+    }
+  }
+}
+
 // The whole cone along the held way: exact in every step, whatever else the cone would allow.
 TEST(HeldSlip, OfADrawnPointIsFrictionThatItsDriveFeels) {
   Draw draw(3);
