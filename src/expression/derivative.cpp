@@ -177,15 +177,15 @@ class ReverseSweep {
         break;
       case Op::subtract:
         give(a, w);
-        give(b, g.negate(w));
+        if (depends(b)) give(b, g.negate(w));
         break;
-      case Op::multiply:
-        give(a, times(w, b));
-        give(b, times(w, a));
+      case Op::multiply:  // what nobody asks for is not made
+        if (depends(a)) give(a, times(w, b));
+        if (depends(b)) give(b, times(w, a));
         break;
       case Op::divide:
-        give(a, g.divide(w, b));
-        give(b, g.negate(g.divide(times(w, n), b)));
+        if (depends(a)) give(a, g.divide(w, b));
+        if (depends(b)) give(b, g.negate(g.divide(times(w, n), b)));
         break;
       case Op::power:
         if (const Node slope = times(w, times(b, g.power(a, g.subtract(b, number(1))))); is_root(b))

@@ -72,40 +72,47 @@ bool same(const Graph::Entry& x, const Graph::Entry& y) {
          std::bit_cast<std::uint64_t>(x.value) == std::bit_cast<std::uint64_t>(y.value);
 }
 
+// What is not there yet.
+void place(std::vector<Node>& table, const std::vector<Graph::Entry>& entries, const Graph::Entry& e, Node label) {
+  Slots slots(entries, e, table.size() - 1);
+  while (table[slots.slot()] != no_node) slots.next();
+  table[slots.slot()] = label;
+}
+
 }  // namespace
 
 Graph::Graph() : table_(64, no_node), constant_table_(16, no_node) {}
 
 void Graph::grow_table() {
   std::vector<Node> larger(table_.size() * 2, no_node);
+  const Labels labels(larger.size());
   for (Node n = 0; n < size(); ++n) {
     const Entry& e = entries_[static_cast<std::size_t>(n)];
     if (e.op == Op::constant) continue;
-    Slots slots(entries_, e, larger.size() - 1);
-    while (larger[slots.slot()] != no_node) slots.next();
-    larger[slots.slot()] = n;
+    place(larger, entries_, e, labels.label(n, e));
   }
   table_ = std::move(larger);
 }
 
 void Graph::grow_constants() {
   std::vector<Node> larger(constant_table_.size() * 2, no_node);
-  for (const Node n : constants_) {
-    Slots slots(entries_, entries_[static_cast<std::size_t>(n)], larger.size() - 1);
-    while (larger[slots.slot()] != no_node) slots.next();
-    larger[slots.slot()] = n;
-  }
+  for (const Node n : constants_) place(larger, entries_, entries_[static_cast<std::size_t>(n)], n);
   constant_table_ = std::move(larger);
 }
 
 // Not of constants.
 Node Graph::intern(const Entry& entry) {
-  if (entries_.size() * 2 >= table_.size()) grow_table();
+  while (entries_.size() * 2 >= table_.size()) grow_table();
   Slots slots(entries_, entry, table_.size() - 1);
+  const Labels labels(table_.size());
+  const Node made = labels.label(size(), entry);
   for (; table_[slots.slot()] != no_node; slots.next())
-    if (const Node n = table_[slots.slot()]; same(entries_[static_cast<std::size_t>(n)], entry)) return n;
+    if (const Node n = labels.node(table_[slots.slot()]);
+        labels.alike(table_[slots.slot()], made) && same(entries_[static_cast<std::size_t>(n)], entry))
+      return n;
+  table_[slots.slot()] = made;
   entries_.push_back(entry);
-  return table_[slots.slot()] = size() - 1;
+  return size() - 1;
 }
 
 Node Graph::keep(double value) {
@@ -122,14 +129,15 @@ Node Graph::keep(double value) {
 
 // From the last to the first: each had found its place among those before it.
 void Graph::return_to(const Mark& mark) {
-  const auto remove = [this](std::vector<Node>& table) {
-    Slots slots(entries_, entries_.back(), table.size() - 1);
-    while (table[slots.slot()] != size() - 1) slots.next();
-    table[slots.slot()] = no_node;
-  };
+  const Labels labels(table_.size());
   for (; size() > mark.size; entries_.pop_back()) {
-    const bool constant = entries_.back().op == Op::constant;
-    remove(constant ? constant_table_ : table_);
+    const Entry& e = entries_.back();
+    const bool constant = e.op == Op::constant;
+    std::vector<Node>& table = constant ? constant_table_ : table_;
+    const Node last = constant ? size() - 1 : labels.label(size() - 1, e);
+    Slots slots(entries_, e, table.size() - 1);
+    while (table[slots.slot()] != last) slots.next();
+    table[slots.slot()] = no_node;
     if (constant) constants_.pop_back();
   }
   tables_.resize(mark.tables);
@@ -188,9 +196,7 @@ void Graph::extend(const Graph& by, std::span<const double> values) {
     const Node n = constants_[static_cast<std::size_t>(own) + k];
     Entry& e = entries_[static_cast<std::size_t>(n)];
     e.value = values[k];
-    Slots slots(entries_, e, constant_table_.size() - 1);
-    while (constant_table_[slots.slot()] != no_node) slots.next();
-    constant_table_[slots.slot()] = n;
+    place(constant_table_, entries_, e, n);
   }
   structure_ = by.structure_;
   hashed_ = by.hashed_;
@@ -201,9 +207,7 @@ void Graph::set_constants(std::span<const double> values) {
   for (std::size_t k = 0; k < constants_.size(); ++k) {
     Entry& e = entries_[static_cast<std::size_t>(constants_[k])];
     e.value = values[k];
-    Slots slots(entries_, e, constant_table_.size() - 1);
-    while (constant_table_[slots.slot()] != no_node) slots.next();
-    constant_table_[slots.slot()] = constants_[k];
+    place(constant_table_, entries_, e, constants_[k]);
   }
 }
 

@@ -23,6 +23,26 @@ inline std::size_t hash_of(const Graph::Entry& e) {
   return mix(h, std::bit_cast<std::uint64_t>(e.value));
 }
 
+// Numbers of nodes take so many bits of what stands in a table, which is at most half full. The bits above have a part
+// of a hash: few entries that are not the same are looked at, which may be far away in memory.
+class Labels {
+ public:
+  explicit Labels(std::size_t table) : bits_(std::countr_zero(table) - 1) {}
+  Node label(Node n, const Graph::Entry& e) const {
+    return static_cast<Node>((hash(e) >> (33 + static_cast<unsigned>(bits_))) << bits_) | n;
+  }
+  Node node(Node labelled) const { return labelled & ((Node{1} << bits_) - 1); }
+  bool alike(Node labelled, Node other) const { return (labelled ^ other) >> bits_ == 0; }
+
+ private:
+  static std::uint64_t hash(const Graph::Entry& e) {
+    const auto number = [](Node n) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)); };
+    return (static_cast<std::uint64_t>(e.op) + 1) * 0x8CB92BA72F3D8DD7ull + number(e.a) * 0x9E3779B97F4A7C15ull +
+           number(e.b) * 0xD6E8FEB86659FD93ull + number(e.c) * 0xC2B2AE3D27D4EB4Full;
+  }
+  int bits_;
+};
+
 // The slots in which an entry may stand, in turn. First a few near a multiple of the number of one of its operands:
 // what is made one after the other is looked for in memory that is near, too. That is the last operand that is no
 // variable, if there is one: variables stand side by side and are used by many, so they have twice the room. Where many

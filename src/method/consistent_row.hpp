@@ -23,6 +23,8 @@ class ConsistentRow {
                 LinearAlgebra choice, bool multipliers = true);
   /// At the time t. Parts that have no solution stay as they are; psi is a first guess.
   void settle(double t, State& state);
+  /// What multipliers come from; null where they stay as they are.
+  Acceleration* acceleration() { return acceleration_ ? &*acceleration_ : nullptr; }
 
  private:
   ConstraintProjection projection_;

@@ -28,6 +28,7 @@ void GapWatch::begin(const System& system, bool chosen_steps) {
   const Structure& has = system.structure();
   if (chosen_steps || has.is_dae || !(has.has_contacts || has.gaps > 0)) return;
   system_ = &system;
+  strikes_.resize(256);
   table_ = bodies_of(system);
   velocity_is_z_ = has.velocity_is_z;
   const auto n = static_cast<std::size_t>(system.ny());

@@ -80,7 +80,7 @@ class GapWatch {
   std::vector<double> numbers_, values_, y_, low_, high_;
   std::vector<Gap> gaps_;
   ContactList all_, here_, there_;
-  std::array<Strikes, 256> strikes_{};
+  std::vector<Strikes> strikes_;  // 256, where there are contacts
   double length_ = 1, thin_ = HUGE_VAL, smallest_ = 0;
 
   long passes_ = 0, hurried_ = 0;

@@ -9,6 +9,8 @@
 #include "expression/graph_library.hpp"
 #include "expression/substitute.hpp"
 #include "hinge/error.hpp"
+#include "solve/index.hpp"
+#include "solve/linear/sparse.hpp"
 #include "system/quantity.hpp"
 #include "system/system_family.hpp"
 #include "system/turning.hpp"
@@ -269,6 +271,16 @@ SymbolicSystem::Entry SymbolicSystem::derive(Quantity q) const {
 // Derived in a copy of the frozen graph; what is new there is then made in derived_. A small graph is copied each time,
 // and all is made, so that what the library keeps does not depend on what was asked before.
 SymbolicSystem::Entry SymbolicSystem::derive_anew(Quantity q) const {
+  if (q == Quantity::reaction_psi && eq_.ideal && eq_.w.empty() && eq_.v == eq_.z &&
+      eq_.graph->size() > GraphLibrary::most_nodes) {
+    // -H^T, entry by entry: to derive what is there takes long
+    const Entry& rows = entry(Quantity::constraint_rate_z);
+    std::vector<int> from;
+    Entry made{transposed(rows.pattern, from), {}};
+    made.nodes.reserve(from.size());
+    for (const int k : from) made.nodes.push_back(derived_->graph.negate(rows.nodes[at(k)]));
+    return made;
+  }
   const auto [function, by] = parts_of(q);
   Draft& draft = this->draft(function == Quantity::constraint_rate || function == Quantity::constraint_curvature);
   const Node common = eq_.graph->size();

@@ -469,5 +469,31 @@ TEST(Graph, AdoptsWhatIsNeededAndNothingElse) {
   }
 }
 
+// Constants by the thousand have no place among operations, whose table grows when the next operation comes.
+TEST(Graph, FindsEveryOperationAgainHoweverManyConstantsCameBetween) {
+  std::mt19937 random(5);
+  for (int k = 0; k < 20; ++k) {
+    Graph graph;
+    const std::vector<Node> x = declare_variables(graph, 20);
+    struct Made {
+      Op op;
+      Node a, b, result;
+    };
+    std::vector<Made> all;
+    for (int portion = 0; portion < 6; ++portion) {
+      for (auto i = random() % 3000; i > 0; --i) graph.constant(static_cast<double>(random()) + 0.5);
+      for (auto i = random() % 500; i > 0; --i) {
+        const auto any = [&] { return static_cast<Node>(random() % static_cast<unsigned long>(graph.size())); };
+        const Op op = random() % 2 == 0 ? Op::add : Op::multiply;
+        const Node a = any(), b = x[random() % x.size()];
+        all.push_back({op, a, b, graph.make(op, a, b)});
+      }
+    }
+    const Node size = graph.size();
+    for (const Made& m : all) ASSERT_EQ(graph.make(m.op, m.a, m.b), m.result);
+    EXPECT_EQ(graph.size(), size);
+  }
+}
+
 }  // namespace
 }  // namespace hinge::graph_test

@@ -29,16 +29,17 @@ inline FourLanes& lanes_of(Four& x) { return reinterpret_cast<FourLanes&>(x); }
 #endif
 
 // The next C numbers of h sum_j w_j k_j, or of x + that.
-template <int C>
+template <std::size_t C>
 [[gnu::always_inline]] inline void next_numbers(const LaneRow& row, const Four* x, const FourLanes& h, const Four* k,
                                                 Four* out) {
-  FourLanes sum[static_cast<std::size_t>(C)] = {};
+  FourLanes sum[C] = {};
   for (const LaneTerm& term : row)
-    for (int c = 0; c < C; ++c) sum[c] += term.weight * lanes_of(k[term.row + static_cast<std::size_t>(c)]);
-  for (int c = 0; c < C; ++c) lanes_of(out[c]) = x ? lanes_of(x[c]) + h * sum[c] : h * sum[c];
+    for (std::size_t c = 0; c < C; ++c) sum[c] += term.weight * lanes_of(k[term.row + c]);
+  for (std::size_t c = 0; c < C; ++c) lanes_of(out[c]) = x ? lanes_of(x[c]) + h * sum[c] : h * sum[c];
 }
 
 HINGE_FOUR_WIDE void move_lanes(const LaneRow& row, const Four* x, const Four& h, const Four* k, int n, Four* out) {
+  for (; n >= 12; n -= 12, k += 12, out += 12, x = x ? x + 12 : nullptr) next_numbers<12>(row, x, lanes_of(h), k, out);
   for (; n >= 8; n -= 8, k += 8, out += 8, x = x ? x + 8 : nullptr) next_numbers<8>(row, x, lanes_of(h), k, out);
   for (; n >= 4; n -= 4, k += 4, out += 4, x = x ? x + 4 : nullptr) next_numbers<4>(row, x, lanes_of(h), k, out);
 }
@@ -99,6 +100,11 @@ HINGE_FOUR_WIDE void copy_lanes(const Four* from, int n, Four* to) {
   for (int i = 0; i < n; ++i) lanes_of(to[i]) = lanes_of(from[i]);
 }
 
+// 1 stays where this is 1, too.
+HINGE_FOUR_WIDE void note_settled(const Four& here, Four& settled) {
+  lanes_of(settled) = lanes_of(here) == 1.0 ? lanes_of(settled) : 0 * lanes_of(settled);
+}
+
 int padded_to_four(int n) { return (n + 3) / 4 * 4; }
 
 class ExplicitLanes final : public StepLanes {
@@ -120,13 +126,15 @@ class ExplicitLanes final : public StepLanes {
     for (auto* x : {&x0_, &stage_, &last_stage_, &x1_, &corrected_, &first_error_, &second_error_})
       x->resize(static_cast<std::size_t>(width_));
     end_rates_.resize(static_cast<std::size_t>(padded_to_four(n_ + m_)));
-    scratch_.resize(rates_->code() ? rates_->scratch() : 0);
-    if (projection_ && !projection_->code()) projection_ = nullptr;
+    rate_code_ = rates_->code();
+    scratch_.resize(rate_code_ ? rates_->scratch() : 0);
+    if (projection_) projection_code_ = projection_->code();
+    if (!projection_code_) projection_ = nullptr;
     if (projection_) projection_scratch_.resize(projection_->scratch());
   }
 
   void compute(std::span<StepAhead* const> steps) override {
-    if (!rates_->code() || !collect(steps)) return;
+    if (!rate_code_ || !collect(steps)) return;
     go_through_stages();
     give_stages();
     if (projection_) correct();
@@ -177,23 +185,28 @@ class ExplicitLanes final : public StepLanes {
   }
 
   // Rates go to a row of their own; what is not settled is noted.
-  const Four* rates(const Four& t, const Four* x, std::array<bool, 4>& settled) {
+  const Four* rates(const Four& t, const Four* x, Four& settled) {
     const double* const inputs[] = {t.of, x->of, x[ny_].of};
-    (*rates_->code())(inputs, scratch_.data()->of);
+    (*rate_code_)(inputs, scratch_.data()->of);
     const Four* const out = scratch_.data() + rates_->first_output();
-    for (std::size_t l = 0; l < most; ++l) settled[l] = settled[l] && out[n_ + m_].of[l] == 1.0;
+    note_settled(out[n_ + m_], settled);
     return out;
+  }
+  void take_settled(const Four& settled) {
+    for (std::size_t l = 0; l < most; ++l) settled_[l] = settled_[l] && settled.of[l] == 1.0;
   }
 
   void go_through_stages() {
     settled_.fill(true);
+    Four settled = ones;
     for (std::size_t i = 1; i < stages_.size(); ++i) {
       Four* const x = (i + 1 == stages_.size() ? last_stage_ : stage_).data();
       move_lanes(stages_[i], x0_.data(), h_, k_.data(), width_, x);
       Four t;
       add_times(t_, h_, c_[i], t);
-      copy_lanes(rates(t, x, settled_), n_, k_.data() + i * static_cast<std::size_t>(width_));
+      copy_lanes(rates(t, x, settled), n_, k_.data() + i * static_cast<std::size_t>(width_));
     }
+    take_settled(settled);
     move_lanes(end_, x0_.data(), h_, k_.data(), width_, x1_.data());
     move_lanes(first_, nullptr, h_, k_.data(), width_, first_error_.data());
     move_lanes(second_, nullptr, h_, k_.data(), width_, second_error_.data());
@@ -232,17 +245,19 @@ class ExplicitLanes final : public StepLanes {
     Four t;
     add_times(t_, h_, 1, t);
     const double* const inputs[] = {t.of, x1_.data()->of, x1_[static_cast<std::size_t>(ny_)].of};
-    (*projection_->code())(inputs, projection_scratch_.data()->of);
+    (*projection_code_)(inputs, projection_scratch_.data()->of);
     const Four* const out = projection_scratch_.data() + projection_->first_output();
     copy_lanes(out, n_, corrected_.data());
-    for (std::size_t l = 0; l < most; ++l) settled_[l] = settled_[l] && out[n_].of[l] == 1.0;
+    take_settled(out[n_]);
   }
 
   void give_end() {
     const std::vector<Four>& end = projection_ ? corrected_ : x1_;
     Four t;
     add_times(t_, h_, 1, t);
-    copy_lanes(rates(t, end.data(), settled_), n_ + m_, end_rates_.data());
+    Four settled = ones;
+    copy_lanes(rates(t, end.data(), settled), n_ + m_, end_rates_.data());
+    take_settled(settled);
     for (std::size_t l = 0; l < most; ++l)
       settled_[l] = settled_[l] && lane_[l] && lane_[l]->can_finish && lane_[l]->projection == projection_;
     give_four(end.data(), width_, places(settled_, [](ExplicitAhead& a) { return a.end.data(); }));
@@ -252,7 +267,10 @@ class ExplicitLanes final : public StepLanes {
       if (settled_[l]) lane_[l]->finished = true;
   }
 
+  static constexpr Four ones{{1, 1, 1, 1}};
+
   std::shared_ptr<LaneCode> rates_, projection_;  // and their kind stays theirs
+  const NativeCode *rate_code_ = nullptr, *projection_code_ = nullptr;
   int n_, ny_, width_, m_;
   std::vector<double> c_;
   std::vector<LaneRow> stages_;

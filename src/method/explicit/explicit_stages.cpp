@@ -64,6 +64,7 @@ bool ExplicitStages::continues(const State& state, double tolerance_in_t) const 
 }
 
 void ExplicitStages::move_on() {
+  if (h_ == 0) return;  // it has, for a step ahead
   t0_ += h_;
   h_ = 0;
   copy_few(x1_, x0_);

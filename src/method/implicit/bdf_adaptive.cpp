@@ -11,6 +11,7 @@
 #include "method/implicit/bdf_coefficients.hpp"
 #include "method/implicit/increment_units.hpp"
 #include "method/implicit/iteration_matrix.hpp"
+#include "method/implicit/pairs.hpp"
 #include "solve/machine_numbers.hpp"
 
 namespace hinge {
@@ -32,12 +33,12 @@ class AdaptiveBdf final : public Stepper {
         units_(*problem_, system_->structure().is_dae ? problem_->size() : system_->ny() + system_->nz()),
         adaptive_(adaptive),
         n_(static_cast<std::size_t>(problem_->size())),
+        padded_((n_ + at_once - 1) / at_once * at_once),
         most_order_(static_cast<std::size_t>(options.order)) {
     for (auto* list : {&phi_, &star_})
-      for (auto& x : *list) x.assign(n_, 0.0);
-    for (auto* x : {&x_, &rate_, &e_, &d_, &size_, &weight_, &newton_weight_}) x->resize(n_);
-    shown_.resize(n_);
-    shown_rate_.resize(n_);
+      for (auto& x : *list) x.assign(padded_, 0.0);
+    for (auto* x : {&x_, &rate_, &e_, &d_, &size_, &weight_, &newton_weight_, &shown_, &shown_rate_})
+      x->resize(padded_);
     for (std::size_t i = 0; i < n_; ++i)
       if (problem_->unknowns()[i].tested) tested_.push_back(i);
     const Formulation form = options.form.formulation;
@@ -101,7 +102,7 @@ class AdaptiveBdf final : public Stepper {
   void predict();
   NewtonTrouble correct(double t, double h);
   NewtonTrouble iterate(double t);
-  Estimates estimate(double error) const;
+  Estimates estimate(double size, double error) const;
   void accept(double t, double h);
   void move_along();
   void choose_next(const Estimates& errors, double h, std::size_t k_before);
@@ -127,7 +128,7 @@ class AdaptiveBdf final : public Stepper {
   IterationMatrix matrix_;
   IncrementUnits units_;
   StepOptions adaptive_;
-  std::size_t n_, most_order_;
+  std::size_t n_, padded_, most_order_;
   std::vector<std::size_t> tested_;
 
   std::array<std::vector<double>, BdfCoefficients::most_order + 2> phi_, star_;
@@ -171,16 +172,17 @@ void AdaptiveBdf::set_weights() {
 }
 
 void AdaptiveBdf::predict() {
-  for (std::size_t j = 0; j <= k_; ++j)
-    for (std::size_t i = 0; i < n_; ++i) star_[j][i] = now_.beta[j] * phi_[j][i];
-  for (std::size_t i = 0; i < n_; ++i) {
-    double x = star_[0][i], rate = 0;
+  for (std::size_t i = 0; i < padded_; i += at_once) {
+    TwoNumbers x = now_.beta[0] * two_of(phi_[0], i), rate{};
+    keep(x, star_[0], i);
     for (std::size_t j = 1; j <= k_; ++j) {
-      x += star_[j][i];
-      rate += now_.gamma[j] * star_[j][i];
+      const TwoNumbers star = now_.beta[j] * two_of(phi_[j], i);
+      keep(star, star_[j], i);
+      x += star;
+      rate += now_.gamma[j] * star;
     }
-    x_[i] = x;
-    rate_[i] = rate;
+    keep(x, x_, i);
+    keep(rate, rate_, i);
   }
 }
 
@@ -195,13 +197,12 @@ NewtonTrouble AdaptiveBdf::iterate(double t) {
     ++counters_.iterations;
     matrix_.solve(d_.data());
     double sum = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
-      const double change = -correction * d_[i];
-      e_[i] += change;
-      x_[i] += change;
-      rate_[i] += now_.c * change;
-      const double part = change * newton_weight_[i];
-      sum += part * part;
+    for (std::size_t i = 0; i < padded_; i += at_once) {
+      const TwoNumbers change = -correction * two_of(d_, i), part = change * two_of(newton_weight_, i);
+      keep(two_of(e_, i) + change, e_, i);
+      keep(two_of(x_, i) + change, x_, i);
+      keep(two_of(rate_, i) + now_.c * change, rate_, i);
+      for (std::size_t l = 0; l < at_once; ++l) sum += part[l] * part[l];
     }
     return std::sqrt(sum / static_cast<double>(n_));
   });
@@ -228,9 +229,9 @@ NewtonTrouble AdaptiveBdf::correct(double t, double h) {
   return iterate(t);
 }
 
-AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {
+AdaptiveBdf::Estimates AdaptiveBdf::estimate(double size, double error) const {
   Estimates r;
-  const double k = static_cast<double>(k_), own = now_.sigma[k_] * norm([&](std::size_t i) { return e_[i]; });
+  const double k = static_cast<double>(k_), own = now_.sigma[k_] * size;
   r.same = (k + 1) * own;
   r.order = k_;
   r.chosen = own;
@@ -251,10 +252,10 @@ AdaptiveBdf::Estimates AdaptiveBdf::estimate(double error) const {
 }
 
 void AdaptiveBdf::accept(double t, double h) {
-  phi_[k_ + 1] = e_;
-  for (std::size_t i = 0; i < n_; ++i) {
-    double sum = phi_[k_][i] = star_[k_][i] + e_[i];
-    for (std::size_t j = k_; j-- > 0;) sum = phi_[j][i] = star_[j][i] + sum;
+  for (std::size_t i = 0; i < padded_; i += at_once) {
+    TwoNumbers sum = two_of(e_, i);
+    keep(sum, phi_[k_ + 1], i);
+    for (std::size_t j = k_ + 1; j-- > 0;) keep(sum = two_of(star_[j], i) + sum, phi_[j], i);
   }
   used_ = now_;
   t_ = t;
@@ -331,8 +332,8 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
       h_ = h / 4;
       continue;
     }
-    const double error = now_.error_factor * norm([&](std::size_t i) { return e_[i]; });
-    const Estimates errors = estimate(error);
+    const double size = norm([&](std::size_t i) { return e_[i]; }), error = now_.error_factor * size;
+    const Estimates errors = estimate(size, error);
     if (error <= 1) {
       const std::size_t k_before = k_used_;
       if (k_ < most_order_) star_[k_ + 1].swap(phi_[k_ + 1]);  // kept for choose_next, as accept overwrites it
@@ -356,7 +357,8 @@ StepResult AdaptiveBdf::advance(State& state, double limit) {
 void AdaptiveBdf::project(State& state) {
   if (!projection_) return;
   problem_->to_state(t_, x_.data(), rate_.data(), state);
-  if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data())) return;
+  Acceleration* const near = end_ ? end_->acceleration() : nullptr;
+  if (!projection_->project(t_, state.y.data(), state.z.data(), state.psi.data(), near)) return;
   std::copy(x_.begin(), x_.end(), shown_.begin());
   problem_->set_motion(t_, state, shown_.data());
   for (std::size_t i = 0; i < state.y.size() + state.z.size(); ++i) {

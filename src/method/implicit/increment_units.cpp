@@ -30,6 +30,8 @@ void IncrementUnits::update(const double* f_x, const double* f_rate, double c, c
   const auto rows = static_cast<std::size_t>(problem_.pattern().rows);
   row_noise_.resize(rows);
   row_unit_.resize(rows);
+  entries_.resize(problem_.pattern().entries());
+  for (std::size_t e = 0; e < entries_.size(); ++e) entries_[e] = std::abs(f_x[e] + c * f_rate[e]);
   int highest = 0;
   for (std::size_t k = 0; k < level_.size(); ++k) {
     noise_[k] = level_[k] == 0 ? epsilon * std::abs(x[k]) : level_[k] < 0 ? 0.0 : infinity;
@@ -37,7 +39,7 @@ void IncrementUnits::update(const double* f_x, const double* f_rate, double c, c
     highest = std::max(highest, level_[k]);
   }
   for (int level = 1; level <= highest; ++level) {
-    spread(level, f_x, f_rate, c);
+    spread(level);
     for (std::size_t k = 0; k < level_.size(); ++k) {
       if (level_[k] != level) continue;
       if (!std::isfinite(noise_[k])) noise_[k] = 0;
@@ -47,13 +49,12 @@ void IncrementUnits::update(const double* f_x, const double* f_rate, double c, c
 }
 
 // From the rows to the unknowns of one level.
-void IncrementUnits::spread(int level, const double* f_x, const double* f_rate, double c) {
+void IncrementUnits::spread(int level) {
   const Pattern& p = problem_.pattern();
   const auto for_each_entry = [&](auto&& visit) {
     for (std::size_t i = 0; i < row_noise_.size(); ++i)
       for (auto e = static_cast<std::size_t>(p.row_start[i]); e < static_cast<std::size_t>(p.row_start[i + 1]); ++e)
-        if (const double a = std::abs(f_x[e] + c * f_rate[e]); a > 0)
-          visit(i, static_cast<std::size_t>(p.column[e]), a);
+        if (const double a = entries_[e]; a > 0) visit(i, static_cast<std::size_t>(p.column[e]), a);
   };
   std::fill(row_noise_.begin(), row_noise_.end(), 0.0);
   std::fill(row_unit_.begin(), row_unit_.end(), 0.0);

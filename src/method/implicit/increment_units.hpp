@@ -28,12 +28,12 @@ class IncrementUnits {
   double weight(std::size_t k, double tolerance) const;
 
  private:
-  void spread(int level, const double* f_x, const double* f_rate, double c);
+  void spread(int level);
 
   const ImplicitProblem& problem_;
   std::vector<int> level_;  // in which order they are determined; -1: they vanish
   std::vector<char> result_;
-  std::vector<double> noise_, unit_, row_noise_, row_unit_;
+  std::vector<double> noise_, unit_, row_noise_, row_unit_, entries_;  // entries: |A_ij|
 };
 
 }  // namespace hinge
