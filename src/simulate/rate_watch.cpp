@@ -74,10 +74,10 @@ double RateWatch::size() const {
   return size;
 }
 
-bool RateWatch::suspect() const {
+bool RateWatch::suspect(double growth) const {
   const double floor = meaningless * size();
   return std::any_of(followers_.begin(), followers_.end(),
-                     [&](const Follower& f) { return f.off > std::max(floor, long_share * f.most); });
+                     [&](const Follower& f) { return growth * f.off > std::max(floor, long_share * f.most); });
 }
 
 double RateWatch::apart(const State& end, const State& other) const {

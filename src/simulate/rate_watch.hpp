@@ -22,7 +22,8 @@ class RateWatch {
   void begin(const System& system, bool resolved, int order);
   /// A state that a step of h has led to, or none (h = 0).
   void see(const State& state, double h);
-  bool suspect() const;
+  /// Where the motion multiplies errors by up to `growth`.
+  bool suspect(double growth) const;
   /// How far another end is away: of the number that is furthest off, as a part of its largest size so far.
   double apart(const State& end, const State& other) const;
   /// The largest number so far.

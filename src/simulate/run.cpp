@@ -240,8 +240,12 @@ void Run::chosen_step(double limit) {
 void Run::again_until(double t) {
   state_ = before_;
   attempt([&] {
-    if (StepResult anew = stepper_->start(state_); !anew) return anew;
-    return stepper_->advance(state_, t);
+    StepResult anew = stepper_->start(state_);
+    if (!anew) {
+      make_consistent();
+      anew = stepper_->start(state_);
+    }
+    return anew ? stepper_->advance(state_, t) : anew;
   });
 }
 
@@ -272,6 +276,7 @@ void Run::accept(double h) {
   bursts_.see(state_, h);
   rates_.see(state_, h);
   seeds_.see(state_);
+  growth_.see(state_, stepper_->counters().evaluations);
   ++steps_;
 }
 

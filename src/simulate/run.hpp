@@ -16,6 +16,7 @@
 #include "simulate/events.hpp"
 #include "simulate/gap_watch.hpp"
 #include "simulate/grid.hpp"
+#include "simulate/growth_watch.hpp"
 #include "simulate/leap_watch.hpp"
 #include "simulate/rate_watch.hpp"
 #include "simulate/recording.hpp"
@@ -88,9 +89,11 @@ class Run {
   Stepper& another();
   std::function<void(double, State&)> on_the_way(const State& after);
   void look_at_dae(double h);
-  std::unique_ptr<Run> once_more(const MethodChoice& other_method, const SimulationOptions& other_options) const;
+  std::unique_ptr<Run> once_more(const MethodChoice& other_method, const SimulationOptions& other_options,
+                                 State* on_the_way = nullptr) const;
   void compare_tolerances(std::vector<Doubt>& doubts);
   void compare_steps(std::vector<Doubt>& doubts);
+  void doubt_growth(const char* with, const char* remedy, std::vector<Doubt>& doubts) const;
   void refuse_coarse_time(double end) const;
   bool notice_events();
   bool take_event(const EventWatch::Found& found);
@@ -131,6 +134,7 @@ class Run {
   BurstWatch bursts_;
   RateWatch rates_;
   ToleranceWatch seeds_;
+  GrowthWatch growth_;
   std::optional<Start> initial_;                        // none where the run was resumed
   std::optional<std::pair<double, double>> once_more_;  // until when it was compared, and what came out
   bool is_comparison_ = false;

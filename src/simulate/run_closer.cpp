@@ -26,6 +26,7 @@ void Run::begin_looking() {
   bursts_.begin(*system, stepper_->chooses_steps());
   rates_.begin(*system, stepper_->chooses_steps(), method.order);
   seeds_ = {};
+  growth_.begin(*system);
   initial_.reset();
   once_more_.reset();
   flown_over_ = 0;
@@ -100,9 +101,10 @@ void Run::look_at_dae(double h) {
   if (dae_.changed()) dae_.locate(before_, state_, on_the_way(state_));
 }
 
-// The run once more in another way, of which nothing else is seen. It may take a few times as many steps, and is null
-// where they are not enough, or where it fails.
-std::unique_ptr<Run> Run::once_more(const MethodChoice& other_method, const SimulationOptions& other_options) const {
+// The run once more in another way, of which nothing else is seen; also where it was at the time of `on_the_way`. It
+// may take a few times as many steps, and is null where they are not enough, or where it fails.
+std::unique_ptr<Run> Run::once_more(const MethodChoice& other_method, const SimulationOptions& other_options,
+                                    State* on_the_way) const {
   constexpr long most_work = 1000000;  // steps times their size; few may have seen nothing of what it takes many for
   try {
     auto other = std::make_unique<Run>(system, other_method, other_options);
@@ -110,6 +112,10 @@ std::unique_ptr<Run> Run::once_more(const MethodChoice& other_method, const Simu
     other->is_comparison_ = true;
     other->most_steps_ = 10 * steps_ + most_work / (100 + system->ny() + system->nz());
     other->start(*initial_);
+    if (on_the_way) {
+      other->until(on_the_way->t);
+      *on_the_way = other->state_;
+    }
     other->until(state_.t);
     if (other->state_.t == state_.t) return other;
   } catch (const Error&) {  // no answer
@@ -117,23 +123,32 @@ std::unique_ptr<Run> Run::once_more(const MethodChoice& other_method, const Simu
   return nullptr;
 }
 
-// With a hundredth of the tolerance, where what it grows from was below: how far away does that end?
+// With a hundredth of the tolerance, where what it grows from was below, or where errors grow: how far away does that
+// end, or come to where they had grown most?
 void Run::compare_tolerances(std::vector<Doubt>& doubts) {
-  if (is_comparison_ || !stepper_->chooses_steps() || !seeds_.suspect() || !initial_ || status_ == RunStatus::failed)
-    return;
+  if (is_comparison_ || !stepper_->chooses_steps() || !initial_ || status_ == RunStatus::failed) return;
+  const bool small = seeds_.suspect(), grows = growth_.suspect(options.tolerance);
+  if (!small && !grows) return;
   if (!once_more_ || once_more_->first != state_.t) {
     once_more_.emplace(state_.t, 0.0);
     SimulationOptions finer = options;
-    finer.tolerance.absolute = seeds_.finer();
+    finer.tolerance.absolute = small ? seeds_.finer() : options.tolerance.absolute / 100;
     finer.tolerance.relative = std::max(1e-13, options.tolerance.relative / 100);
-    if (const auto other = once_more(method, finer))
+    State there = growth_.peak();
+    if (const auto other = once_more(method, finer, grows ? &there : nullptr); !other)
+      once_more_->second = grows ? INFINITY : 0;
+    else if (grows)
+      once_more_->second = std::max(growth_.apart(state_, other->state_), growth_.apart(growth_.peak(), there));
+    else
       for (std::size_t i = 0; i < state_.y.size(); ++i)
         once_more_->second =
             std::max(once_more_->second, std::abs(other->state_.y[i] - state_.y[i]) /
                                              std::max(std::min(seeds_.size(), other->seeds_.size()), 1e-300));
   }
   constexpr double much = 1e-2;
-  if (once_more_->second > much)
+  if (grows && once_more_->second > growth_.allowed(options.tolerance))
+    doubt_growth("with a hundredth of the tolerance", "take a smaller tolerance, or end the run earlier", doubts);
+  else if (small && once_more_->second > much)
     doubts.push_back({fmt::format("the motion grows from, or consists of, numbers smaller than the absolute tolerance "
                                   "({:.3g}); with a smaller one the run ends elsewhere, by this part of the size of "
                                   "the motion",
@@ -143,22 +158,41 @@ void Run::compare_tolerances(std::vector<Doubt>& doubts) {
                       "..., absolute = ... }"});
 }
 
-// With a tolerance, where steps of given length are long beside equations of first order.
+// The other run goes elsewhere, or does not come to the end.
+void Run::doubt_growth(const char* with, const char* remedy, std::vector<Doubt>& doubts) const {
+  const bool known = std::isfinite(once_more_->second);
+  doubts.push_back({known ? fmt::format("the equations multiply errors by about {:.0e} on the way; {} the run goes "
+                                        "elsewhere, by this part of the size of an unknown",
+                                        growth_.most(), with)
+                          : fmt::format("{} the run does not come to this end; the equations multiply errors on the "
+                                        "way, by about",
+                                        with),
+                    known ? once_more_->second : growth_.most(), remedy});
+}
+
+// With a tolerance, where steps of given length are long beside equations of first order, or for how errors grow.
 void Run::compare_steps(std::vector<Doubt>& doubts) {
-  if (is_comparison_ || stepper_->chooses_steps() || !rates_.suspect() || !initial_ || status_ == RunStatus::failed)
-    return;
+  if (is_comparison_ || stepper_->chooses_steps() || !initial_ || status_ == RunStatus::failed) return;
+  const double growth = growth_.most();
+  const bool grows = growth > GrowthWatch::much;
+  if (!rates_.suspect(growth)) return;
   if (!once_more_ || once_more_->first != state_.t) {
     once_more_.emplace(state_.t, 0.0);
     SimulationOptions chosen;
     chosen.start = options.start;
     chosen.solver = options.solver;
-    const double relative = std::clamp(1e-3 / static_cast<double>(steps_), 1e-12, 1e-6);  // its errors add up, too
+    const double relative =
+        std::clamp(1e-3 / (growth * static_cast<double>(steps_)), 1e-12, 1e-6);  // its errors add up and grow, too
     chosen.tolerance = {relative, 1e-3 * relative * rates_.size()};
     const MethodChoice other_method = make_method(default_method(system->structure(), true), {});
-    if (const auto other = once_more(other_method, chosen)) once_more_->second = rates_.apart(state_, other->state_);
+    const auto other = once_more(other_method, chosen);
+    once_more_->second = other ? rates_.apart(state_, other->state_) : grows ? INFINITY : 0;
   }
   constexpr double much = 0.04;
-  if (once_more_->second > much)
+  if (!(once_more_->second > much)) return;
+  if (grows)
+    doubt_growth("with a tolerance", "take a shorter step, or give a tolerance", doubts);
+  else
     doubts.push_back(
         {"steps are long beside what the equations do by themselves: a solution with a tolerance ends "
          "elsewhere, by this part of the size of an unknown or a state",

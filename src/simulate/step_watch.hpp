@@ -89,13 +89,17 @@ class StepWatch {
   struct Growth {  // of one coordinate that turns in every step
     int streak = 0;
     double at_first = 0;
+    double fastest = 0, reached = 0, way = 0, factor = 0, first = 0;  // |y'| of all steps; where it has grown by much
   };
+  static constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
+  static constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
   void take(const State& state, const Evaluation& at, Point& out) const;
   void find_rate(Point& at);
   bool points_against(Point& a, Point& b);
   double defect(std::size_t i, double h) const;
   double volume(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& kept);
   void watch_growth(double h);
+  void doubt_growth(std::vector<Doubt>& doubts) const;
   bool leaps(double h) const;
   bool velocity_turns();
   bool bodies_turn(double h);
@@ -139,7 +143,7 @@ class StepWatch {
   bool suspect_ = false, turned_ = false, swings_ = false;
   std::vector<double> elsewhere_;  // for each coordinate: how far halves of a step lead from its end, at most
   std::string impossible_;
-  std::optional<double> branch_, unstable_, unresolved_;  // when first
+  std::optional<double> branch_, unresolved_;  // when first
   int branches_ = 0;
   long steps_ = 0;
   double largest_ = 0;             // p . v so far
@@ -151,7 +155,7 @@ class StepWatch {
   };
   Stray strayed_[2];                       // those that lead elsewhere most, and by much: any, and those from rest
   double turn_ = 0, unresolved_turn_ = 0;  // p . v in a turn; constraints: infinite
-  double grown_ = 0, size_ = 0;            // size: the largest |y|; what is 1e-10 of it is rounding
+  double size_ = 0;                        // the largest |y|; what is 1e-10 of it is rounding
 };
 
 }  // namespace hinge

@@ -6,7 +6,7 @@ namespace hinge::test::random_models_test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr int families = 5;
+constexpr int families = 6;
 
 // ---- A point on an ellipse that grows and shrinks, with a mass that depends on where it is, in any units
 // -------------
@@ -150,11 +150,25 @@ RandomModel cart(Draw& draw) {
                          times[k], times[k + 1], low[k], (high[k] - low[k]) / (times[k + 1] - times[k]), times[k]);
   RandomModel m;
   const double mass = draw.unit(3);
-  m.text = fmt::format(
-      "[mechanical]\ncoordinates = [\"x\"]\nmass = [{:.17g}]\nforce = [\"{:.17g}*({})\"]\n[initial]\nposition = {{ x = "
-      "0 }}\n[integrate]\nend = {:.17g}\n"
-      "[[event]]\nname = \"there\"\nroot = \"x - {:.17g}\"\n[output]\nquantities = {{ twice = \"2*x + x'\" }}\n{}",
-      mass, mass, force, times.back(), draw.uniform(-0.3, 0.3), inside ? "interval = 0.0731\n" : "");
+  std::string table;
+  if (lines && draw.pick(2)) {  // the same as a table, which is zero from the end on, and steps between its lines
+    for (std::size_t k = 0; k < low.size(); ++k) {
+      if (k > 0) high[k - 1] = low[k];
+      table += fmt::format("{}[{:.17g}, {:.17g}]", k > 0 ? ", " : "", times[k], low[k]);
+    }
+    table =
+        fmt::format("[tables]\nf = {{ points = [{}, [{:.17g}, {:.17g}]], kind = \"linear\", beyond = \"constant\" }}\n",
+                    table, times.back(), high.back());
+    force = "f(t)";
+  }
+  m.text =
+      table +
+      fmt::format(
+          "[mechanical]\ncoordinates = [\"x\"]\nmass = [{:.17g}]\nforce = [\"{:.17g}*({})\"]\n[initial]\nposition = {{ "
+          "x = "
+          "0 }}\n[integrate]\nend = {:.17g}\n"
+          "[[event]]\nname = \"there\"\nroot = \"x - {:.17g}\"\n[output]\nquantities = {{ twice = \"2*x + x'\" }}\n{}",
+          mass, mass, force, times.back(), draw.uniform(-0.3, 0.3), inside ? "interval = 0.0731\n" : "");
   m.columns = {"x", "x'", "twice"};
   m.motion = [=](double t) {
     double x = 0, v = 0;
@@ -197,38 +211,48 @@ RandomModel ball(Draw& draw) {
   return m;
 }
 
-// ---- Chains of rods in the plane, as bodies with joints
+// ---- Chains and trees of rods in the plane, as bodies with joints
 // -------------------------------------------------------------------
 //
-//   sum_j A_ij (cos(x_i - x_j) x_j'' + sin(x_i - x_j) x_j'^2) = -b_i cos(x_i)
+// The middle of rod b is at sum_a c_ba (cos x_a, sin x_a): c_ba = l_a for the rods that carry it, l_b/2 for its own.
+//
+//   sum_j A_ij (cos(x_i - x_j) x_j'' + sin(x_i - x_j) x_j'^2) = -g b_i cos(x_i),
+//   A_ij = sum_b m_b c_bi c_bj + I_i delta_ij,   b_i = sum_b m_b c_bi
 
-RandomModel rods(Draw& draw) {
-  const std::size_t n = 1 + static_cast<std::size_t>(draw.pick(3));
+RandomModel rods(Draw& draw, bool branches) {
+  const std::size_t n =
+      branches ? 3 + static_cast<std::size_t>(draw.pick(3)) : 1 + static_cast<std::size_t>(draw.pick(3));
   const double L = draw.unit(3), M = draw.unit(3), g = 9.81;
   std::vector<double> l, mass, inertia, angle, rate;
+  std::vector<std::size_t> parent;  // n: the ground
   for (std::size_t i = 0; i < n; ++i) {
     l.push_back(draw.uniform(0.4, 1.2));
     mass.push_back(draw.uniform(0.3, 2));
     inertia.push_back(mass[i] * l[i] * l[i] * draw.uniform(0.05, 0.2));
     angle.push_back(draw.uniform(-2.5, -0.5));
     rate.push_back(draw.uniform(-1, 1));
+    parent.push_back(i == 0 ? n : branches ? static_cast<std::size_t>(draw.pick(static_cast<int>(i))) : i - 1);
   }
   RandomModel m;
   const double T = std::sqrt(L);  // so that gravity stays as it is
   m.text = fmt::format("[multibody]\ngravity = [0, -{:.17g}]\n", g);
-  double x = 0, y = 0, u = 0, v = 0;
+  std::vector<std::array<double, 4>> ends(n + 1);  // x, y and their rates; of the ground: zero
+  std::vector<std::vector<double>> c(n, std::vector<double>(n, 0.0));
   std::string joints;
   for (std::size_t i = 0; i < n; ++i) {
-    const double c = l[i] / 2 * std::cos(angle[i]), s = l[i] / 2 * std::sin(angle[i]);
+    const double half = l[i] / 2 * std::cos(angle[i]), rise = l[i] / 2 * std::sin(angle[i]);
+    const auto [x, y, u, v] = ends[parent[i]];
     m.text += fmt::format(
         "[[body]]\nname = \"rod{}\"\nmass = {:.17g}\ninertia = {:.17g}\nposition = [{:.17g}, {:.17g}]\nangle = "
         "{:.17g}\n"
         "velocity = [{:.17g}, {:.17g}]\nangular_velocity = {:.17g}\ncollide = false\n",
-        i, M * mass[i], M * L * L * inertia[i], L * (x + c), L * (y + s), angle[i], L / T * (u - s * rate[i]),
-        L / T * (v + c * rate[i]), rate[i] / T);
+        i, M * mass[i], M * L * L * inertia[i], L * (x + half), L * (y + rise), angle[i], L / T * (u - rise * rate[i]),
+        L / T * (v + half * rate[i]), rate[i] / T);
     joints += fmt::format("[[joint]]\ntype = \"revolute\"\nbodies = [\"{}\", \"rod{}\"]\npoint = [{:.17g}, {:.17g}]\n",
-                          i == 0 ? "ground" : fmt::format("rod{}", i - 1), i, L * x, L * y);
-    x += 2 * c, y += 2 * s, u -= 2 * s * rate[i], v += 2 * c * rate[i];
+                          i == 0 ? "ground" : fmt::format("rod{}", parent[i]), i, L * x, L * y);
+    ends[i] = {x + 2 * half, y + 2 * rise, u - 2 * rise * rate[i], v + 2 * half * rate[i]};
+    for (std::size_t a = parent[i]; a < n; a = parent[a]) c[i][a] = l[a];
+    c[i][i] = l[i] / 2;
     m.columns.push_back(fmt::format("rod{}_angle", i));
   }
   m.text +=
@@ -237,18 +261,16 @@ RandomModel rods(Draw& draw) {
                   0.8 * T, 0.073 * T);
   const auto right_side = [=](long double, const Numbers& state) {
     std::vector<Numbers> A(n, Numbers(n + 1));
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {
-        const std::size_t k = std::max(i, j);
-        long double behind = 0;
-        for (std::size_t b = k + 1; b < n; ++b) behind += mass[b];
-        const long double a =
-            i == j ? l[i] * l[i] * (mass[i] / 4 + behind) + inertia[i] : l[i] * l[j] * (mass[k] / 2 + behind);
+        long double a = i == j ? inertia[i] : 0;
+        for (std::size_t b = 0; b < n; ++b) {
+          a += mass[b] * c[b][i] * c[b][j];
+          if (i == j) A[i][n] -= g * mass[b] * c[b][i] * std::cos(state[i]);
+        }
         A[i][j] = a * std::cos(state[i] - state[j]);
         A[i][n] -= a * std::sin(state[i] - state[j]) * state[n + j] * state[n + j];
-        if (i == j) A[i][n] -= g * l[i] * (mass[i] / 2 + behind) * std::cos(state[i]);
       }
-    }
     for (std::size_t k = 0; k < n; ++k)  // positive definite: no pivots are needed
       for (std::size_t i = 0; i < n; ++i) {
         if (i == k) continue;
@@ -270,6 +292,8 @@ RandomModel rods(Draw& draw) {
   m.tolerance = {1e-8, 1e-8 * L * std::min(1.0, 1 / T)};
   return m;
 }
+RandomModel chain(Draw& draw) { return rods(draw, false); }
+RandomModel tree(Draw& draw) { return rods(draw, true); }
 
 // Multipliers of implicit Euler at index 3 are of order 0.
 bool known(const Way& way, const Outcome& o) { return way.text == "moreau-jean" && o.where.starts_with("z "); }
@@ -281,12 +305,22 @@ void expect_no_findings(const Findings& found) {
 }
 
 TEST(RandomModels, PointsOnEllipsesInAnyUnits) {
-  expect_no_findings(search(models_of_family(families), ellipse, known));
+  expect_no_findings(search(draws(models_of_family(families)), ellipse, known));
 }
-TEST(RandomModels, ManufacturedDaes) { expect_no_findings(search(models_of_family(families), manufactured, known)); }
-TEST(RandomModels, CartsUnderForcesByPieces) { expect_no_findings(search(models_of_family(families), cart, known)); }
-TEST(RandomModels, BallsThatBounce) { expect_no_findings(search(models_of_family(families), ball, known)); }
-TEST(RandomModels, ChainsOfRods) { expect_no_findings(search(models_of_family(families), rods, known)); }
+TEST(RandomModels, ManufacturedDaes) {
+  expect_no_findings(search(draws(models_of_family(families)), manufactured, known));
+}
+TEST(RandomModels, CartsUnderForcesByPieces) {
+  expect_no_findings(search(draws(models_of_family(families)), cart, known));
+}
+TEST(RandomModels, BallsThatBounce) { expect_no_findings(search(draws(models_of_family(families)), ball, known)); }
+// Of hundreds of thousands: motions that multiply errors by 1e4 to 1e10, which nobody said.
+TEST(RandomModels, ThoseThatWereWrongOnce) {
+  expect_no_findings(search({1000411, 1002527, 1008655, 1014305, 1018363, 916003191}, manufactured, known));
+}
+TEST(RandomModels, ChainsOfRods) { expect_no_findings(search(draws(models_of_family(families)), chain, known)); }
+
+TEST(RandomModels, TreesOfRods) { expect_no_findings(search(draws(models_of_family(families)), tree, known)); }
 
 }  // namespace
 }  // namespace hinge::test::random_models_test
