@@ -4,9 +4,10 @@
 //   bench_contact_steps [--end T] MODEL...
 //
 // Per model: steps, the most contacts in a step, microseconds of the processor per step, and ratios: of all steps
-// together, of the dearest twenty that follow each other, of the dearest one. Contacts are those that are listed (but
-// one for each body at least, since a step moves them all); the plain solution is that of a heap with as many, drawn at
-// random, over bodies.
+// together, of the dearest twenty that follow each other, of the dearest one, which other processes may make dearer;
+// the same of the work of solvers in updates of contacts, which a step counts, for all and for the dearest one.
+// Contacts are those that are listed (but one for each body at least, since a step moves them all); the plain solution
+// is that of a heap with as many, drawn at random, over bodies.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -110,20 +111,25 @@ void measure(const std::string& path, double end, const PlainSolution& plain) {
   run.start(model.start);
   if (std::isnan(end)) end = model.end;
   std::vector<double> cost, reference;
-  double all = 0, all_plain = 0;
+  double all = 0, all_plain = 0, work = 0, plain_work = 0, worst_work = 0;
   while (run.state().t < end * (1 - 1e-12)) {
     cost.push_back(bench::time_of([&] { run.step(); }));
-    const int before = std::exchange(contacts, run.report().contacts.value_or(hinge::ContactStatistics{}).contacts);
-    reference.push_back(plain(std::max({bodies, before, contacts})));
+    const hinge::ContactStatistics now = run.report().contacts.value_or(hinge::ContactStatistics{});
+    const int before = std::exchange(contacts, now.contacts), size = std::max({bodies, before, contacts});
+    const double updates = now.updates - std::exchange(work, now.updates), plain_updates = sweeps * std::max(size, 8);
+    reference.push_back(plain(size));
+    plain_work += plain_updates;
+    worst_work = std::max(worst_work, updates / plain_updates);
     most = std::max(most, contacts);
     all += cost.back();
     all_plain += reference.back();
   }
   const auto contact = run.report().contacts;
   const double steps = static_cast<double>(cost.size());
-  std::printf("%-28s %7.0f %6d %10.1f %8.2f %8.1f %8.1f   %ld of %ld\n", std::filesystem::path(path).stem().c_str(),
-              steps, most, 1e6 * all / steps, all / all_plain, dearest(cost, reference, window),
-              dearest(cost, reference, 1), contact ? contact->unconverged : 0, contact ? contact->solves : 0);
+  std::printf("%-28s %7.0f %6d %10.1f %8.2f %8.1f %8.1f %8.2f %8.1f   %ld of %ld, %.1e\n",
+              std::filesystem::path(path).stem().c_str(), steps, most, 1e6 * all / steps, all / all_plain,
+              dearest(cost, reference, window), dearest(cost, reference, 1), work / plain_work, worst_work,
+              contact ? contact->unconverged : 0, contact ? contact->solves : 0, contact ? contact->velocity_left : 0);
   std::fflush(stdout);
 }
 
@@ -141,8 +147,8 @@ int main(int argc, char** argv) {
     for (const char* name : {"box-stack", "disk-pile", "rotating-drum", "spheres-into-a-box", "newtons-cradle", "grip"})
       models.push_back(std::string(HINGE_EXAMPLES) + "/" + name + ".toml");
   const PlainSolution plain;
-  std::printf("%-28s %7s %6s %10s %8s %8s %8s   %s\n", "", "steps", "most", "us/step", "all", "twenty", "one",
-              "not to the tolerance");
+  std::printf("%-28s %7s %6s %10s %8s %8s %8s %8s %8s   %s\n", "", "steps", "most", "us/step", "all", "twenty", "one",
+              "work", "one", "not to the tolerance, in all");
   for (const std::string& path : models) try {
       measure(path, end, plain);
     } catch (const std::exception& failure) {

@@ -14,8 +14,9 @@
 //
 // Reactions that are not unique are those of least norm (solve/contact/least_norm.hpp).
 //
-// What `auto` may do in a step is limited: so many sweeps over all contacts per step, with what earlier steps left;
-// with few contacts so many updates of contacts.
+// What `auto` may do in a step, with all its parts, is limited, in updates of contacts: one problem takes at most what
+// eighty plain solutions of a hundred sweeps do, and three quarters of what is left to the step; a plain solution in
+// any case. Heaps of more than a thousand contacts have so many sweeps per step, with what earlier steps left.
 //
 // A frictionless contact among others with friction has tangential rows that are zero. These get a velocity of their
 // own, so that nobody divides by zero; their r is zero.
@@ -77,12 +78,12 @@ class ContactStep {
   const std::vector<double>& end_drift() const { return end_drift_ ? *end_drift_ : list().drift; }
   /// Before a step: warm starts are longer or shorter by it, and `auto` may work again.
   void step_length(double h) { h_ = h; }
-  /// What solvers may do in a step is there again; finish() does it.
+  /// Before a step: what solvers may do in all its parts.
   void renew_work() {
     sweeps_left_ = std::min(sweeps_left_ + sweeps_per_step, most_sweeps);
     step_work_ = 0;
   }
-  /// The problems of this step have taken what they may: what goes round goes round no more.
+  /// The problems of this step have taken what they may: what goes round goes round no more, nor is it divided.
   bool worn_out() const { return !(work_left() > 0); }
   /// Numbers of contacts in the list that take part.
   std::vector<int> active;
@@ -229,15 +230,14 @@ class ContactStep {
   static constexpr int few_rows = 200;  // of contacts, solved densely
   bool always_dense_ = false, few_ = true, by_bodies_ = false, negative_ = false;
   bool least_norm_ = true;
-  bool joints_factored_ = false;  // in kernel_, beside many contacts
+  bool joints_factored_ = false;                 // in kernel_, beside many contacts
+  static constexpr double plain_solution = 100;  // sweeps
   static constexpr double sweeps_per_step = 1500, most_sweeps = 20 * sweeps_per_step, most_at_once = 6000,
                           least_sweeps = 40;
   double sweeps_left_ = most_sweeps;  // of heaps, which may take more in one step than in the next
   bool automatic_;                    // `auto` chooses solvers
-  // Contact updates in a step: of twenty times a hundred sweeps half, since what solvers do takes twice the time of as
-  // many plain updates; then what goes round goes round no more.
-  static constexpr double most_of_step = 20 * 100 / 2, least_contacts = 8,
-                          always_of_few = 4e6 / 3;  // which are solved to rounding, and harder in the next step if not
+  // Of all contacts nearby. Few are solved to rounding, and in many problems where impacts follow each other.
+  static constexpr double most_of_step = 60 * plain_solution, most_of_few = 1000 * plain_solution, least_contacts = 8;
   double step_work_ = 0;
   void spend(double updates) {
     step_work_ += updates;
@@ -246,7 +246,7 @@ class ContactStep {
   double work_left() const {
     if (!automatic_ || !finder_) return HUGE_VAL;
     const double contacts = std::max({static_cast<double>(list().count), nz_ / 6.0, least_contacts});
-    return std::max(most_of_step * contacts, few_ ? always_of_few : 0) - step_work_;
+    return (few_ ? most_of_few : most_of_step) * contacts - step_work_;
   }
   static constexpr double sweeps_to_separate = 400;
   double rounding_ = 0;      // of a problem, relative to its velocities: better it is not known

@@ -22,7 +22,9 @@ constexpr double eight_digits = 1e-8;  // fewer are said
 constexpr int most_for_auto = 1000;    // contacts between bodies
 constexpr int most_joint_turns = 5;    // of contacts and joints
 constexpr int least_norm_bodies = 50;
-constexpr double always_allowed = 3e5, to_ten_digits = 1e6;  // contact updates, of heaps and where nothing is solved
+constexpr double most_of_problem = 8000;                     // sweeps
+constexpr double share = 0.75;                               // of what is left to a step, for one problem
+constexpr double always_allowed = 3e5, to_a_solution = 1e6;  // contact updates, of heaps and where nothing is solved
 
 }  // namespace
 
@@ -42,15 +44,15 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
-  // Of this step and what others left; what sweeps cannot treat is not compared with them. Few contacts get three
-  // quarters of what is left of a million updates in the step: left unsolved they are harder in the next one.
+  // What sweeps cannot treat is not compared with them.
   const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
   const bool heap = p.contacts() > most_for_auto;
   const double contacts = std::max<double>(p.contacts(), least_contacts);
   const double least = std::max(least_sweeps, always_allowed / contacts);
-  o.sweeps = pyramids             ? 0
-             : few_ && automatic_ ? std::max(least_sweeps, 0.75 * work_left() / contacts)
-                                  : std::clamp(sweeps_left_, least, std::max(least, heap ? most_at_once : most_sweeps));
+  o.sweeps = pyramids ? 0
+             : automatic_ && !heap
+                 ? std::max(plain_solution, std::min(most_of_problem, share * work_left() / contacts))
+                 : std::clamp(sweeps_left_, least, std::max(least, heap ? most_at_once : most_sweeps));
   solver_.choose(free && large ? std::string_view(plain_sweeps) : options_.solver);
   if (separating_ && refusal(p, plain_sweeps).empty()) {
     o.sweeps = sweeps_to_separate;
@@ -62,19 +64,18 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / contacts);
   statistics.solver_iterations += report.iterations;
   if (report.converged() || report.residual.ours <= useful() || refusal(p, plain_sweeps).size() > 0) return report;
-  // What is no solution to speak of goes on, whatever that takes; at last by sweeps alone.
-  if (automatic_ && few_) {
-    o.sweeps = std::max(sweeps_per_step, to_ten_digits / contacts);
+  // What is no solution to speak of goes on, at first by sweeps alone; where there is none at all, whatever that takes.
+  const auto go_on = [&](std::string_view solver, double sweeps) {
+    o.sweeps = sweeps;
+    solver_.choose(solver);
     report = solver_.solve(p, reaction_);
     spend(report.work);
     statistics.solver_iterations += report.iterations;
-    if (report.converged() || report.residual.ours <= useful()) return report;
-  }
-  solver_.choose(plain_sweeps);
-  o.sweeps = sweeps_per_step;
-  report = solver_.solve(p, reaction_);
-  spend(report.work);
-  statistics.solver_iterations += report.iterations;
+    return report.converged() || report.residual.ours <= no_solution;
+  };
+  if (go_on(plain_sweeps, automatic_ && !heap ? plain_solution : sweeps_per_step)) return report;
+  if (automatic_ && few_ && go_on(options_.solver, std::max(sweeps_per_step, to_a_solution / contacts))) return report;
+  go_on(plain_sweeps, sweeps_per_step);
   return report;
 }
 
@@ -300,7 +301,6 @@ void ContactStep::remember(const double* total) {
 
 void ContactStep::finish(const double* total, const double* before, double h, double t1, const double* y1) {
   if (!finder_) return;
-  renew_work();
   const ContactList& l = list();
   // who struck: compared with the impulse of the last step
   struck_.assign(active.size(), 0);

@@ -351,6 +351,7 @@ bool MoreauJean::solve_explicit(const State& state, double h) {
 StepResult MoreauJean::step(State& state, double h) {
   const UseThreads threads(options_.solving.threads);
   ++counters_.steps;
+  contacts_.renew_work();
   if (h < 0 && contacts_.has_contacts())
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
   here_->at(state.t, state.y.data(), state.z.data(), state.psi.data());

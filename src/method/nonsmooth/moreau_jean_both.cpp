@@ -330,6 +330,7 @@ void MoreauJeanBoth::take(State& state, double h) {
 StepResult MoreauJeanBoth::step(State& state, double h) {
   const UseThreads threads(options_.solving.threads);
   ++counters_.steps;
+  contacts_.renew_work();
   if (h < 0 && contacts_.has_contacts())
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};
   if (rests_still(state, h)) {
@@ -358,7 +359,7 @@ StepResult MoreauJeanBoth::step(State& state, double h) {
     double lasts = impact_lasts(state, length);
     if (lasts < length) {
       --tries;
-      if (turns++ >= most_turns) lasts = length;
+      if (turns++ >= most_turns || contacts_.worn_out()) lasts = length;
     } else if (tries < most_tries) {
       lasts = slip_lasts(length);
     }

@@ -124,6 +124,7 @@ bool PaoliSchatzman::solve(const State& state, double h) {
 
 StepResult PaoliSchatzman::step(State& state, double h) {
   ++counters_.steps;
+  contacts_.renew_work();
   contacts_.failure.clear();
   if (h < 0 && contacts_.has_contacts())
     return {false, "a motion with contacts cannot be followed backwards in time; take a positive step"};

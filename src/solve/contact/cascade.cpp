@@ -48,6 +48,7 @@ struct Stage {
   int limit = 0;      // of iterations, step after step; 0: the solver's own
   bool last = false;  // all but what is slow has been tried: what is left may be rounding
   bool slow = false;
+  bool afresh = false;  // from r = 0
 };
 constexpr Stage complementarity[] = {
     {"lemke"}, {"interior-point"}, {"newton-fb", 0, true}, {"block-gauss-seidel", 20000, true}};
@@ -56,6 +57,7 @@ constexpr Stage for_cones[] = {{"lemke"}, {"cone-interior-point"}, {"newton-ac"}
 constexpr Stage few_cones[] = {{"lemke"},
                                {"cone-interior-point"},
                                {"newton-ac", 9, true},
+                               {"newton-ac", 100, true, true, true},
                                {"block-gauss-seidel", 1000, true, true},
                                {"block-gauss-seidel", 20000, false, true},
                                {"admm", 2000, true, true}};
@@ -113,7 +115,9 @@ class Cascade {
     for (const Stage& stage : linear_ ? std::span<const Stage>(complementarity) : std::span<const Stage>(few_cones)) {
       if (passed_over(stage)) continue;
       if (stage.slow && good_enough()) return;
-      Eigen::VectorXd best = judge_.best_residual() < HUGE_VAL ? judge_.best_reaction() : start();
+      Eigen::VectorXd best = stage.afresh                        ? Eigen::VectorXd::Zero(p_.rows())
+                             : judge_.best_residual() < HUGE_VAL ? judge_.best_reaction()
+                                                                 : start();
       for (int i = 0; i < p_.contacts(); ++i) project_on_model(p_, p_.mu_of(i), best.data() + i * p_.dimension);
       go_on(stage.solver, best, stage.limit);
       if (settled(stage.last) || out_of_work()) return;

@@ -63,10 +63,10 @@ bool CompliantContacts::relax(double eps, double accuracy) {
   for (int k = 0; k < most_newton_iterations; ++k) {
     if (error <= accuracy * std::max(v_.norm(), (v_ - F_).norm())) return true;
     if (judge_->out_of_time() || factorisations_++ == most_factorisations) return false;
-    judge_->factorised(fronts_.operations());
-    if (!fronts_.factor([&](int i, Matrix3d& C) { derivative(i, eps, C); })) return false;
+    judge_->factorised(fronts_->operations());
+    if (!fronts_->factor([&](int i, Matrix3d& C) { derivative(i, eps, C); })) return false;
     dv_ = -F_;
-    fronts_.solve(dv_);
+    fronts_->solve(dv_);
     if (!dv_.allFinite()) return false;
     const double before = error;
     double t = 1;
@@ -87,13 +87,13 @@ bool CompliantContacts::relax(double eps, double accuracy) {
   return error <= std::max(accuracy, 1e-6) * v_.norm();
 }
 
-void CompliantContacts::solve(const ContactRows& rows, const std::vector<double>& q, Judge& judge) {
+void CompliantContacts::solve(ContactRows& rows, const std::vector<double>& q, Judge& judge) {
   rows_ = &rows;
   q_ = &q;
   judge_ = &judge;
   factorisations_ = 0;
   d_ = rows.dimension();
-  fronts_ = BodyFronts(rows.matrix(), rows.contacts(), d_, 0);
+  fronts_ = &rows.fronts();
   v_.setZero(rows.columns());
   around_.assign(at(rows.rows()), 0.0);
   for (auto* x : {&u_, &x_, &r_}) x->assign(at(rows.rows()), 0.0);

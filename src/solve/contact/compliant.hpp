@@ -24,7 +24,7 @@ namespace hinge {
 class CompliantContacts {
  public:
   /// Lets the judge look at what it finds; q are the velocities without reactions.
-  void solve(const ContactRows& rows, const std::vector<double>& q, Judge& judge);
+  void solve(ContactRows& rows, const std::vector<double>& q, Judge& judge);
 
  private:
   bool relax(double eps, double accuracy);
@@ -35,7 +35,7 @@ class CompliantContacts {
   const std::vector<double>* q_ = nullptr;
   Judge* judge_ = nullptr;
   int d_ = 3, factorisations_ = 0;
-  BodyFronts fronts_;
+  BodyFronts* fronts_ = nullptr;
   Eigen::VectorXd v_, F_, dv_, trial_;
   std::vector<double> u_, x_, r_, around_;
 };

@@ -132,12 +132,14 @@ class DirectionSystem {
       if (used(i)) w_[padded(i)] = offset[i] * scale(i);
     if (W.factored()) {
       At_ = A_.transpose();
-      fronts_ = BodyFronts(A_, nc_, 3, W.bilateral());
+      fronts_.bind(A_, nc_, 3, W.bilateral());
     }
   }
 
   int rows() const { return rows_; }
-  double operations() const { return in_velocities() ? fronts_.operations() : 2.0 / 3 * rows_ * rows_ * rows_; }
+  double operations() const {
+    return (in_velocities() ? fronts_.operations() : 2.0 / 3 * rows_ * rows_ * rows_) + 1500.0 * nc_;
+  }
   const SparseRows& A() const { return A_; }
   const VectorXd& w() const { return w_; }
   bool in_velocities() const { return W_.factored(); }
@@ -203,7 +205,7 @@ class ConeInteriorPoint {
   }
 
   void run() {
-    const int limit = judge_.limit(150);
+    const int limit = judge_.limit(150), patience = judge_.options().stepping ? 8 : 25;
     double& best = best_residual_;
     for (int k = 1, without_progress = 0; k <= limit; ++k) {
       const double gap = complementarity(0);
@@ -240,7 +242,7 @@ class ConeInteriorPoint {
       const bool small = nc_ <= 500 && best < 1e-6;
       without_progress = judge_.last() < (small ? 0.6 : 0.95) * best ? 0 : without_progress + 1;
       if (judge_.last() < best) best = judge_.last(), best_ = r;
-      if (without_progress > (small ? 0 : best < 1e-5 ? 4 : 25))
+      if (without_progress > (small ? 0 : best < 1e-5 ? 4 : patience))
         return judge_.stop(ContactStatus::stalled, "it makes no progress; take block-gauss-seidel or newton-ac");
     }
   }

@@ -1,6 +1,7 @@
 #include "solve/contact/contact_rows.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "solve/index.hpp"
 #include "solve/linear/cholesky.hpp"
@@ -16,6 +17,7 @@ constexpr double dependent = 1e-12;  // what is left of a row of W, relative
 bool ContactRows::bind(const ContactProblem& p, const BodyRows& bodies) {
   d_ = p.dimension;
   contacts_ = p.contacts();
+  has_fronts_ = false;
   operations_ = 0;
   mu_.assign(p.mu.begin(), p.mu.end());
   delta_.resize(at(contacts_));
@@ -91,9 +93,12 @@ void ContactRows::absolute_transposed(const std::vector<double>& r, Eigen::Vecto
       v[column_[at(k)]] += std::abs(value_[at(k)] * r[at(row)]);
 }
 
-SparseRows ContactRows::matrix() const {
-  return Eigen::Map<const SparseRows>(rows(), columns_, std::ssize(value_), start_.data(), column_.data(),
-                                      value_.data());
+BodyFronts& ContactRows::fronts() {
+  if (!std::exchange(has_fronts_, true))
+    fronts_.bind(Eigen::Map<const SparseRows>(rows(), columns_, std::ssize(value_), start_.data(), column_.data(),
+                                              value_.data()),
+                 contacts_, d_, 0);
+  return fronts_;
 }
 
 }  // namespace hinge

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include "hinge/contact.hpp"
+#include "solve/contact/body_fronts.hpp"
 #include "solve/contact/body_rows.hpp"
 
 namespace hinge {
@@ -34,7 +35,8 @@ class ContactRows {
   void multiply_transposed(const std::vector<double>& r, Eigen::VectorXd& v) const;
   /// |A|^T |r|
   void absolute_transposed(const std::vector<double>& r, Eigen::VectorXd& v) const;
-  SparseRows matrix() const;
+  /// With A, made at the first call.
+  BodyFronts& fronts();
 
  private:
   void take(const ContactProblem& p, const BodyRows& bodies);
@@ -44,6 +46,8 @@ class ContactRows {
   double operations_ = 0;
   std::vector<int> start_, column_;
   std::vector<double> value_, mu_, delta_;
+  BodyFronts fronts_;
+  bool has_fronts_ = false;
 };
 
 }  // namespace hinge

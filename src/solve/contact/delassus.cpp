@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "solve/contact/body_rows.hpp"
 #include "solve/contact/mass_root.hpp"
@@ -104,6 +105,11 @@ const SparseRows& Delassus::matrix() {
 Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 3, 3> Delassus::block(int contact) const {
   return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
       blocks_.data() + contact * d_ * d_, d_, d_);
+}
+
+BodyFronts& Delassus::fronts() {
+  if (!std::exchange(has_fronts_, true)) fronts_.bind(A_, nc_, d_, nb_);
+  return fronts_;
 }
 
 double Delassus::trace(int contact) const { return diagonal_.segment(contact * d_, d_).sum(); }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hinge/contact.hpp"
+#include "solve/contact/body_fronts.hpp"
 
 namespace hinge {
 
@@ -31,6 +32,8 @@ class Delassus {
   /// A of W = A A^T, and its transpose; empty where the problem gives W.
   const SparseRows& A() const { return A_; }
   const SparseRows& At() const { return At_; }
+  /// With A, made at the first call.
+  BodyFronts& fronts();
   /// v with u = A v + w, scaled by the root of the mass: v_free = L^-1 f, and w.
   const Eigen::VectorXd& v_free() const { return v_free_; }
   const Eigen::VectorXd& w() const { return w_; }
@@ -45,6 +48,8 @@ class Delassus {
   int d_, nc_, nb_, n_, threads_;
   double reaction_unit_ = 1;
   SparseRows A_, At_, W_;
+  BodyFronts fronts_;
+  bool has_fronts_ = false;
   Eigen::VectorXd q_, v_free_, w_, v_, diagonal_;
   Eigen::VectorXd blocks_;  // d x d of every contact, row by row
 };

@@ -69,7 +69,7 @@ class Judge {
     contact_updates += updates;
     work_ += cost_of_one * static_cast<double>(updates);
   }
-  /// Operations of dense linear algebra, which do more in the same time.
+  /// Operations of dense linear algebra.
   void spend(double operations) { work_ += operations / operations_per_update; }
   void factorised(double operations) {
     ++factorisations;
@@ -88,7 +88,7 @@ class Judge {
   long contact_updates = 0;
 
  private:
-  static constexpr double operations_per_update = 300;
+  static constexpr double operations_per_update = 150;
   using Clock = std::chrono::steady_clock;
   const ContactProblem* problem_ = nullptr;
   const ContactOptions* options_ = nullptr;

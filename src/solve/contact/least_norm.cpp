@@ -120,7 +120,7 @@ double LeastNorm::evaluate(const VectorXd& v) {
 }
 
 bool LeastNorm::iterate(bool warm) {
-  BodyFronts fronts(rows_->matrix(), contacts_, d_, 0);
+  BodyFronts& fronts = rows_->fronts();
   if (!warm) v_.setZero(columns_);
   double ridge = least_ridge, error = evaluate(v_);
   bool first = !warm;
@@ -224,7 +224,7 @@ bool LeastNorm::nearby(const std::vector<double>& r) {
   return away <= unchanged * unchanged * all;
 }
 
-bool LeastNorm::find(const ContactProblem& p, const ContactRows& rows, const std::vector<double>& u, double slack,
+bool LeastNorm::find(const ContactProblem& p, ContactRows& rows, const std::vector<double>& u, double slack,
                      std::vector<double>& r) {
   rows_ = &rows;
   d_ = p.dimension;

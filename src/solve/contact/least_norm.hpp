@@ -31,7 +31,7 @@ class LeastNorm {
   static bool treats(const ContactProblem& p);
   /// Replaces r, a solution with the velocities u; what is below `slack` in these is rest. False, and r as it was,
   /// where it is not found.
-  bool find(const ContactProblem& p, const ContactRows& rows, const std::vector<double>& u, double slack,
+  bool find(const ContactProblem& p, ContactRows& rows, const std::vector<double>& u, double slack,
             std::vector<double>& r);
   /// What the velocities of the last problem left to each contact.
   const std::vector<Kind>& kinds() const { return kind_; }
@@ -52,7 +52,7 @@ class LeastNorm {
   void derivative(int i, const double* x, Eigen::Matrix3d& J) const;
   void face(int i, Eigen::Matrix3d& E) const;
 
-  const ContactRows* rows_ = nullptr;
+  ContactRows* rows_ = nullptr;
   int d_ = 3, contacts_ = 0, columns_ = 0;
   std::vector<double> ray_;  // three per contact
   std::vector<Kind> kind_, last_kind_;
