@@ -155,6 +155,9 @@ struct ContactOptions {
   /// Where several r solve the problem, the one of least sum_i trace(W_ii)/d |r_i|^2 among those with the velocities
   /// found, whoever found them. Round cones and LCPs without bilateral rows; docs/theory/contact.md.
   bool least_norm = false;
+  /// With least_norm: the start is the solution of nearly the same problem. Where contacts slide so that the laws allow
+  /// several motions, that one goes on, and none is chosen anew.
+  bool same_motion = false;
   double sweeps = 0;  ///< what `auto` may do at most, in sweeps over all contacts, factorisations included; 0: no limit
   void validate() const;
 };

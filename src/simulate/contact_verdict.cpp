@@ -64,7 +64,7 @@ void doubt_solutions(const ContactStatistics& c, std::vector<Doubt>& doubts) {
 }  // namespace
 
 void doubt_contacts(const System& system, const ContactStatistics& c, const std::pair<double, double>& gap,
-                    double begun_with, std::vector<Doubt>& doubts) {
+                    double overlap, std::vector<Doubt>& doubts) {
   doubt_energy(c, doubts);
   doubt_turns(c, doubts);
   doubt_solutions(c, doubts);
@@ -72,10 +72,10 @@ void doubt_contacts(const System& system, const ContactStatistics& c, const std:
     doubts.push_back(
         {"momentum out of balance, relative", c.momentum_balance, "take a shorter step, or another solver"});
   const double body = smallest_body(system);
-  if (c.penetration > std::max(penetration_limit * body, begun_with))
+  if (overlap > penetration_limit * body)
     doubts.push_back(
         {fmt::format("bodies are inside of each other by more than a hundredth of the smallest one ({:.3g})", body),
-         c.penetration,
+         overlap,
          on_both_levels(c) ? "take a shorter step" : "take gap = \"both\", the default of bodies, or a shorter step"});
   if (!std::isfinite(body) && system.structure().pairs == 0 && gap.first > penetration_limit * gap.second)
     doubts.push_back(

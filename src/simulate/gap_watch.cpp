@@ -269,7 +269,7 @@ void GapWatch::count_strike(std::uint64_t key, double u0, double u1, double h) {
   constexpr long some_steps = 6, some_times = 3;
   constexpr double much = 0.2;
   Strikes& s = strikes_of(key);
-  if (s.key != key) s = {key, -1, 0, 0, 0};
+  if (s.key != key) s = {.key = key, .room = JointContacts::has(key) ? HUGE_VAL : 0};
   s.fastest = std::max(s.fastest, -u0);
   if (-u0 < much * s.fastest) {
     s.in_a_row = 0;
@@ -281,7 +281,7 @@ void GapWatch::count_strike(std::uint64_t key, double u0, double u1, double h) {
   const bool to_and_fro = gaps_.empty() && JointContacts::has(key) && s.room < h * u1;
   if (s.in_a_row < some_times && !to_and_fro) return;
   ++hurried_;
-  shortest_flight_ = std::min(shortest_flight_, s.room > 0 ? s.room / -u0 : h);
+  shortest_flight_ = std::min(shortest_flight_, s.room > 0 && s.room < HUGE_VAL ? s.room / -u0 : h);
 }
 
 void GapWatch::look_at_strikes(const State& before, const State& after, const ContactImpulses& impulses) {
@@ -292,8 +292,11 @@ void GapWatch::look_at_strikes(const State& before, const State& after, const Co
     if (!(list.restitution[at(i)] > 0)) continue;
     const std::uint64_t key = list.key[at(i)];
     Strikes& s = strikes_of(key);
-    if (gaps_.empty() && JointContacts::has(key) && s.last < 0) s.key = key;
-    if (s.key == key) s.room = std::max(s.room, list.gap[at(i)]);
+    const double gap = list.gap[at(i)];
+    // what is closed already when it is first seen may have come from anywhere
+    if (gaps_.empty() && JointContacts::has(key) && s.last < 0 && s.key != key)
+      s = {.key = key, .room = gap > gap_rounding * size ? gap : HUGE_VAL};
+    if (s.key == key) s.room = std::max(s.room, gap);
     const double r = impulses.impulse[at(i * list.dimension)];
     if (!(r > 0)) continue;
     const double u0 = rate(list, i, before), u1 = rate(list, i, after);
@@ -356,12 +359,6 @@ void GapWatch::see(const State& before, const State& after, const ContactImpulse
   if (table_) follow_bodies(before, after);
   for (std::size_t k = 0; k < gaps_.size(); ++k) gaps_[k].now = values_[k];
   ++steps_;
-}
-
-std::vector<double> GapWatch::ways() const {
-  std::vector<double> list;
-  for (const Gap& gap : gaps_) list.push_back(gap.way);
-  return list;
 }
 
 // ---- What is said of it -------------------------------------------------------------------------------------------

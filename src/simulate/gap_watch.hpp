@@ -30,7 +30,11 @@ class GapWatch {
   void see(const State& before, const State& after, const ContactImpulses* impulses);
   void doubts(std::vector<Doubt>& doubts) const;
   /// Of gaps that are expressions, what their terms have changed by in a step at most; empty where nobody looked.
-  std::vector<double> ways() const;
+  std::vector<double> ways() const {
+    std::vector<double> list;
+    for (const Gap& gap : gaps_) list.push_back(gap.way);
+    return list;
+  }
 
  private:
   // Of a gap that is an expression, what there has been so far.

@@ -65,7 +65,7 @@ void Run::report_method(Report& r) {
   if (const double depth = watch.overlap().depth(); depth > 0)
     r.remarks.push_back(fmt::format(
         "bodies began inside of each other by up to {:.3g}, as `overlap` allows; energy that positions gain "
-        "while they are pushed apart is not judged",
+        "while they are pushed apart is excused as far as forces have it along such ways",
         depth));
   if (!stepper_->chooses_steps()) return;
   r.tolerance = options.tolerance;
@@ -100,7 +100,8 @@ void Run::report_doubts(Report& r) {
                      system->structure().is_dae ? "something in the equations" : "a force", first_flown_over_),
          static_cast<double>(flown_over_), "take a shorter step, or give a tolerance"});
   if (r.contacts)
-    doubt_contacts(*system, *r.contacts, watch.worst_gap(gaps_.ways()), watch.overlap().depth(), r.doubts);
+    doubt_contacts(*system, *r.contacts, watch.worst_gap(gaps_.ways()), watch.overlap().beyond(r.contacts->penetration),
+                   r.doubts);
   gaps_.doubts(r.doubts);
   if (r.contacts) watch.doubt_losses(r.contacts->impact_loss + r.contacts->friction_loss, r.doubts);
   events.doubts(r.doubts);

@@ -12,10 +12,10 @@
 namespace hinge {
 
 /// Contacts: energy created, problems not solved, momentum out of balance, bodies inside of each other.
-/// `gap`: of gaps that are expressions, how far the worst was negative and what it compares with; `begun_with`: how far
-/// bodies were inside of each other at the start, where that is allowed.
+/// `gap`: of gaps that are expressions, how far the worst was negative and what it compares with; `overlap`: how far
+/// bodies were inside of each other, but for what the start was allowed.
 void doubt_contacts(const System& system, const ContactStatistics& contacts, const std::pair<double, double>& gap,
-                    double begun_with, std::vector<Doubt>& doubts);
+                    double overlap, std::vector<Doubt>& doubts);
 /// What happened at contacts, a sentence each.
 std::vector<std::string> contact_remarks(const ContactStatistics& contacts);
 /// Motions that the constraints allow and that have a negative kinetic energy, at a state: a mass with the wrong sign.

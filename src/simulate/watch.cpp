@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "expression/substitute.hpp"
 #include "simulate/undecided_start.hpp"
 #include "simulate/verdict.hpp"
 #include "solve/index.hpp"
@@ -19,17 +18,6 @@ namespace {
 using Q = Quantity;
 // of forces times positions: how far solvers of contacts may move at most what rests
 constexpr double contacts_at_rest = 1e-8;
-
-// A belt: what slides on it where nothing else moves is given energy by friction.
-bool surfaces_move(const Equations& eq) {
-  std::vector<Node> slips;
-  for (const Equations::Gap& gap : eq.gaps) slips.insert(slips.end(), gap.slip.begin(), gap.slip.end());
-  if (slips.empty()) return false;
-  Graph graph = *eq.graph;
-  const std::vector<Node> rest(eq.z.size(), graph.constant(0));
-  const std::vector<Node> left = substitute(graph, slips, eq.z, rest, graph);
-  return std::any_of(left.begin(), left.end(), [&](Node n) { return !graph.is_constant(n, 0); });
-}
 
 // More than a start on the other side leaves of rounding?
 bool velocities_jump(std::span<const Stepper::Break> breaks) {
@@ -86,8 +74,8 @@ void Watch::begin_judging(Quantities& wanted) {
   work_ = WorkAccount();
   if (accounted) work_.begin(*system_, tolerance_.given());
   conserves_ = (closed || accounted) && !has.has_contacts;
-  dissipates_ = (closed || accounted) && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions &&
-                !(symbolic && surfaces_move(symbolic->equations()));
+  dissipates_ = (closed || accounted) && has.has_contacts && !has.gaps_depend_on_time && !has.gaps_have_reactions;
+  belts_ = dissipates_ && symbolic && surfaces_move(*symbolic);
   if (conserves_ || dissipates_) {
     wanted.insert(Q::velocity);
     wanted.insert(Q::momentum);
@@ -100,7 +88,7 @@ void Watch::begin_judging(Quantities& wanted) {
   paths_.assign(sizes_.size(), 0);
   forces_size_.assign(forces_ && dissipates_ ? static_cast<std::size_t>(system_->nz()) : 0, 0);
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = energy_lost_ = dripped_ = 0;
-  blows_ = own_ = time_ = kinetic_time_ = error_time_ = 0;
+  blows_ = own_ = excused_ = time_ = kinetic_time_ = error_time_ = 0;
   discrete_before_.reset();
 }
 
@@ -150,6 +138,7 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
   if (!first_ && h == 0) blows_ += seen_.energy - looked_.energy;  // looked: at the state before
   if (work_.active() && h == 0) work_.restart(s, y_rate);
   if (work_.active() && h > 0) work_.add(s, y_rate, stepper);
+  if (belts_) add_work_of_belts(stepper, h);
   const double own = seen_.energy - work_.work() - blows_, own_before = std::exchange(own_, own);
   const double* p = (*evaluation_)[Q::momentum];
   const double* v = system_->ny() == system_->nz() ? (*evaluation_)[Q::velocity] : s.z.data();
@@ -160,10 +149,16 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
     for (int i = 0; i < system_->nz(); ++i) product += p[i] * v[i];
   kinetic_ = std::max(kinetic_, std::abs(product) / 2);
   energy_size_ = std::max(energy_size_, std::abs(seen_.energy));
-  if (first_ || overlap_.is_pushed()) lowest_energy_ = own;
+  if (first_) lowest_energy_ = own;
   if (first_ && forces_) {
     forces_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
     for (int i = 0; i < system_->nz(); ++i) force_ += std::abs((*forces_)[Q::acceleration_force][i]);
+  }
+  if (first_) excused_ = force_ * overlap_.ways();
+  if (overlap_.is_pushed()) {
+    const double gained = std::clamp(own - lowest_energy_, 0.0, excused_);
+    lowest_energy_ += gained;
+    excused_ -= gained;
   }
   measure_rest(s, h);
   lowest_energy_ = std::min(lowest_energy_, own);
@@ -320,7 +315,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   step_.see(state, *evaluation_, h);
   measure_constraints(state, residual_);
   gaps_.measure(state, system_->structure().velocity_is_z);
-  overlap_.see(state);
+  overlap_.see(state, stepper ? stepper->contact_impulses() : nullptr);
   measure_velocity_constraints(state);
   if (levels_) levels_->take(state);
   const bool broken = stepper && h > 0 && velocities_jump(stepper->breaks());
@@ -369,7 +364,7 @@ void Watch::exchange(Memory& memory) {
   memory(first_, residual_, rate_, constraint_, hidden_, velocity_constraint_, velocity_off_, off_, size_, sizes_,
          kinetic_, energy_size_, force_, lowest_energy_, energy_created_, energy_lost_, dripped_, energy0_,
          energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest, gaps_.deepest, gaps_.positions,
-         forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, time_, kinetic_time_, error_time_);
+         forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, excused_, time_, kinetic_time_, error_time_);
   work_.exchange(memory);
   prescribed_.exchange(memory);
   overlap_.exchange(memory);

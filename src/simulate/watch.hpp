@@ -77,6 +77,8 @@ class Watch {
   void evaluate(const State& state, Values& values);
   void begin_judging(Quantities& wanted);
   void measure_energy(const State& state, const Stepper* stepper, double h);
+  static bool surfaces_move(const SymbolicSystem& system);
+  void add_work_of_belts(const Stepper* stepper, double h);
   void measure_constraints(const State& state, double residual);
   void measure_velocity_constraints(const State& state);
   void measure(const State& state);
@@ -104,13 +106,15 @@ class Watch {
   std::vector<double> sizes_;  // |y_j|, the largest so far
   bool judges_constraints_ = false;
   bool conserves_ = false, dissipates_ = false;         // the energy should: be kept; or not rise
+  bool belts_ = false;                                  // contacts slide on what moves as prescribed
   double kinetic_ = 0, energy_size_ = 0;                // the largest so far
   double force_ = 0;                                    // at the start, the sum of all
   std::vector<double> forces_size_, paths_, y_before_;  // of each, the largest at rest; way, with rounding, of each y
   WorkAccount work_;                                    //
-  double blows_ = 0;                                    // energy that events have given
+  double blows_ = 0;                                    // energy that events and belts have given
   std::optional<double> discrete_before_;               // an event that is due, what the scheme conserves
   double own_ = 0;                                      // energy without what was given
+  double excused_ = 0;                                  // energy that bodies may still gain while they are pushed apart
   double lowest_energy_ = 0, energy_created_ = 0, energy_lost_ = 0;
   double time_ = 0, kinetic_time_ = 0, error_time_ = 0;  // integrals over time of 1, p . v/2, |error|
   double dripped_ = 0;  // lost little by little while contacts without friction stay closed, which take none

@@ -36,6 +36,42 @@ TEST(JointFrictionEvents, StopAFlywheelWhenTheClosedFormSays) {
   }
 }
 
+// A motor turns a joint with dry friction against its own stop, lets go, and turns it back: on the stop friction has
+// nothing to hold, and off it the closed form holds.
+TEST(JointFrictionEvents, AJointRestsOnItsOwnStop) {
+  Draw draw(77);
+  for (int trial = 0; trial < 8; ++trial) {
+    const double J = draw.number(0.05, 0.5), stop = draw.number(0.3, 1), friction = draw.number(0.1, 0.5),
+                 torque = friction + draw.number(0.5, 2), e = trial % 2 == 0 ? 0 : draw.number(0.1, 0.6), back = 6;
+    const Report r = run_text(fmt::format(R"toml(
+[multibody]
+dimension = 2
+[[body]]
+name = "arm"
+mass = 1
+inertia = {}
+position = [0, 0]
+[[joint]]
+name = "bearing"
+type = "revolute"
+bodies = ["ground", "arm"]
+motor = {{ torque = "if(t < {}, {}, {})" }}
+friction = {{ torque = {} }}
+limits = [-100, {}]
+restitution = {}
+[integrate]
+method = "event-driven"
+step = 0.01
+end = {}
+[output]
+quantities.angle = "bearing_angle"
+)toml",
+                                          J, back, torque, -torque, friction, stop, e, back + 0.5));
+    EXPECT_TRUE(r.sound()) << trial;
+    EXPECT_NEAR(value_of(r, "angle"), stop - (torque - friction) / J * 0.125, 1e-9) << trial;  // measured 6e-15
+  }
+}
+
 // The bearing carries m l (w^2, w'): J w' = -mu R m l sqrt(w^4 + w'^2), so that w = w0/(1 + k w0 t).
 TEST(JointFrictionEvents, AreThoseOfTheReactionWhichFrictionChanges) {
   for (unsigned seed = 1; seed <= 12; ++seed) {

@@ -56,6 +56,48 @@ quantities = {{ height = "a[2]" }}
   }
 }
 
+// That one begins inside of the floor excuses nobody else: a ball that comes to be as deep is doubted.
+TEST(ContactDoubts, OverlapThatIsAllowedExcusesNoOther) {
+  Draw draw(3404);
+  for (int trial = 0; trial < 8; ++trial) {
+    const double depth = draw.number(0.02, 0.04), radius = draw.number(0.1, 0.2), step = 0.002;
+    const auto run = [&](double speed) {
+      return run_text(fmt::format(R"toml([multibody]
+gravity = [0, 0, -9.81]
+[[body]]
+name = "floor"
+fixed = true
+shape = {{ plane = [0, 0, 1] }}
+[[body]]
+name = "crate"
+mass = 1
+shape = {{ box = [0.4, 0.4, 0.4] }}
+position = [0, 0, {}]
+[[body]]
+name = "ball"
+mass = 1
+shape = {{ sphere = {} }}
+position = [2, 0, {}]
+velocity = [0, 0, {}]
+[contact]
+overlap = 0.05
+[integrate]
+method = "moreau-jean"
+gap = "velocity"
+step = {}
+end = 0.1
+)toml",
+                                  0.2 - depth, radius, radius + 0.01, -speed, step));
+    };
+    const double speed = (0.01 + 0.7 * depth) / step;  // where its second step ends, or the first
+    bool said = false;
+    for (const Doubt& doubt : run(speed).doubts)
+      said = said || doubt.cause.find("inside of each other") != std::string::npos;
+    EXPECT_TRUE(said) << trial << " depth " << depth << " speed " << speed;
+    EXPECT_TRUE(run(0.1).sound()) << trial << verdict_text(run(0.1));
+  }
+}
+
 // A ladder that slides down between a wall and a floor: its upper end leaves the wall at two thirds of its height. The
 // angle obeys (4/3) a'' = -9.81 cos(a) until then.
 TEST(ContactDoubts, GapsThatSlideClosedHaveNoWidth) {

@@ -142,5 +142,26 @@ TEST(Blows, BeltsGiveEnergy) {
     }
 }
 
+// A spring beside the belt whose forces are explicit, in steps beyond their stability, h w > 2: its energy grows.
+TEST(Blows, BeltsExcuseNoOther) {
+  Draw draw(905);
+  for (int trial = 0; trial < 6; ++trial) {
+    const double v = draw.number(0.5, 2), k = draw.number(1.2e6, 3e6);
+    const auto run = [&](double stiffness) {
+      return report_of(
+          fmt::format("[lagrangian]\ncoordinates = [\"x\", \"y\", \"s\"]\nkinetic = \"(x'^2 + y'^2 + s'^2)/2\"\n"
+                      "potential = \"9.81*y + {:.17g}/2*s^2\"\n"
+                      "unilateral = [{{ gap = \"y\", friction = 0.5, slip = \"x' - {:.17g}\", name = \"belt\" }}]\n"
+                      "[initial]\nposition = {{ x = 0, y = 0, s = 0.01 }}\n[integrate]\nmethod = \"moreau-jean\"\n"
+                      "forces = \"explicit\"\nstep = 0.002\nend = 0.1\n",
+                      stiffness, v));
+    };
+    bool said = false;
+    for (const Doubt& doubt : run(k).doubts) said = said || doubt.cause.find("energy was created") != std::string::npos;
+    EXPECT_TRUE(said) << trial;
+    EXPECT_TRUE(run(1).sound()) << trial;
+  }
+}
+
 }  // namespace
 }  // namespace hinge::test::blows_test

@@ -169,6 +169,9 @@ class ContactStep {
   void add_end_drift(double* u) const;
   /// After a step: impulses for the record and the next warm start; impacts by the velocities u before.
   void finish(const double* total, const double* before, double h, double t1, const double* y1);
+  /// After finish(), for the record: contact i of the list gave a body (or, with sign -1, took from it) this impulse in
+  /// space; instead of what it has, or beside that.
+  void record(int i, const double* impulse, double sign, bool instead);
   /// After finish() of a part of a step, and of the last one: the record then has what contacts did in the whole step.
   void keep_part();
   void join_parts(double h);
@@ -211,7 +214,7 @@ class ContactStep {
   void take_held_slip(const double* right, const double* w, Eigen::VectorXd& q);
   bool solve_beside_held(Eigen::MatrixXd& W, const Eigen::VectorXd& q);
   void warm_start();
-  void remember(const double* total);
+  void remember(const double* total, double h);
   ContactProblem dense_problem(const Eigen::MatrixXd& W, const Eigen::VectorXd& q) const;
   SparseRows contact_and_joint_rows() const;
   double friction(int k) const {

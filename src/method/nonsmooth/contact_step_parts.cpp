@@ -7,6 +7,16 @@
 
 namespace hinge {
 
+void ContactStep::record(int i, const double* impulse, double sign, bool instead) {
+  const double* frame = list().frame.data() + 9 * i;
+  double* to = impulses_.impulse.data() + i * d_;
+  for (int row = 0; row < d_; ++row) {
+    double along = 0;
+    for (int k = 0; k < d_; ++k) along += frame[3 * row + k] * impulse[k];
+    to[row] = sign * along + (instead ? 0 : to[row]);
+  }
+}
+
 void ContactStep::keep_part() {
   const ContactList& l = list();
   if (l.frame.size() != 9 * at(l.count)) return;

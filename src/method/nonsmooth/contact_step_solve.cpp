@@ -44,6 +44,7 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   o.polish = free && few_;
   const bool few_bodies = p.by_bodies() && p.bodies.count() <= least_norm_bodies;
   o.least_norm = least_norm_ && o.tolerance <= (few_ || few_bodies ? 1e-6 : 1e-8) && p.contacts() <= most_for_auto;
+  o.same_motion = solved_;
   // What sweeps cannot treat is not compared with them.
   const bool pyramids = options_.friction == FrictionModel::polyhedral && p.dimension == 3;
   const bool heap = p.contacts() > most_for_auto;
@@ -64,6 +65,7 @@ ContactReport ContactStep::call_solver(const ContactProblem& p) {
   sweeps_left_ = std::max(0.0, sweeps_left_ - report.work / contacts);
   statistics.solver_iterations += report.iterations;
   if (report.converged() || report.residual.ours <= useful() || refusal(p, plain_sweeps).size() > 0) return report;
+  o.same_motion = true;
   // What is no solution to speak of goes on, at first by sweeps alone; where there is none at all, whatever that takes.
   const auto go_on = [&](std::string_view solver, double sweeps) {
     o.sweeps = sweeps;
@@ -266,8 +268,9 @@ void ContactStep::count_balance(double defect, double scale) {
   if (scale > 0) statistics.momentum_balance = std::max(statistics.momentum_balance, defect / scale);
 }
 
-// What contacts did, for the record and the next warm start. Those that are kept do what they did before.
-void ContactStep::remember(const double* total) {
+// What contacts did, for the record and the next warm start. Those that are kept do what they did before, for as long
+// as this step lasts.
+void ContactStep::remember(const double* total, double h) {
   const ContactList& l = list();
   const bool frames = l.frame.size() == 9 * at(l.count);
   older_keys_.swap(last_keys_);
@@ -294,7 +297,10 @@ void ContactStep::remember(const double* total) {
       while (old < older_keys_.size() && older_keys_[old] < l.key[at(i)]) ++old;
       if (old == older_keys_.size() || older_keys_[old] != l.key[at(i)]) continue;
       if (older_impulse_[old * at(d_)] > 0) ++statistics.loaded;
-      take(i, older_impulse_.data() + old * at(d_), frames ? older_frame_.data() + 9 * old : nullptr, 0);
+      double as_before[3];
+      for (std::size_t k = 0; k < at(d_); ++k)
+        as_before[k] = (last_h_ > 0 ? h / last_h_ : 1) * older_impulse_[old * at(d_) + k];
+      take(i, as_before, frames ? older_frame_.data() + 9 * old : nullptr, 0);
     }
   }
 }
@@ -318,7 +324,7 @@ void ContactStep::finish(const double* total, const double* before, double h, do
     struck_[a] = now > 0 && now > 10 * last;
     if (struck_[a] && before[a * at(d_)] < 0) ++statistics.impacts;
   }
-  remember(total);
+  remember(total, h);
   last_joints_.assign(joint_impulse.begin(), joint_impulse.end());
   last_h_ = h;
   impulses_.step = h;

@@ -21,6 +21,9 @@ constexpr int looks = 8;  // at the roots, within a step
 constexpr std::size_t most_notes = 10000;
 constexpr int most_crowded = 200;  // events without time between them
 constexpr int counted_events = 10000;
+constexpr const char* dependent_contacts =
+    "the closed contacts, or joints that friction holds, depend on each other or on the joints, so that their "
+    "reactions are not determined; use moreau-jean, which shares them out, or leave out a contact";
 constexpr double no_time = 1e-8;  // of what is left: in which that many events are no way to its end
 
 std::shared_ptr<const System> suitable(std::shared_ptr<const System> system) {
@@ -167,12 +170,9 @@ StepResult EventDriven::restart(State& state) {
   // what an event leaves of velocities that its mode forbids, and of gaps
   if (b.projection &&
       !b.projection->project(state.t, mode_state_.y.data(), mode_state_.z.data(), mode_state_.psi.data()))
-    return {false, "the positions or velocities at an event could not be put onto the closed contacts"};
+    return {false, dependent_contacts};
   to_user(mode_state_, state);
-  if (!multipliers(mode_state_))
-    return {false,
-            "the closed contacts, or joints that friction holds, depend on each other or on the joints, so that their "
-            "reactions are not determined; use moreau-jean, which shares them out, or leave out a contact"};
+  if (!multipliers(mode_state_)) return {false, dependent_contacts};
   if (StepResult started = b.stepper->start(mode_state_); !started) return started;
   user_ = state;
   evaluate_roots(mode_state_, values_);

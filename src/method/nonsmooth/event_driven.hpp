@@ -95,6 +95,7 @@ class EventDriven {
   bool slides(int contact, const ContactMotion::Values& value) const;
   void read_outcomes(const std::vector<int>& closed, double h, const std::vector<ContactMotion::Values>& value);
   ContactMode mode_of(const Outcome& outcome, double rate);
+  void leave_to_stops(Modes& modes);
   void share_out(Modes& modes);
   bool note(double t, const std::string& what);
   void make_roots();

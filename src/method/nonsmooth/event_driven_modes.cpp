@@ -167,6 +167,7 @@ bool EventDriven::decide(const State& state, const std::vector<int>& opened, Mod
   if (!contacts_.solve(right_.data(), c_.data(), w_.data(), z_.data())) return false;
   read_outcomes(closed, h, value);
   for (const Outcome& o : outcomes_) modes[at(o.contact)] = mode_of(o, value[at(o.contact)].rate[1]);
+  leave_to_stops(modes);
   share_out(modes);
   return true;
 }
@@ -191,7 +192,8 @@ StepResult EventDriven::choose_modes(State& state, const std::vector<int>& opene
   static const char* const words[] = {"opens",  "closes", "sticks", "slips forward", "slips backward",
                                       "slides", "slides", "sticks", "sticks",        "sticks"};
   for (std::size_t i = 0; i < modes.size(); ++i)
-    if (modes[i] != old[i] && !(old[i] == ContactMode::set_off && modes[i] == ContactMode::slide))
+    if (modes[i] != old[i] && !(modes[i] == ContactMode::open && motion_.is_bearing(static_cast<int>(i))) &&
+        !(old[i] == ContactMode::set_off && modes[i] == ContactMode::slide))
       note(state.t, fmt::format("{} {}", motion_.name(static_cast<int>(i)), words[static_cast<int>(modes[i])]));
   contacts_.statistics.contacts = static_cast<int>(std::count_if(modes.begin(), modes.begin() + motion_.gaps(),
                                                                  [](ContactMode m) { return m != ContactMode::open; }));

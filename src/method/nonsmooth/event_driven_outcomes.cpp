@@ -72,12 +72,28 @@ ContactMode EventDriven::mode_of(const Outcome& o, double rate) {
   return ContactMode::set_off;
 }
 
+// Where a closed stop holds the one motion of a joint at rest, friction there has nothing to hold, and which part it
+// would carry is not determined: the stop carries all, until it opens.
+void EventDriven::leave_to_stops(Modes& modes) {
+  const auto one_motion_of = [&](const Outcome& stop, const Outcome& o) {
+    const double own = contacts_.compliance(stop.row, stop.row) * contacts_.compliance(o.row + 1, o.row + 1),
+                 both = contacts_.compliance(stop.row, o.row + 1);
+    return own > 0 && std::abs(both * both - own) <= one_motion * own;
+  };
+  for (const Outcome& o : outcomes_) {
+    if (!motion_.is_bearing(o.contact) || o.tangents != 1 || o.slides) continue;
+    for (const Outcome& stop : outcomes_)
+      if (!motion_.is_bearing(stop.contact) && one_motion_of(stop, o)) modes[at(o.contact)] = ContactMode::open;
+  }
+}
+
 // Joints at rest that all turn or slide in one motion of a closed chain: friction holds it where any of them has some
 // left, and they share the load in proportion to what they can carry.
 void EventDriven::share_out(Modes& modes) {
   std::vector<const Outcome*> rest;
   for (const Outcome& o : outcomes_)
-    if (motion_.is_bearing(o.contact) && o.tangents == 1 && !o.slides) rest.push_back(&o);
+    if (motion_.is_bearing(o.contact) && o.tangents == 1 && !o.slides && modes[at(o.contact)] != ContactMode::open)
+      rest.push_back(&o);
   for (std::size_t first = 0; first < rest.size(); ++first) {
     const auto compliance = [&](const Outcome* a, const Outcome* b) {
       return contacts_.compliance(a->row + 1, b->row + 1);

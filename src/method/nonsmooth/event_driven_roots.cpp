@@ -12,7 +12,7 @@ void EventDriven::make_roots() {
   for (int i = 0; i < motion_.contacts(); ++i) {
     const ContactMode mode = modes_[at(i)];
     if (mode == ContactMode::open) {
-      roots_.push_back({i, Root::Kind::gap});
+      if (!motion_.is_bearing(i)) roots_.push_back({i, Root::Kind::gap});
       continue;
     }
     if (!motion_.is_bearing(i)) roots_.push_back({i, Root::Kind::reaction});

@@ -138,6 +138,7 @@ class MoreauJeanBoth final : public Stepper {
   bool velocities(const State& state, double h);
   double work_of_joints(const State& state);
   void account(const State& state, double h);
+  void record_impulses();
 
   std::shared_ptr<const System> system_;
   const BodyTable& table_;

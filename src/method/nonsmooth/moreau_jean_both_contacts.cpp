@@ -391,6 +391,7 @@ void MoreauJeanBoth::account(const State& state, double h) {
   }
   contacts_.count_kinetic(kinetic, force * table_.length);
   contacts_.finish(total_.data(), u0_.data(), h, state.t + h, y1_.data());
+  record_impulses();
   if (extra_ > 0) contacts_.count_gaps();  // as listed: what was brought back has none at y1
 }
 

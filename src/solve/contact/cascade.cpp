@@ -178,9 +178,9 @@ class Cascade {
 
   // Springs that grow stiff: between few bodies the cheapest way to many digits. In piles they seldom get there.
   bool chose() {
-    if (!work_.options.least_norm || work_.has_chosen || !work_.can_choose()) return false;
+    if (!work_.options.least_norm || work_.options.same_motion || work_.has_chosen || !work_.can_choose()) return false;
     judge_.begin_stage();
-    return work_.choose_velocities() && (!few_ || settled(false));
+    return work_.choose_velocities(false) && (!few_ || settled(false));
   }
 
   void newton_from_best() {

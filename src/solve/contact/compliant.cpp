@@ -15,7 +15,8 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double first_eps = 1, last_eps = 1e-3, least_eps = 1e-8, shrinking = 0.1;
-constexpr int most_newton_iterations = 25, most_proximal_steps = 12, most_factorisations = 50;
+constexpr double unit_rounding = 5e-16;
+constexpr int most_newton_iterations = 25, most_proximal_steps = 20, most_factorisations = 100;
 
 }  // namespace
 
@@ -61,7 +62,9 @@ void CompliantContacts::derivative(int i, double eps, Matrix3d& C) const {
 bool CompliantContacts::relax(double eps, double accuracy) {
   double error = evaluate(v_, eps);
   for (int k = 0; k < most_newton_iterations; ++k) {
-    if (error <= accuracy * std::max(v_.norm(), (v_ - F_).norm())) return true;
+    rows_->absolute_transposed(r_, trial_);
+    const double least = unit_rounding / eps * trial_.norm();  // u is divided by eps
+    if (error <= std::max(accuracy * std::max(v_.norm(), (v_ - F_).norm()), least)) return true;
     if (judge_->out_of_time() || factorisations_++ == most_factorisations) return false;
     judge_->factorised(fronts_->operations());
     if (!fronts_->factor([&](int i, Matrix3d& C) { derivative(i, eps, C); })) return false;
@@ -77,8 +80,7 @@ bool CompliantContacts::relax(double eps, double accuracy) {
       good = error <= (1 - 1e-4 * t) * before;
     }
     if (!good) {
-      rows_->absolute_transposed(r_, trial_);
-      const bool rounding = before <= 2e-15 / eps * trial_.norm();  // u is divided by eps
+      const bool rounding = before <= 8 * least;
       evaluate(v_, eps);
       return rounding;
     }
@@ -99,11 +101,18 @@ void CompliantContacts::solve(ContactRows& rows, const std::vector<double>& q, J
   for (auto* x : {&u_, &x_, &r_}) x->assign(at(rows.rows()), 0.0);
   for (double eps = first_eps; eps > 0.5 * last_eps; eps *= shrinking)
     if (!relax(eps, 1e-4)) return;
-  // Heavy bodies on light ones need less.
-  double eps = last_eps, before = HUGE_VAL;
+  // Heavy bodies on light ones need less, and so does slow slip, whose direction turns by little in a step.
+  double eps = last_eps, larger = eps, before = HUGE_VAL;
+  Eigen::VectorXd from;
   for (int k = 0; k < most_proximal_steps; ++k) {
     around_ = r_;
-    if (!relax(eps, 1e-15)) return;
+    from = v_;
+    while (!relax(eps, 1e-15)) {
+      if (!(eps < 0.8 * larger) || factorisations_ >= most_factorisations || judge.out_of_time()) return;
+      eps = std::sqrt(eps * larger);
+      v_ = from;
+    }
+    larger = eps;
     const bool done = judge.done(k, Eigen::Map<const VectorXd>(r_.data(), std::ssize(r_)));
     const double now = judge.last();
     if (now <= 4 * judge.rounding_level() || (done && now > 0.3 * before)) return;

@@ -13,6 +13,10 @@ namespace {
 
 constexpr int most_sweeps = 20000;  // over bodies, where nothing else is asked for
 constexpr double least_digits = 1e-8;
+constexpr double near_choice = 1e-2;  // residual of a choice that is not solved yet
+constexpr double six_digits_of_choice = 1e-6;
+constexpr int finishing_sweeps = 100, finishing_steps = 9;
+constexpr int few_contacts = 20;  // whose springs cost less than sweeps
 constexpr int few_rows = 200, few_bodies = 50, small_rows = 60;
 
 Eigen::Map<const Eigen::VectorXd> as_vector(std::span<const double> x) { return {x.data(), std::ssize(x)}; }
@@ -48,7 +52,7 @@ Delassus& ContactWork::delassus() {
 bool ContactWork::take_least_norm() {
   const ContactProblem& p = judge.problem();
   if (!options.least_norm || !LeastNorm::treats(p)) return false;
-  if (!judge.converged() && (has_chosen || !can_choose() || !choose_velocities())) return false;
+  if (!judge.converged() && (has_chosen || !can_choose() || !choose_velocities(false))) return false;
   // with fewer digits who sticks is not known well enough
   if (judge.best_residual() > std::max(least_digits, 16 * judge.rounding_level())) return false;
   if (!rows.bind(p, judge.residual().body_rows())) return false;
@@ -65,8 +69,13 @@ bool ContactWork::take_least_norm() {
   };
   bool found = find();
   const auto known = [&] { return std::find(chosen.begin(), chosen.end(), least_norm.kinds()) != chosen.end(); };
-  if (!has_chosen && can_choose() && !known() && (!found || least_norm.hyperstatic()))
-    if (choose_velocities()) found = find();
+  // Sticking is chosen once: it goes on from there. Of motions that differ by how loads are shared out the one that was
+  // chosen before leads nowhere in particular.
+  const auto undecided = [&] {
+    return (least_norm.leaves_motion_open() && !options.same_motion) ||
+           (!known() && (!found || least_norm.hyperstatic()));
+  };
+  if (!has_chosen && can_choose() && undecided() && choose_velocities(least_norm.leaves_motion_open())) found = find();
   if (has_chosen && !known()) chosen[oldest_choice++ % chosen.size()] = least_norm.kinds();
   return found && judge.exchange_best(r) && least_norm.not_unique();
 }
@@ -83,7 +92,15 @@ bool ContactWork::can_choose() const {
   return options.stepping && free > velocities && (few() || p.bodies.count() <= few_bodies);
 }
 
-bool ContactWork::choose_velocities() {
+bool ContactWork::goes_on_choosing() {
+  if (!options.least_norm || options.same_motion || !least_norm.leaves_motion_open()) return false;
+  if (judge.problem().contacts() > few_contacts || !can_choose()) return false;
+  judge.begin_stage();
+  judge.done(0, as_vector(r));
+  return true;
+}
+
+bool ContactWork::choose_velocities(bool motion_is_open) {
   const ContactProblem& p = judge.problem();
   has_chosen = true;
   if (!rows.bind(p, judge.residual().body_rows())) return false;
@@ -95,14 +112,23 @@ bool ContactWork::choose_velocities() {
   else
     compliant.solve(rows, {p.q.begin(), p.q.end()}, judge);
   const double enough = std::max(1e-13, 4 * judge.rounding_level());
-  if (options.polish && judge.best_residual() < 0.1 && judge.best_residual() > enough) {
+  if (options.polish && judge.best_residual() < near_choice && judge.best_residual() > enough) {
+    // where slip is slow its direction takes many steps to turn: from here on others are quick, and go nowhere else
     const double reached = judge.tolerance();
     judge.tolerance(enough);
+    if (judge.best_residual() > reached) {
+      r = judge.best_found();
+      judge.begin_stage();
+      sweep(*this, p.by_bodies() && !W, false, finishing_sweeps);
+    }
     judge.reactions_in(delassus().reaction_unit());
-    run("newton-ac", judge.best_reaction(), 4);
+    if (!judge.converged()) run("newton-ac", judge.best_reaction(), finishing_steps);
     judge.tolerance(reached);
   }
   if (W) judge.reactions_in(W->reaction_unit());
+  // an exact solution of those that lead elsewhere is worth less
+  if (motion_is_open && options.polish && judge.best_residual() <= six_digits_of_choice)
+    judge.tolerance(std::max(judge.tolerance(), six_digits_of_choice));
   const bool good = judge.converged();
   if (good)
     judge.used = "compliant";
@@ -151,7 +177,9 @@ ContactReport ContactSolver::solve(const ContactProblem& problem, std::vector<do
   const bool nothing_moves = judge.residual().largest_q() == 0;
   if (nothing_moves) work.r.assign(work.r.size(), 0.0);
   if (!nothing_moves || !judge.done(0, as_vector(work.r))) {
-    if (!chosen.solve)
+    if (!chosen.solve && work.goes_on_choosing() && work.choose_velocities(true))
+      judge.begin_stage();
+    else if (!chosen.solve)
       solve_automatically(work);
     else if (!problem.by_bodies() || chosen.info.name != "block-gauss-seidel")
       work.run(chosen.info.name, as_vector(work.r));

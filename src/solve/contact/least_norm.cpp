@@ -5,6 +5,7 @@
 
 #include "solve/contact/cone.hpp"
 #include "solve/index.hpp"
+#include "solve/linear/rank.hpp"
 
 namespace hinge {
 
@@ -19,6 +20,8 @@ constexpr double unchanged = 1e-9;     // r differs by this from that of the las
 constexpr double good_enough = 1e-12;  // where rounding ends the iteration earlier
 constexpr double least_ridge = 1e-11;  // beside A^T D^-1 A, whose entries are near 1
 constexpr int most_iterations = 40;
+constexpr double moves = 1e-8;        // of what a load does to velocities: less is nothing
+constexpr double most_entries = 4e4;  // of the loads' motions
 
 }  // namespace
 
@@ -204,6 +207,40 @@ bool LeastNorm::has_kernel(BodyFronts& fronts, bool as_if_all_stuck) {
   return left > 1e-8 * all;
 }
 
+// Loads along the faces move bodies by F = A^T E. Is there a change of loads that moves them, F y != 0, and leaves
+// closed what is closed and at rest what sticks? Then Coulomb's law has other motions near this one: loads that are
+// shared out otherwise push otherwise where contacts slide in several directions. (That these directions turn with the
+// motion is passed over.)
+bool LeastNorm::loads_move_bodies() {
+  bool slides = false;
+  int faces = 0, held = 0;
+  for (int i = 0; i < contacts_; ++i) {
+    const Kind kind = kind_[at(i)];
+    slides = slides || (kind == Kind::ray && rows_->mu(i) > 0);
+    faces += kind == Kind::cone ? d_ : kind == Kind::ray ? 1 : 0;
+  }
+  if (!slides || faces < 2) return false;
+  if (static_cast<double>(faces) * columns_ > most_entries) return true;  // it may
+  const SparseRows A = rows_->matrix();
+  Eigen::MatrixXd F = Eigen::MatrixXd::Zero(columns_, faces), B = F.transpose();
+  for (int i = 0, k = 0; i < contacts_; ++i) {
+    const double unit = 1 / std::sqrt(rows_->delta(i));
+    for (int row = 0; row < d_ && kind_[at(i)] != Kind::open; ++row) {
+      const bool own = row == 0 || kind_[at(i)] == Kind::cone;
+      const double part = kind_[at(i)] == Kind::cone ? 1 : ray_[at(3 * i + row)];
+      if (own) held = k++;
+      for (SparseRows::InnerIterator a(A, i * d_ + row); a; ++a) {
+        F(a.col(), held) += unit * part * a.value();
+        if (own) B(held, a.col()) = unit * a.value();
+      }
+    }
+  }
+  const PivotedQr motions(F, moves);
+  const Eigen::Index rank = motions.rank();
+  operations_ += 2.0 * columns_ * faces * std::min(columns_, faces);
+  return PivotedQr(B * motions.q().leftCols(rank), moves).rank() < rank;
+}
+
 // Is r that of the v of the last problem, but for a factor? Cones are homogeneous: the half of v has the half of r, and
 // so steps of other lengths and stages of one step go on from each other.
 bool LeastNorm::nearby(const std::vector<double>& r) {
@@ -240,6 +277,7 @@ bool LeastNorm::find(const ContactProblem& p, ContactRows& rows, const std::vect
   aim_at(r);
   if (warm && kind_ == last_kind_ && nearby(r)) return true;
   not_unique_ = hyperstatic_ = false;
+  open_ = loads_move_bodies();
   if (std::all_of(r.begin(), r.end(), [](double x) { return x == 0; })) {
     v_.setZero(columns_);
     return true;

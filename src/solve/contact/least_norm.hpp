@@ -38,6 +38,8 @@ class LeastNorm {
   // Of the last problem: there are other solutions; there would be if all contacts that do not open stuck.
   bool not_unique() const { return not_unique_; }
   bool hyperstatic() const { return hyperstatic_; }
+  /// Of the velocities last looked at: contacts slide in such directions that the laws allow other motions, too.
+  bool leaves_motion_open() const { return open_; }
   /// Operations of dense linear algebra for it.
   double operations() const { return operations_; }
 
@@ -48,6 +50,7 @@ class LeastNorm {
   bool nearby(const std::vector<double>& r);
   bool iterate(bool warm);
   bool has_kernel(BodyFronts& fronts, bool as_if_all_stuck);
+  bool loads_move_bodies();
   void project(int i, const double* x, double* r) const;
   void derivative(int i, const double* x, Eigen::Matrix3d& J) const;
   void face(int i, Eigen::Matrix3d& E) const;
@@ -59,7 +62,7 @@ class LeastNorm {
   std::vector<double> x_, r_;
   Eigen::VectorXd v_, target_, g_, size_;
   double dual_ = 0, operations_ = 0;
-  bool not_unique_ = false, hyperstatic_ = false;
+  bool not_unique_ = false, hyperstatic_ = false, open_ = false;
 };
 
 }  // namespace hinge

@@ -53,8 +53,10 @@ struct ContactWork {
   Delassus& delassus();
   /// Puts the solution of least norm in the place of the best, where that is found.
   bool take_least_norm();
+  /// The last problem left its motion open: so does this one, as a rule, and the choice comes first.
+  bool goes_on_choosing();
   /// Where exact friction may have several solutions: the compliant one, for the best. False where it is not found.
-  bool choose_velocities();
+  bool choose_velocities(bool motion_is_open);
   /// Is that cheap, as it is between few bodies however many contacts they have?
   bool can_choose() const;
   /// Lets a solver go on from r, with so many iterations (0: its own limit).
