@@ -20,13 +20,9 @@ using Q = Quantity;
 
 constexpr int most_constraints = 32, most_masses = 64;  // whose determinants are watched: a cube of operations each
 constexpr double large_part = 0.3;  // of all that was passed before: a change in one step that is looked at
-constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
 constexpr double slow_part = 0.05;  // of the largest p . v: turns of slower motion are no matter
 constexpr double much_strayed = 0.3;
-constexpr int many_steps = 6;       // one after the other that are not resolved
-constexpr double much_growth = 10;  // of |y'| in these
-constexpr double shrunk = 1e-4;     // of the longest step: constraints are looked at closely
-constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
+constexpr double shrunk = 1e-4;  // of the longest step: constraints are looked at closely
 
 void assign(std::vector<double>& to, const double* from, int n) {
   if (static_cast<int>(to.size()) == n)
@@ -53,6 +49,7 @@ std::vector<std::array<int, 3>> products_of_rows(const Pattern& pattern) {
 void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Quantities& wanted) {
   *this = StepWatch();
   system_ = &system;
+  known_.emplace(system);
   resolved_ = resolved;
   keeps_energy_ = keeps_energy;
   const Structure& has = system.structure();
@@ -285,32 +282,6 @@ void StepWatch::compare(const State* halves) {
   if (!turned_ || !(off > 0.2 * moved) || (unresolved_ && !(turn_ > unresolved_turn_))) return;
   unresolved_ = now_.state.t;
   unresolved_turn_ = turn_;
-}
-
-// ---- Growth -------------------------------------------------------------------------------------------------------
-
-// |y1 - y0 - h (y0' + y1')/2|, as a part of the way.
-double StepWatch::defect(std::size_t i, double h) const {
-  const double change = now_.state.y[i] - before_.state.y[i], v0 = before_.v[i], v1 = now_.v[i];
-  const double way = std::max({h * std::abs(v0), h * std::abs(v1), std::abs(change)});
-  return way > 0 ? std::abs(change - h * (v0 + v1) / 2) / way : 0;
-}
-
-void StepWatch::watch_growth(double h) {
-  for (std::size_t i = 0; i < growth_.size(); ++i) {
-    const double change = now_.state.y[i] - before_.state.y[i];
-    const double v0 = before_.v[i], v1 = now_.v[i], size = std::max(std::abs(v0), std::abs(v1));
-    Growth& g = growth_[i];
-    if (!(std::max(h * size, std::abs(change)) > rounding * size_ && (v0 * v1 < 0 || defect(i, h) > unresolved))) {
-      g.streak = std::max(0, g.streak - 2);
-      if (g.streak == 0) g.at_first = 0;
-      continue;
-    }
-    if (g.streak++ == 0) g.at_first = size;
-    if (g.streak < many_steps || !(size > much_growth * g.at_first)) continue;
-    if (!unstable_) unstable_ = now_.state.t;
-    grown_ = std::max(grown_, size / g.at_first);
-  }
 }
 
 // ---- Masses -------------------------------------------------------------------------------------------------------
