@@ -24,7 +24,7 @@ std::string too_short(const System& system, const State& state, double h) {
   const double acceleration = v * v / y + kick * largest(Q::velocity_z) / largest(Q::momentum_z);
   const double rounding = std::numeric_limits<double>::epsilon() * y * rounding_growth(system.npsi()) / (h * h);
   const double share = rounding / acceleration;
-  if (!std::isfinite(acceleration) || !(share > drowned)) return "";
+  if (!std::isfinite(share) || !(share > drowned)) return "";  // without accelerations no step is long enough
   const double enough = std::abs(h) * std::sqrt(share / negligible);
   return fmt::format(
       "the step is too short for double precision: multipliers are found from positions divided by h^2, and the "

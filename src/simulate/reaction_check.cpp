@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "solve/index.hpp"
+#include "solve/machine_numbers.hpp"
+#include "solve/newton/at_rounding.hpp"
 
 namespace hinge {
 
@@ -24,6 +26,7 @@ void ReactionCheck::begin(const System& system) {
       has.gaps > 0 || has.has_noise)
     return;
   system_ = &system;
+  known_.emplace(system);
   acceleration_ = std::make_unique<Acceleration>(std::shared_ptr<const System>(std::shared_ptr<void>(), &system));
   reaction_ = system.evaluation({Q::reaction});
   mass_ = system.evaluation({Q::momentum_z});
@@ -58,6 +61,12 @@ double ReactionCheck::momentum_size(const State& s) {
   return std::sqrt(sum);
 }
 
+// What holds a motion does so to rounding of its positions, sqrt(sum m_i a^2) with a = 64 eps |y| / h^2.
+double ReactionCheck::rounding(const State& s, double h) {
+  const double reach = known_->reach(s, h);
+  return roundings * epsilon * reach / (h * h) * std::sqrt(known_->mass());
+}
+
 void ReactionCheck::see(const State& s, double h, bool broken) {
   if (!system_) return;
   if (h > 0) ++steps_;
@@ -69,7 +78,8 @@ void ReactionCheck::see(const State& s, double h, bool broken) {
   if (!ends || broken || !std::isfinite(now + before)) return;
   const double shown = size(s, s.psi);
   const double off = std::max(shown - std::max(now, before), std::min(now, before) - shown);
-  if (off > off_ && off > known_to * momentum_size(s) / h) off_ = off;
+  const double least = std::max(known_to * momentum_size(s) / h, rounding(s, h));  // asked at once: it allocates
+  if (off > std::max(off_, least)) off_ = off;
   most_ = std::max({most_, now, before});
 }
 

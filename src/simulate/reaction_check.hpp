@@ -9,9 +9,11 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "formulation/acceleration.hpp"
+#include "formulation/constraint_rounding.hpp"
 #include "hinge/memory.hpp"
 #include "hinge/simulate.hpp"
 
@@ -33,10 +35,12 @@ class ReactionCheck {
   static bool looks_at(long step) { return (step & (step - 1)) == 0 || step % 256 == 0; }
   double size(const State& state, const std::vector<double>& psi);
   double momentum_size(const State& state);
+  double rounding(const State& state, double h);
 
   const System* system_ = nullptr;
   std::unique_ptr<Acceleration> acceleration_;
   std::unique_ptr<Evaluation> reaction_, mass_;
+  std::optional<ConstraintRounding> known_;
   std::vector<int> diagonal_;  // places of the diagonal in the values of p_z; -1: none
   std::vector<double> v_, a_, psi_;
   double before_ = NAN;  // the size that belongs to the state before

@@ -49,6 +49,7 @@ std::vector<std::array<int, 3>> products_of_rows(const Pattern& pattern) {
 void StepWatch::begin(const System& system, bool resolved, bool keeps_energy, Quantities& wanted) {
   *this = StepWatch();
   system_ = &system;
+  known_.emplace(system);
   resolved_ = resolved;
   keeps_energy_ = keeps_energy;
   const Structure& has = system.structure();
@@ -283,8 +284,7 @@ void StepWatch::compare(const State* halves) {
   unresolved_turn_ = turn_;
 }
 
-// ---- How far a step is resolved
-// -------------------------------------------------------------------------------------------------------
+// ---- How far a step is resolved -----------------------------------------------------------------------------------
 
 // |y1 - y0 - h (y0' + y1')/2|, as a part of the way.
 double StepWatch::defect(std::size_t i, double h) const {

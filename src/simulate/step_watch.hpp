@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "formulation/constraint_rounding.hpp"
 #include "hinge/simulate.hpp"
 #include "simulate/branch_drift.hpp"
 #include "solve/linear/linear.hpp"
@@ -86,13 +87,13 @@ class StepWatch {
     double width() const { return high > low ? high - low : 0; }
     void take(double x) { low = x < low ? x : low, high = x > high ? x : high; }
   };
-  struct Growth {  // of one coordinate that turns in every step
+  static constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
+  static constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
+  struct Growth {                            // of one coordinate that turns in every step
     int streak = 0;
     double at_first = 0;
     double fastest = 0, reached = 0, way = 0, factor = 0, first = 0;  // |y'| of all steps; where it has grown by much
   };
-  static constexpr double unresolved = 0.4;  // defect of the trapezoidal rule, as a part of h |y'|
-  static constexpr double rounding = 1e-10;  // of the largest number: smaller changes mean nothing
   void take(const State& state, const Evaluation& at, Point& out) const;
   void find_rate(Point& at);
   bool points_against(Point& a, Point& b);
@@ -125,6 +126,7 @@ class StepWatch {
   Point before_, now_, from_, to_;
   Rows checked_, last_;
   BranchDrift drift_;
+  std::optional<ConstraintRounding> known_;
   double longest_ = 0;  // step
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;

@@ -15,6 +15,7 @@ constexpr double little_growth = 0.01;  // of the largest |y'|: what has grown t
 }  // namespace
 
 void StepWatch::watch_growth(double h) {
+  double known = 0;  // of positions, above their rounding wherever the origin is
   for (std::size_t i = 0; i < growth_.size(); ++i) {
     const double change = now_.state.y[i] - before_.state.y[i];
     const double v0 = before_.v[i], v1 = now_.v[i], size = std::max(std::abs(v0), std::abs(v1));
@@ -28,6 +29,9 @@ void StepWatch::watch_growth(double h) {
     }
     if (g.streak++ == 0) g.at_first = size;
     if (g.streak < many_steps || !(size > much_growth * g.at_first)) continue;
+    if (known == 0) known = rounding * known_->reach(now_.state, h);
+    g.at_first = std::max(g.at_first, known / h);
+    if (!(size > much_growth * g.at_first)) continue;
     if (g.factor == 0) g.first = now_.state.t;
     g.reached = std::max(g.reached, size);
     g.way = std::max(g.way, way);

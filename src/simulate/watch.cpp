@@ -11,6 +11,8 @@
 #include "simulate/verdict.hpp"
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
+#include "solve/machine_numbers.hpp"
+#include "solve/newton/at_rounding.hpp"
 
 namespace hinge {
 
@@ -51,6 +53,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance, const Preser
   velocity_rows_.reset();
   if (system.nw() > 0) velocity_rows_ = system.evaluation({Q::constraint_rate_z});
   evaluation_ = system.evaluation(wanted);
+  rounding_.emplace(system);
   gaps_.begin(system);
   overlap_.begin(system);
   const SymbolicSystem* symbolic = symbolic_part(system);
@@ -87,47 +90,10 @@ void Watch::begin_judging(Quantities& wanted) {
   sizes_.assign(static_cast<std::size_t>(system_->ny()), 0);
   paths_.assign(sizes_.size(), 0);
   forces_size_.assign(forces_ && dissipates_ ? static_cast<std::size_t>(system_->nz()) : 0, 0);
+  stirred_ = -1;
   size_ = off_ = kinetic_ = energy_size_ = force_ = energy_created_ = energy_lost_ = dripped_ = 0;
   blows_ = own_ = excused_ = time_ = kinetic_time_ = error_time_ = 0;
   discrete_before_.reset();
-}
-
-// How far a constraint is off, in the units of what it constrains; looked at where |g| is larger than ever.
-void Watch::measure_constraints(const State& s, double residual) {
-  for (std::size_t j = 0; j < sizes_.size(); ++j) {
-    sizes_[j] = std::max(sizes_[j], std::abs(s.y[j]));
-    size_ = std::max(size_, sizes_[j]);
-  }
-  if (!judges_constraints_ || !(residual > constraint_)) return;
-  const double floor = 1e-8 * size_;  // coordinates that stay at zero are not measured by their rounding
-  const Pattern& pattern = system_->pattern(Q::constraint_y);
-  rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
-  const double *G = (*rows_)[Q::constraint_y], *g = (*evaluation_)[Q::constraint];
-  for (int i = 0; i < pattern.rows; ++i) {
-    double size = 0;
-    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
-         ++k)
-      size += std::abs(G[k]) *
-              std::max(floor, sizes_[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]);
-    if (size > 0) off_ = std::max(off_, std::abs(g[i]) / size);
-  }
-}
-
-// How far velocity constraints are off, as a part of the velocities in them; looked at where |w| is larger than ever.
-void Watch::measure_velocity_constraints(const State& s) {
-  if (!velocity_rows_ || !(w_ > velocity_constraint_)) return;
-  const Pattern& pattern = system_->pattern(Q::constraint_rate_z);
-  velocity_rows_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
-  const double *W = (*velocity_rows_)[Q::constraint_rate_z], *w = (*evaluation_)[Q::constraint_rate];
-  const double floor = 1e-3 * biggest(s.z.data(), system_->nz());
-  for (int i = system_->ng(); i < pattern.rows; ++i) {
-    double size = 0;
-    for (int k = pattern.row_start[static_cast<std::size_t>(i)]; k < pattern.row_start[static_cast<std::size_t>(i) + 1];
-         ++k)
-      size += std::abs(W[k]) *
-              std::max(floor, std::abs(s.z[static_cast<std::size_t>(pattern.column[static_cast<std::size_t>(k)])]));
-    if (size > 0) velocity_off_ = std::max(velocity_off_, std::abs(w[i]) / size);
-  }
 }
 
 // Energy created: above its first value where it is conserved, above its lowest so far where it may be lost; without
@@ -148,6 +114,10 @@ void Watch::measure_energy(const State& s, const Stepper* stepper, double h) {
   else
     for (int i = 0; i < system_->nz(); ++i) product += p[i] * v[i];
   kinetic_ = std::max(kinetic_, std::abs(product) / 2);
+  if (stirred_ < 0 && conserves_ && h > 0 && !tolerance_.given()) {
+    const double v = roundings * epsilon * rounding_->reach(s, h) / h;
+    stirred_ = rounding_->mass() * v * v / 2;
+  }
   energy_size_ = std::max(energy_size_, std::abs(seen_.energy));
   if (first_) lowest_energy_ = own;
   if (first_ && forces_) {
@@ -193,10 +163,11 @@ void Watch::measure_rest(const State& s, double h) {
 
 // Of the energy itself, whose zero is anywhere, and of forces times lengths, which is what energies are made of:
 // structures at rest have no kinetic energy to compare with. Where there are contacts, of the ways that were made.
+// Without forces, of what velocities are by rounding of positions.
 double Watch::rest() const {
   const double rounding = 1e-9, at_rest = 1e-11;
   if (forces_size_.empty())
-    return std::max(rounding * energy_size_, (dissipates_ ? contacts_at_rest : at_rest) * force_ * size_);
+    return std::max({rounding * energy_size_, (dissipates_ ? contacts_at_rest : at_rest) * force_ * size_, stirred_});
   constexpr double little = 0.03;  // what of the energy that is compared may be missing: here all of it
   const double most = contacts_at_rest * size_;
   double done = 1e-14 * energy_size_;
@@ -208,7 +179,7 @@ double Watch::rest() const {
       for (int k = by_z.row_start[j]; k < by_z.row_start[j + 1]; ++k)
         done += forces_size_[at(by_z.column[at(k)])] * std::min(2 * paths_[j], most);
   }
-  return done / little;
+  return std::max(done / little, stirred_);
 }
 
 std::string Watch::compared() const {
@@ -313,7 +284,7 @@ const char* Watch::see(const State& state, const Stepper* stepper, double h) {
   if (first_) mass_ = doubt_mass(*system_, state), undecided_ = doubt_undecided(*system_, state);
   std::swap(looked_, seen_);
   step_.see(state, *evaluation_, h);
-  measure_constraints(state, residual_);
+  measure_constraints(state, residual_, h);
   gaps_.measure(state, system_->structure().velocity_is_z);
   overlap_.see(state, stepper ? stepper->contact_impulses() : nullptr);
   measure_velocity_constraints(state);
@@ -364,7 +335,8 @@ void Watch::exchange(Memory& memory) {
   memory(first_, residual_, rate_, constraint_, hidden_, velocity_constraint_, velocity_off_, off_, size_, sizes_,
          kinetic_, energy_size_, force_, lowest_energy_, energy_created_, energy_lost_, dripped_, energy0_,
          energy_error_, discrete_energy0_, discrete_energy_error_, gaps_.widest, gaps_.deepest, gaps_.positions,
-         forces_size_, paths_, seen_.energy, seen_.momenta, blows_, own_, excused_, time_, kinetic_time_, error_time_);
+         forces_size_, paths_, stirred_, seen_.energy, seen_.momenta, blows_, own_, excused_, time_, kinetic_time_,
+         error_time_);
   work_.exchange(memory);
   prescribed_.exchange(memory);
   overlap_.exchange(memory);

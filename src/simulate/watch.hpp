@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "formulation/constraint_rounding.hpp"
 #include "hinge/memory.hpp"
 #include "simulate/dae_levels.hpp"
 #include "simulate/momentum_map.hpp"
@@ -79,13 +80,14 @@ class Watch {
   void measure_energy(const State& state, const Stepper* stepper, double h);
   static bool surfaces_move(const SymbolicSystem& system);
   void add_work_of_belts(const Stepper* stepper, double h);
-  void measure_constraints(const State& state, double residual);
+  void measure_constraints(const State& state, double residual, double h);
   void measure_velocity_constraints(const State& state);
   void measure(const State& state);
   void take(const Values& values);
 
   const System* system_ = nullptr;
   std::unique_ptr<Evaluation> evaluation_, rows_, velocity_rows_, forces_;
+  std::optional<ConstraintRounding> rounding_;
   std::unique_ptr<DaeLevels> levels_;  // of a DAE
   Gaps gaps_;
   StartOverlap overlap_;
@@ -108,6 +110,7 @@ class Watch {
   bool conserves_ = false, dissipates_ = false;         // the energy should: be kept; or not rise
   bool belts_ = false;                                  // contacts slide on what moves as prescribed
   double kinetic_ = 0, energy_size_ = 0;                // the largest so far
+  double stirred_ = -1;                                 // kinetic energy of rounding; negative: not known
   double force_ = 0;                                    // at the start, the sum of all
   std::vector<double> forces_size_, paths_, y_before_;  // of each, the largest at rest; way, with rounding, of each y
   WorkAccount work_;                                    //

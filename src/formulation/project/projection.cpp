@@ -23,6 +23,10 @@ constexpr double nearby_correction = two_corrections::nearby;
 constexpr double last_correction = 1e-9;
 // A matrix that contracts by less than this is that of another point.
 constexpr double slow = 0.1;
+// Increments that have not settled by then and do not shrink may be rounding of more than the unknowns.
+constexpr int patience = 5;
+// Less than that is zero, and has no digits of its own.
+constexpr double tiny = 1e-200;
 
 }  // namespace
 
@@ -36,7 +40,8 @@ ConstraintProjection::ConstraintProjection(std::shared_ptr<const System> system,
       ny_(system_->ny()),
       nz_(system_->nz()),
       ng_(system_->ng()),
-      m_(system_->nrates()) {
+      m_(system_->nrates()),
+      rounding_(*system_) {
   if (ng_ == 0) position_ = false;
   if (m_ == 0) velocity_ = false;
   twice_ = position_ && velocity_ && MotionDraft::can_project(*system_) &&
@@ -142,13 +147,14 @@ bool ConstraintProjection::descend(double t, double* y, const double* z, const d
   Settling rule(newton_policy::projection);
   return solved_by_newton(rule, [&]() -> Increment {
     if (rule.count() > 0) {
-      if (rule.slower_than(slow) && change > small_correction * biggest(y, ny_)) return no_increment;
       ++evaluations_;
       g_->at(t, y, z, psi);
+      if (rule.slower_than(slow) && change > small_correction * biggest(y, ny_))
+        return rounding_.covers(Q::constraint, (*g_)[Q::constraint], t, y, z, psi) ? already_solved : no_increment;
       change = solve_for(matrix, (*g_)[Q::constraint], ng_);
     }
     for (int i = 0; i < ny_; ++i) y[i] += right_[static_cast<std::size_t>(i)];
-    return {change, biggest(y, ny_)};
+    return {change, std::max(biggest(y, ny_), tiny)};
   });
 }
 
@@ -173,6 +179,9 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
   return solved_by_newton(rule, [&]() -> Increment {
     evaluate(t, y, z, psi);
     const Evaluation& e = *all_;
+    if (rule.count() >= patience && rule.slower_than(slow) &&
+        rounding_.covers(Q::constraint, e[Q::constraint], t, y, z, psi))
+      return already_solved;
     if (!factor(*position_matrix_, true)) return no_increment;
     // -(p_z w - r_psi mu), with r_psi = -C^T where it is not asked for
     std::fill_n(right_.data(), size, 0.0);
@@ -204,7 +213,7 @@ bool ConstraintProjection::project_position(double t, double* y, const double* z
       const double d = std::abs(y[i] - right_[i]);
       change = d <= change ? change : d;
     }
-    const double scale = biggest(y, ny_);
+    const double scale = std::max(biggest(y, ny_), tiny);
     if (rule.count() == 0 && change <= last_correction * scale) return already_solved;
     return {change, scale};
   });
@@ -221,20 +230,26 @@ bool ConstraintProjection::project_velocity(double t, const double* y, double* z
     if (!(change <= nearby_correction * biggest(z, nz_))) matrix = nullptr;
   }
   Settling rule(newton_policy::projection);
-  double scale = biggest(z, nz_);
+  double scale = std::max(biggest(z, nz_), tiny);
   return solved_by_newton(rule, [&]() -> Increment {
     const bool first = rule.count() == 0;
     // where v is not linear in z, the matrix of this point
-    if (first ? !matrix : rule.slower_than(slow) && change > small_correction * scale) {
+    const bool anew = first ? !matrix : rule.slower_than(slow) && change > small_correction * scale;
+    if (anew) {
       evaluate(t, y, z, psi);
-      matrix = velocity_matrix_.get();
-      if (!factor(*matrix, false)) return no_increment;
-      change = solve_for(*matrix, (*all_)[Q::constraint_rate], m_);
     } else if (!first) {
       ++evaluations_;
       rate_->at(t, y, z, psi);
-      change = solve_for(*matrix, (*rate_)[Q::constraint_rate], m_);
     }
+    const double* residual = (*(anew ? all_ : rate_))[Q::constraint_rate];
+    if (rule.count() >= patience && rule.slower_than(slow) &&
+        rounding_.covers(Q::constraint_rate, residual, t, y, z, psi))
+      return already_solved;
+    if (anew) {
+      matrix = velocity_matrix_.get();
+      if (!factor(*matrix, false)) return no_increment;
+    }
+    if (anew || !first) change = solve_for(*matrix, residual, m_);
     for (int i = 0; i < nz_; ++i) z[i] += right_[static_cast<std::size_t>(i)];
     scale = std::max(scale, biggest(z, nz_));
     const bool at_this_point = matrix == position_matrix_.get() || matrix == velocity_matrix_.get();

@@ -7,7 +7,8 @@
 // metric, the Euclidean one, as at the start. Simplified Newton iterations with one factorised matrix, to round-off. A
 // correction that is small already, as after a step of an accurate method, takes the matrix of a point nearby: then
 // the direction is off by the square of a small number, and only g is evaluated. Small mechanisms take that of the
-// point itself, and most often two corrections of either level are enough (two_corrections.hpp).
+// point itself, and most often two corrections of either level are enough (two_corrections.hpp). Corrections are
+// compared with the unknowns; where those are nearly zero, residuals with their own rounding (constraint_rounding.hpp).
 //
 // Velocity constraints w(t, y, z) = 0 are rows of (28b) alone; positions are put back without them.
 //
@@ -17,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "formulation/constraint_rounding.hpp"
 #include "hinge/formulation.hpp"
 #include "hinge/system.hpp"
 #include "solve/linear/saddle_kernel.hpp"
@@ -56,6 +58,7 @@ class ConstraintProjection {
   int ny_, nz_, ng_, m_;  // m: rows of the velocity level
   std::unique_ptr<Evaluation> g_, rate_, all_;
   std::unique_ptr<SaddleKernel> position_matrix_, velocity_matrix_;
+  ConstraintRounding rounding_;
   std::vector<double> y0_, w_, mu_, right_, ones_;
   long evaluations_ = 0;
 };

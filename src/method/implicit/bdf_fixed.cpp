@@ -185,9 +185,11 @@ class FixedBdf final : public Stepper {
       problem_->residual(t, x_.data(), rate_.data(), increment_.data());
       ++counters_.evaluations;
       ++counters_.iterations;
-      const bool stalled = stalls(rule), solved = stalled && left_rounding(t, c, stalls_for_long(rule));
+      const bool stalled = stalls(rule), deep = stalls_for_long(rule);
+      const bool solved = stalled && left_rounding(t, c, deep);
       matrix_.solve(increment_.data());
       if (solved) return already_solved;
+      if (deep) noise_.raise_by_rows(within_.data(), matrix_.f_x(), matrix_.f_rate());
       const double change = correct();
       lost = rule.count() >= newton_policy::multistep_patience && change > newton_policy::multistep_near;
       return lost ? no_increment : change;

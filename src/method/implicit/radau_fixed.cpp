@@ -123,6 +123,7 @@ class RadauStepper final : public Stepper {
       }
       if (!stages_.iterate(t, x0_.data(), h, z_.data(), dz_.data())) return std::numeric_limits<double>::quiet_NaN();
       if (stalled && stages_.left_rounding(h, z_.data(), deep)) return already_solved;
+      if (deep) raise_noise(t, h);
       return size();
     });
   }
@@ -162,6 +163,16 @@ class RadauStepper final : public Stepper {
       return size();
     });
     return solved && newton_.first_contraction() <= alone;
+  }
+
+  // By what rounding within the equations makes of positions, at the end of the step.
+  void raise_noise(double t, double h) {
+    const std::size_t n = x0_.size(), last = static_cast<std::size_t>(tableau_.stages - 1);
+    for (std::size_t k = 0; k < n; ++k) x1_[k] = x0_[k] + z_[last * n + k];
+    stages_.rate(static_cast<int>(last), h, z_.data(), rate1_.data());
+    within_.assign(static_cast<std::size_t>(problem_->pattern().rows), 0.0);
+    problem_->add_rounding(t + h, x1_.data(), rate1_.data(), within_.data());
+    noise_.raise_by_rows(within_.data(), stages_.f_x(), stages_.f_rate());
   }
 
   // Of an increment, in units of round-off.
@@ -205,7 +216,7 @@ class RadauStepper final : public Stepper {
   Convergence newton_{2 * solver_.max_iterations, system_->structure().is_symbolic
                                                       ? newton_policy::collocation
                                                       : newton_policy::collocation_by_differences};
-  std::vector<double> x0_, rate0_, x1_, rate1_, weight_, z_, dz_, old_;
+  std::vector<double> x0_, rate0_, x1_, rate1_, weight_, z_, dz_, old_, within_;
 };
 
 }  // namespace

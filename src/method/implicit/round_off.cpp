@@ -111,4 +111,23 @@ void RoundOff::raise(const double* x) {
   spread();
 }
 
+// Rows that positions alone are in; of a DAE, those without rates.
+void RoundOff::raise_by_rows(const double* within, const double* f_x, const double* f_rate) {
+  const Pattern& p = problem_.pattern();
+  double y = y_;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows); ++i) {
+    double largest = 0;
+    bool counts = true;
+    for (auto e = static_cast<std::size_t>(p.row_start[i]); e < static_cast<std::size_t>(p.row_start[i + 1]); ++e) {
+      const bool position = dae_ || static_cast<std::size_t>(p.column[e]) < ny_;
+      counts = counts && f_rate[e] == 0 && (position || f_x[e] == 0);
+      largest = std::max(largest, std::abs(f_x[e]));
+    }
+    if (counts && largest > 0) y = std::max(y, within[i] / (epsilon * largest));
+  }
+  if (!(y > y_)) return;
+  set(y, z_);
+  spread();
+}
+
 }  // namespace hinge

@@ -14,6 +14,9 @@
 // Far from the origin what is differences of positions, such as the force of a spring, is uncertain by far more than
 // eps of z: where iterations do not get below that, z counts with the most that the rows of p' make of the noise of y;
 // where they do not get below that either, with eps |y|/h, as far as that is little beside z.
+//
+// In the origin positions may be less than rounding of what constraints are made of, as x^2 + (y - 1)^2 - 1: where
+// iterations have gone on for long, they count with what the rounding of such rows makes of them, w_i / |A_i|.
 #pragma once
 
 #include <vector>
@@ -31,6 +34,8 @@ class RoundOff {
   void spread(const double* f_x, const double* f_rate, double c);
   /// Where the motion begins at zero, at rest, sizes are those of where it comes to.
   void raise(const double* x);
+  /// `within` is the rounding within each row; derivatives as above. Of this step.
+  void raise_by_rows(const double* within, const double* f_x, const double* f_rate);
   /// What z counts with from now on.
   enum class Far { own, rows, positions };
   void count(Far far) { far_ = far; }

@@ -94,11 +94,13 @@ void ContactRows::absolute_transposed(const std::vector<double>& r, Eigen::Vecto
 }
 
 BodyFronts& ContactRows::fronts() {
-  if (!std::exchange(has_fronts_, true))
-    fronts_.bind(Eigen::Map<const SparseRows>(rows(), columns_, std::ssize(value_), start_.data(), column_.data(),
-                                              value_.data()),
-                 contacts_, d_, 0);
+  if (!std::exchange(has_fronts_, true)) fronts_.bind(matrix(), contacts_, d_, 0);
   return fronts_;
+}
+
+SparseRows ContactRows::matrix() const {
+  return Eigen::Map<const SparseRows>(rows(), columns_, std::ssize(value_), start_.data(), column_.data(),
+                                      value_.data());
 }
 
 }  // namespace hinge

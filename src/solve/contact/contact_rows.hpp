@@ -35,6 +35,7 @@ class ContactRows {
   void multiply_transposed(const std::vector<double>& r, Eigen::VectorXd& v) const;
   /// |A|^T |r|
   void absolute_transposed(const std::vector<double>& r, Eigen::VectorXd& v) const;
+  SparseRows matrix() const;
   /// With A, made at the first call.
   BodyFronts& fronts();
 

@@ -18,10 +18,11 @@ bool stalls(const Rule& rule) {
   constexpr int patience = 5;
   return rule.count() >= patience && rule.theta() > 0.9;
 }
-/// Has that been so for long? Then the expressions are asked now and then, which takes longer.
+/// Has that been so for long? Then the expressions are asked now and then, which takes longer; at odd and at even
+/// counts, since rounding may go to and fro between two values, and one increment of two is then the larger.
 template <class Rule>
 bool stalls_for_long(const Rule& rule) {
-  constexpr int patience = 16, each = 4;
+  constexpr int patience = 16, each = 5;
   return rule.count() >= patience && rule.count() % each == 0 && rule.theta() > 0.9;
 }
 
