@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "solve/index.hpp"
 #include "solve/linear/vectors.hpp"
@@ -30,6 +31,19 @@ ConstraintRounding::Level& ConstraintRounding::make(Quantity level) {
   return made;
 }
 
+void ConstraintRounding::prepare() {
+  constexpr Node most_nodes = 2000;
+  const SymbolicSystem* symbolic = symbolic_part(*system_);
+  if (std::exchange(prepared_, true) || !symbolic || symbolic->equations().graph->size() > most_nodes) return;
+  for (const Quantity level : {Q::constraint, Q::constraint_rate}) make(level).bounds.prepare();
+  make_parts();
+}
+
+void ConstraintRounding::make_parts() {
+  if (!parts_)
+    parts_ = system_->evaluation({Q::velocity, Q::velocity_z, Q::momentum_z, Q::acceleration_force, Q::constraint_y});
+}
+
 const std::vector<double>& ConstraintRounding::rows(Quantity level, double t, const double* y, const double* z,
                                                     const double* psi) {
   Level& asked = make(level);
@@ -48,8 +62,7 @@ bool ConstraintRounding::covers(Quantity level, const double* residual, double t
 }
 
 double ConstraintRounding::way(const State& s, double h) {
-  if (!parts_)
-    parts_ = system_->evaluation({Q::velocity, Q::velocity_z, Q::momentum_z, Q::acceleration_force, Q::constraint_y});
+  make_parts();
   parts_->at(s.t, s.y.data(), s.z.data(), s.psi.data());
   const Evaluation& e = *parts_;
   const Pattern& mass = system_->pattern(Q::momentum_z);

@@ -19,6 +19,8 @@ class ConstraintRounding {
  public:
   /// The system has to stay. Costs nothing until it is asked for something, which allocates the first time.
   explicit ConstraintRounding(const System& system) : system_(&system) {}
+  /// What would be allocated then; of large systems later.
+  void prepare();
   /// w of Quantity::constraint or constraint_rate; zeros where nothing is known, as of compiled functions.
   const std::vector<double>& rows(Quantity level, double t, const double* y, const double* z, const double* psi);
   /// Are residuals of that level nothing but rounding?
@@ -37,11 +39,13 @@ class ConstraintRounding {
     std::vector<double> rows;
   };
   Level& make(Quantity level);
+  void make_parts();
 
   const System* system_;
   std::array<Level, 2> levels_;
   std::unique_ptr<Evaluation> parts_;
   double mass_ = 0;
+  bool prepared_ = false;
 };
 
 }  // namespace hinge

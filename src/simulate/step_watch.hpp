@@ -92,7 +92,8 @@ class StepWatch {
   struct Growth {                            // of one coordinate that turns in every step
     int streak = 0;
     double at_first = 0;
-    double fastest = 0, reached = 0, way = 0, factor = 0, first = 0;  // |y'| of all steps; where it has grown by much
+    double fastest = 0, reached = 0, way = 0, factor = 0, first = 0,
+           h = 0;  // |y'| of all steps; where it has grown by much
   };
   void take(const State& state, const Evaluation& at, Point& out) const;
   void find_rate(Point& at);
@@ -126,8 +127,8 @@ class StepWatch {
   Point before_, now_, from_, to_;
   Rows checked_, last_;
   BranchDrift drift_;
-  std::optional<ConstraintRounding> known_;
-  double longest_ = 0;  // step
+  mutable std::optional<ConstraintRounding> known_;  // asked at the end
+  double longest_ = 0;                               // step
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
   std::vector<double> product_;  // G1 G0^T

@@ -54,6 +54,7 @@ void Watch::begin(const System& system, const Tolerance& tolerance, const Preser
   if (system.nw() > 0) velocity_rows_ = system.evaluation({Q::constraint_rate_z});
   evaluation_ = system.evaluation(wanted);
   rounding_.emplace(system);
+  if (judges_constraints_ && !preserves.position_level) rounding_->prepare();
   gaps_.begin(system);
   overlap_.begin(system);
   const SymbolicSystem* symbolic = symbolic_part(system);

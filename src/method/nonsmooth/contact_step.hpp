@@ -240,7 +240,7 @@ class ContactStep {
   double sweeps_left_ = most_sweeps;  // of heaps, which may take more in one step than in the next
   bool automatic_;                    // `auto` chooses solvers
   // Of all contacts nearby. Few are solved to rounding, and in many problems where impacts follow each other.
-  static constexpr double most_of_step = 60 * plain_solution, most_of_few = 1000 * plain_solution, least_contacts = 8;
+  static constexpr double most_of_step = 120 * plain_solution, most_of_few = 1000 * plain_solution, least_contacts = 8;
   double step_work_ = 0;
   void spend(double updates) {
     step_work_ += updates;
