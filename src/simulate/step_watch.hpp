@@ -131,6 +131,8 @@ class StepWatch {
   double longest_ = 0;                               // step
   std::vector<Range> y_range_, p_range_;
   std::vector<Growth> growth_;
+  State growing_;  // where the first of them had grown
+  double growing_h_ = 0;
   std::vector<double> product_;  // G1 G0^T
   std::array<std::vector<double>, 2> between_;
   std::vector<double> moved_;

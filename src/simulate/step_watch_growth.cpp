@@ -15,6 +15,7 @@ constexpr double little_growth = 0.01;  // of the largest |y'|: what has grown t
 }  // namespace
 
 void StepWatch::watch_growth(double h) {
+  if (growing_.y.size() != now_.state.y.size()) growing_ = now_.state, growing_h_ = 0;
   for (std::size_t i = 0; i < growth_.size(); ++i) {
     const double change = now_.state.y[i] - before_.state.y[i];
     const double v0 = before_.v[i], v1 = now_.v[i], size = std::max(std::abs(v0), std::abs(v1));
@@ -29,20 +30,21 @@ void StepWatch::watch_growth(double h) {
     if (g.streak++ == 0) g.at_first = size;
     if (g.streak < many_steps || !(size > much_growth * g.at_first)) continue;
     if (g.factor == 0) g.first = now_.state.t;
+    if (growing_h_ == 0) growing_ = now_.state, growing_h_ = h;
     g.reached = std::max(g.reached, size);
     g.way = std::max(g.way, way);
-    if (size > g.factor * g.at_first) g.factor = size / g.at_first, g.h = h;
+    g.factor = std::max(g.factor, size / g.at_first);
   }
 }
 
-// What grows, and stays nothing beside the motion that comes, is its flank, or rounding; that of positions is known
-// wherever the origin is.
+// What grows, and stays nothing beside the motion that comes, is its flank, or rounding: that of the positions where it
+// began, wherever the origin is.
 void StepWatch::doubt_growth(std::vector<Doubt>& doubts) const {
   const Growth* worst_growth = nullptr;
   double first = INFINITY;
   for (const Growth& g : growth_) {
     if (!(g.factor > 0 && g.reached > little_growth * g.fastest && g.way > rounding * size_)) continue;
-    if (!(g.reached > much_growth * rounding * known_->reach(now_.state, g.h) / g.h)) continue;
+    if (!(g.reached > much_growth * rounding * known_->reach(growing_, growing_h_) / growing_h_)) continue;
     if (!worst_growth || g.factor > worst_growth->factor) worst_growth = &g;
     first = std::min(first, g.first);
   }
